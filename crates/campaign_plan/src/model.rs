@@ -59,6 +59,8 @@ pub struct Host {
     pub token: Option<String>,
     /// The program that ssh starts there.
     pub program: Option<String>,
+    /// The folder that its server serves, from `/`: where tasks on that host find its places.
+    pub root: Option<String>,
 }
 
 /// What copies share, and the bounds of all of them together.

@@ -92,7 +92,7 @@ fn cut(root: &Section, found: &mut Findings) -> CutBounds {
 fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<HostName, Host> {
     let mut hosts = BTreeMap::new();
     for (name, section) in root.named("hosts", found) {
-        section.only(&["address", "token", "program"], found);
+        section.only(&["address", "token", "program", "root"], found);
         let name = parse::<HostName>(name, &section.place, found);
         let address = section.text("address", found);
         let hint = "write how it is reached: `ana@dtn.example.org` for ssh, or \
@@ -103,12 +103,15 @@ fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<Host
         if let Err((problem, hint)) = (checks.address)(address.value) {
             found.refuse(&address.place, problem, hint);
         }
-        if let Some(token) = section.text("token", found)
-            && !token.value.starts_with('/')
-        {
-            let problem = format!("`{}` does not begin with `/`", token.value);
-            let hint = "write the whole path: tasks run in other folders than this plan stands in";
-            found.refuse(&token.place, problem, hint);
+        for key in ["token", "root"] {
+            if let Some(path) = section.text(key, found)
+                && !path.value.starts_with('/')
+            {
+                let problem = format!("`{}` does not begin with `/`", path.value);
+                let hint =
+                    "write the whole path: tasks run in other folders than this plan stands in";
+                found.refuse(&path.place, problem, hint);
+            }
         }
         let text = |key, found: &mut Findings| {
             let text = section.text(key, found);
@@ -118,6 +121,7 @@ fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<Host
             address: address.value.to_owned(),
             token: text("token", found),
             program: text("program", found),
+            root: text("root", found),
         };
         if let Some(name) = name {
             hosts.insert(name, host);

@@ -5,8 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
 
 use campaign_plan::{GroupName, LinkName};
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
@@ -264,6 +267,10 @@ impl CampaignFolder {
     }
 }
 
+/// Whoever only looks whether a lock is held holds it for a moment: a try is repeated.
+const GLANCES: u32 = 3;
+const GLANCE: Duration = Duration::from_millis(15);
+
 /// A lock that its holder names itself in.
 pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
     let failed = || StoreError::file("lock", file);
@@ -275,7 +282,15 @@ pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
         .truncate(false)
         .open(file);
     let opened = opened.map_err(failed())?;
-    match Flock::lock(opened, FlockArg::LockExclusiveNonblock) {
+    let mut locked = Flock::lock(opened, FlockArg::LockExclusiveNonblock);
+    for _ in 0..GLANCES {
+        let Err((opened, Errno::EWOULDBLOCK)) = locked else {
+            break;
+        };
+        thread::sleep(GLANCE);
+        locked = Flock::lock(opened, FlockArg::LockExclusiveNonblock);
+    }
+    match locked {
         Ok(mut lock) => {
             let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
             let text = format!("process {} on {}\n", std::process::id(), host.trim());
@@ -286,7 +301,7 @@ pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
             });
             Ok(lock)
         }
-        Err((mut opened, nix::errno::Errno::EWOULDBLOCK)) => {
+        Err((mut opened, Errno::EWOULDBLOCK)) => {
             let mut by = String::new();
             let _ = opened.read_to_string(&mut by);
             let by = match by.trim() {

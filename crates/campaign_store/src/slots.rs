@@ -28,17 +28,12 @@ pub struct Slot {
 
 impl Slots {
     /// * `count`: copies at a time.
-    ///
-    /// # Errors
-    /// When their folder cannot be made.
-    pub fn of(campaign: &CampaignFolder, link: &LinkName, count: u16) -> Result<Self, StoreError> {
-        let folder = campaign.path().join("links").join(link.as_str());
-        fs::create_dir_all(&folder).map_err(StoreError::file("make", &folder))?;
-        Ok(Slots {
-            folder,
+    pub fn of(campaign: &CampaignFolder, link: &LinkName, count: u16) -> Self {
+        Slots {
+            folder: campaign.path().join("links").join(link.as_str()),
             link: link.clone(),
             count,
-        })
+        }
     }
 
     fn file(&self, number: u16) -> PathBuf {
@@ -48,8 +43,9 @@ impl Slots {
     /// A free slot; `None` while all are held.
     ///
     /// # Errors
-    /// When locks do not work there.
+    /// When the folder cannot be made, or locks do not work there.
     pub fn take(&self) -> Result<Option<Slot>, StoreError> {
+        fs::create_dir_all(&self.folder).map_err(StoreError::file("make", &self.folder))?;
         for number in 0..self.count {
             let what = format!("a copy runs on link `{}`", self.link);
             match lock(&self.file(number), &what) {

@@ -172,7 +172,8 @@ impl Failure {
             causes: vec![format!("some files failed in {}{dots}", names.join(", "))],
             hint: Some(format!(
                 "{folder}/runs/SHARD/failed.ndjson says which and why; once the reasons are gone, \
-                 `trunkline campaign retry {folder}` and `trunkline campaign run {folder}` copy them"
+                 `trunkline campaign retry {folder}` and `trunkline campaign run {folder}` copy \
+                 them"
             )),
         }
     }
@@ -194,8 +195,12 @@ impl Failure {
     pub(crate) fn differs() -> Self {
         Failure {
             exit: Exit::Failed,
-            causes: vec!["the ends differ".to_owned()],
-            hint: Some("`verified/report.json` in the folder names each file".to_owned()),
+            causes: vec!["the ends differ, or not all was copied".to_owned()],
+            hint: Some(
+                "`verified/report.json` in the folder names each file that differs; `trunkline \
+                 campaign status` says what was not copied"
+                    .to_owned(),
+            ),
         }
     }
 

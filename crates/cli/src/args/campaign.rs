@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand};
+use clap::builder::TypedValueParser;
+use clap::{ArgGroup, Args, Subcommand, value_parser};
 use trunkline::campaign::{LinkName, ShardId};
 use trunkline::units::Span;
 
@@ -55,7 +56,7 @@ pub(crate) struct CampaignPlan {
     pub host: OwnHost,
 
     /// Folders that are listed at once; more help where they are on a network
-    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = at_once())]
     pub threads: u16,
 
     /// Print the figures as one JSON document on standard output
@@ -95,7 +96,7 @@ pub(crate) struct CampaignRun {
     pub task: Option<u32>,
 
     /// How many tasks there are
-    #[arg(long, value_name = "COUNT", requires = "task", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", requires = "task", value_parser = at_least_one())]
     pub of: Option<u32>,
 
     /// Wait for another process that runs the same shard
@@ -171,8 +172,8 @@ pub(crate) struct CampaignSlurm {
     pub time: Option<String>,
 
     /// Most tasks; Slurm's own bound is 1001 unless its administrator changed it
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub tasks: u64,
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000, value_parser = at_least_one())]
+    pub tasks: u32,
 }
 
 /// A campaign.
@@ -196,6 +197,14 @@ pub(crate) struct OwnHost {
 pub(crate) enum Shard {
     Id(ShardId),
     Manifest(PathBuf),
+}
+
+fn at_once() -> impl TypedValueParser<Value = u16> {
+    value_parser!(u16).range(1..=256)
+}
+
+fn at_least_one() -> impl TypedValueParser<Value = u32> {
+    value_parser!(u32).range(1..)
 }
 
 /// A name has neither a slash nor the ending of a manifest.

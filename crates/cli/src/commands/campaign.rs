@@ -124,7 +124,7 @@ fn slurm(arguments: &CampaignSlurm) -> Result<ExitCode, Failure> {
         host: arguments.host.host.clone(),
         partition: arguments.partition.clone(),
         licence: arguments.licence.clone(),
-        tasks_max: arguments.tasks,
+        tasks_max: arguments.tasks.into(),
         time: arguments.time.clone(),
         ..SlurmOptions::of(arguments.link.clone(), program)
     };

@@ -43,7 +43,8 @@ impl Site {
     fn write_plan(&self, links: &str, group: &str) {
         let plan = format!(
             "[shards]\nfiles = 40\n[hosts]\nfar = {{ address = \"{}\", token = \"{}\" }}\n\
-             [links.wan]\n{links}\n[groups.raw]\nfrom = \"{}\"\nto = \"far:store\"\nlink = \"wan\"\n{group}",
+             [links.wan]\n{links}\n[groups.raw]\nfrom = \"{}\"\nto = \"far:store\"\n\
+             link = \"wan\"\n{group}",
             self.server.place("").trim_end_matches('/'),
             self.near("token").display(),
             self.source().display(),

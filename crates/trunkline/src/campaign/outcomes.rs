@@ -79,6 +79,15 @@ impl<'a> Outcomes<'a> {
         (self.done, failed)
     }
 
+    /// The copy did not come about, for a reason that is about all names.
+    pub fn all_failed(self, fate: &Fate) -> Vec<Failed> {
+        let failed = |entry| Failed {
+            entry,
+            fate: fate.clone(),
+        };
+        self.todo.into_values().map(failed).collect()
+    }
+
     /// What was said of the name itself, of a folder that it is in, or of all.
     fn fate(&self, entry: &Entry) -> Option<Fate> {
         let name = shown(&entry.name);

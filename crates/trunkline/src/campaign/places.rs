@@ -48,7 +48,7 @@ pub(super) fn ends(
         (true, true) => return Err(both_here(group)),
         (false, false) => return Err(none_here(group, host)),
     };
-    let here = absolute(here)?;
+    let here = local(plan, here)?;
     let place = far_place(plan, far)?;
     // With a slash, what is in the folder goes, and not the folder.
     let (source, destination) = match direction {
@@ -65,12 +65,20 @@ pub(super) fn ends(
     })
 }
 
-fn absolute(spot: &Spot) -> Result<PathBuf, Error> {
+/// A folder of this machine.
+///
+/// # Errors
+/// When the plan does not say from `/` where it is.
+pub(super) fn local(plan: &Plan, spot: &Spot) -> Result<PathBuf, Error> {
+    let host = spot.host.as_ref().and_then(|name| plan.hosts().get(name));
+    if let Some(root) = host.and_then(|host| host.root.as_deref()) {
+        return Ok(Path::new(root).join(spot.path.trim_start_matches('/')));
+    }
     match spot.path.starts_with('/') {
         true => Ok(PathBuf::from(&spot.path)),
         false => Err(Error::wrong_request(
             format!("`{spot}` does not begin with `/`, and it is on this host"),
-            "write the whole path in the plan: tasks run in any folder",
+            "write the whole path in the plan, or the `root` of the host: tasks run in any folder",
         )),
     }
 }

@@ -108,7 +108,8 @@ impl Campaign {
             parse(&text, &file).ok().map(|(plan, _)| plan)
         };
         for group in plan.groups() {
-            let mut walked = listed(group, &maker, options, cancel, on_progress)?;
+            let from = places::local(plan, &group.from)?;
+            let mut walked = listed(group, &from, &maker, options, cancel, on_progress)?;
             let entries = Sorted::open(std::mem::take(&mut walked.runs))?;
             maker.group(group, plan.cut(), entries, walked, &before)?;
         }
@@ -136,6 +137,7 @@ fn check_source(plan: &Plan, group: &Group, options: &PlanOptions) -> Result<(),
 
 fn listed(
     group: &Group,
+    from: &Path,
     maker: &PlanMaker,
     options: &PlanOptions,
     cancel: &Cancel,
@@ -148,7 +150,7 @@ fn listed(
     let rules: Vec<SelectionRule> = group.rules.iter().map(rule).collect();
     let rules = transfer::Rules::new(&rules)?;
     let tree = Tree {
-        root: Path::new(&group.from.path),
+        root: from,
         rules: &rules,
         folds_names: group.folds_names,
         threads: options.threads,
@@ -169,17 +171,18 @@ fn listed(
         walking.join()
     });
     let walked = walked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    walked.map_err(|error| source_error(group, error.into()))
+    walked.map_err(|error| source_error(group, from, error.into()))
 }
 
 /// A source that is not there is a mistake of the plan.
-fn source_error(group: &Group, error: Error) -> Error {
-    let is_missing = !Path::new(&group.from.path).is_dir();
+fn source_error(group: &Group, from: &Path, error: Error) -> Error {
+    let is_missing = !from.is_dir();
     match is_missing && error.fault() != Fault::Cancelled {
         true => Error::wrong_request(
             format!(
                 "group `{}`: {} is no folder here",
-                group.name, group.from.path
+                group.name,
+                from.display()
             ),
             "check its name in the plan, and that you may read it",
         ),

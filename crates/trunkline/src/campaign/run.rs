@@ -1,15 +1,17 @@
 //! Runs one shard: an idempotent task that may be ended at any moment and begun again.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use campaign_plan::Link;
+use campaign_plan::{Campaign as Plan, GroupName, Link};
 use campaign_store::{
-    Entry, Failed, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots, StoreError,
+    Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots, StoreError,
 };
 use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver};
 use units::{Bytes, Span};
+use wire::copy::ProblemKind;
 
 use super::outcomes::Outcomes;
 use super::places::{self, Ends};
@@ -118,6 +120,29 @@ impl Campaign {
         self.run_row(&row, options, cancel, on_event)
     }
 
+    /// A group that `group` waits for and that is not done.
+    fn unfinished_before(
+        &self,
+        plan: &Plan,
+        group: &GroupName,
+    ) -> Result<Option<GroupName>, Error> {
+        let after = plan
+            .group(group.as_str())
+            .map_or(&[][..], |group| &group.after);
+        if after.is_empty() {
+            return Ok(None);
+        }
+        for row in self.folder.shards()? {
+            if after.contains(&row.shard.group) {
+                let result = ShardRun::of(&self.folder, &row)?.result()?;
+                if result.is_none_or(|result| result.failed > 0) {
+                    return Ok(Some(row.shard.group));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     pub(super) fn run_row(
         &self,
         row: &ShardRow,
@@ -127,18 +152,17 @@ impl Campaign {
     ) -> Result<ShardEnd, Error> {
         let (current, plan) = (self.current()?, self.plan_of(row)?);
         let link = self.link(&current, &plan, row)?;
-        let ends = places::ends(
-            &plan,
-            &self.group(row)?,
-            options.host.as_deref(),
-            options.patience,
-        )?;
+        let group = self.group(row)?;
+        if let Some(before) = self.unfinished_before(&current, &row.shard.group)? {
+            return Ok(ShardEnd::NotFinished(waits(&row.shard.group, &before)));
+        }
+        let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
         let running = Running {
             watcher: Watcher {
                 folder: &self.folder,
                 plan: &current,
                 link: &link,
-                slots: &Slots::of(&self.folder, &row.link, link.copies)?,
+                slots: &Slots::of(&self.folder, &row.link, link.copies),
                 cancel,
             },
             run: ShardRun::of(&self.folder, row)?,
@@ -155,6 +179,13 @@ impl Campaign {
             Err(Stop::Error(error)) => Err(error),
         }
     }
+}
+
+fn waits(group: &GroupName, before: &GroupName) -> Error {
+    Error::unfinished(
+        format!("group `{group}` comes after `{before}`, which is not done"),
+        "the same command goes on once it is".to_owned(),
+    )
 }
 
 /// The mark was removed between two looks.
@@ -301,6 +332,10 @@ impl Running<'_> {
         sum: &mut Sum,
         on_event: &mut OnEvent<'_>,
     ) -> Result<(), Stop> {
+        if self.ends.direction == CopyDirection::Get {
+            let here = &self.ends.here;
+            fs::create_dir_all(here).map_err(|error| Error::unwritable(here, error))?;
+        }
         let bytes = todo.iter().map(Entry::bytes).sum();
         on_event(ShardEvent::Copying {
             names: todo.len() as u64,
@@ -341,6 +376,20 @@ impl Running<'_> {
                 self.keep_unchanged(done, sum);
                 Ok(())
             }
+            Err(CopyError::Problem {
+                kind: ProblemKind::NotFound,
+                what,
+                hint,
+            }) if self.ends.direction == CopyDirection::Get => {
+                // The far end has none of them any more.
+                let fate = Fate {
+                    cause: ProblemKind::NotFound,
+                    what,
+                    hint,
+                };
+                sum.failed.extend(outcomes.all_failed(&fate));
+                Ok(())
+            }
             Err(error) => Err(ended(error, halt)),
         };
         notes.flush()?;
@@ -366,7 +415,7 @@ impl Running<'_> {
         began: i64,
         before: Option<ShardResult>,
     ) -> Result<ShardResult, StoreError> {
-        let mut causes: Vec<(wire::copy::ProblemKind, u64)> = Vec::new();
+        let mut causes: Vec<(ProblemKind, u64)> = Vec::new();
         for failed in &sum.failed {
             match causes
                 .iter_mut()
@@ -411,7 +460,7 @@ fn ended(error: CopyError, halt: Option<Halt>) -> Stop {
         (CopyError::Lost { .. } | CopyError::Unreachable { .. }, _) => {
             Stop::Unfinished(Error::from(error))
         }
-        (CopyError::Problem { kind, .. }, _) if *kind == wire::copy::ProblemKind::Busy => {
+        (CopyError::Problem { kind, .. }, _) if *kind == ProblemKind::Busy => {
             Stop::Unfinished(Error::from(error))
         }
         (CopyError::Problem { .. }, _) => Stop::Error(Error::from(error)),

@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use campaign_plan::{GroupName, LinkName};
-use campaign_store::{ShardRow, ShardRun};
+use campaign_plan::{Campaign as Plan, GroupName, LinkName};
+use campaign_store::{Mark, ShardRow, ShardRun};
 
-use super::run::{RunOptions, ShardEnd, ShardEvent};
+use super::run::{RunOptions, ShardEnd, ShardEvent, now};
 use super::watcher::TICK;
 use super::{Campaign, ShardId};
 use crate::{Cancel, Error, Fault};
@@ -63,7 +63,7 @@ enum State {
     Waits,
     Runs,
     Over,
-    /// It failed, was refused or given up: groups behind it do not begin.
+    /// It failed, was refused or given up, or others run it: groups behind it do not begin here.
     Broken,
 }
 
@@ -125,7 +125,7 @@ impl Campaign {
         thread::scope(|scope| {
             for (link, copies) in links {
                 for _ in 0..copies {
-                    scope.spawn(|| self.work(link, &shared, options, cancel));
+                    scope.spawn(|| self.work(link, &plan, &shared, options, cancel));
                 }
             }
         });
@@ -140,16 +140,29 @@ impl Campaign {
             states.push(match result {
                 Some(result) if result.failed == 0 => State::Over,
                 Some(_) => State::Broken,
-                None if !which.has(row, at) => State::Runs,
+                None if !which.has(row, at) => State::Broken,
                 None => State::Waits,
             });
         }
         Ok(states)
     }
 
-    fn work(&self, link: &LinkName, shared: &Shared, options: &RunOptions, cancel: &Cancel) {
+    fn work(
+        &self,
+        link: &LinkName,
+        plan: &Plan,
+        shared: &Shared,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) {
+        let bounds = plan.links().get(link);
+        let is_quiet = || bounds.is_some_and(|link| link.is_quiet(now(), plan.offset()));
         let mut pauses = PAUSES.iter();
         loop {
+            // Quiet hours are waited for; a pause has no end that is known.
+            while is_quiet() && !cancel.is_cancelled() && !self.is_halted() {
+                thread::sleep(TICK);
+            }
             let at = match shared.next(link) {
                 Next::Shard(at) => at,
                 Next::Later if !cancel.is_cancelled() => {
@@ -168,6 +181,8 @@ impl Campaign {
                     pauses = PAUSES.iter();
                     true
                 }
+                Ok(ShardEnd::NotFinished(_)) if self.is_halted() => false,
+                Ok(ShardEnd::NotFinished(_)) if is_quiet() => true,
                 Ok(ShardEnd::NotFinished(_)) => match pauses.next() {
                     Some(pause) => wait(*pause, cancel),
                     None => false,
@@ -179,6 +194,10 @@ impl Campaign {
                 return;
             }
         }
+    }
+
+    fn is_halted(&self) -> bool {
+        self.folder.has(Mark::Paused) || self.folder.has(Mark::Cancelled)
     }
 
     fn concluded(&self, shared: Shared, which: &Selection) -> Result<Summary, Error> {

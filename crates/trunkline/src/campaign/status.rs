@@ -152,7 +152,7 @@ impl Campaign {
             }
         }
         for link in &mut gathered.status.links {
-            let slots = Slots::of(&self.folder, &link.link, link.copies)?;
+            let slots = Slots::of(&self.folder, &link.link, link.copies);
             link.running = slots.held().into();
             let ended: Vec<&ShardResult> = gathered
                 .ended

@@ -41,9 +41,9 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether both ends are the same.
+    /// Whether both ends have all of the campaign, and the same.
     pub fn is_equal(&self) -> bool {
-        self.different.is_empty() && self.other_digest.is_empty()
+        self.different.is_empty() && self.other_digest.is_empty() && self.not_copied == 0
     }
 }
 
@@ -68,7 +68,7 @@ impl Campaign {
         cancel: &Cancel,
         on_progress: &mut dyn FnMut(&VerifyProgress),
     ) -> Result<Verified, Error> {
-        let mut verifying = Verifying::new(self)?;
+        let mut verifying = Verifying::new();
         for row in self.folder.shards()? {
             if cancel.is_cancelled() {
                 return Err(Error::cancelled("ended before all was compared"));
@@ -89,8 +89,8 @@ struct Verifying {
 }
 
 impl Verifying {
-    fn new(_campaign: &Campaign) -> Result<Self, Error> {
-        Ok(Verifying {
+    fn new() -> Self {
+        Verifying {
             found: Verified {
                 equal: 0,
                 bytes: Bytes::ZERO,
@@ -103,7 +103,7 @@ impl Verifying {
                 list_digests: Vec::new(),
             },
             digests: BTreeMap::new(),
-        })
+        }
     }
 
     fn shard(
