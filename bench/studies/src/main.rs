@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use campaign::{Cache, Progress};
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use record::Origin;
+use simulation_grid::{Cache, Progress};
 use study::{NAMES, Programme, Studied};
 
 /// Draw the figures of published studies again and say which findings hold
@@ -65,7 +65,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let cache = cache(arguments)?;
     let never = AtomicBool::new(false);
-    let finished = campaign::run(&runs, cache.as_ref(), &never, &mut tell)?;
+    let finished = simulation_grid::run(&runs, cache.as_ref(), &never, &mut tell)?;
     if let Some(error) = &finished.not_kept {
         eprintln!("warning: not every finished run could be kept: {error}");
     }
@@ -86,7 +86,7 @@ fn programme(arguments: &Arguments) -> Result<Programme, study::StudyError> {
     })
 }
 
-fn cache(arguments: &Arguments) -> Result<Option<Cache>, campaign::CacheError> {
+fn cache(arguments: &Arguments) -> Result<Option<Cache>, simulation_grid::CacheError> {
     match (&arguments.cache, arguments.no_cache) {
         (_, true) => Ok(None),
         (Some(folder), false) => Cache::open(folder).map(Some),

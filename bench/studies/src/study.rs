@@ -17,9 +17,9 @@ mod measure;
 mod striping;
 pub mod sweep;
 
-use campaign::{CampaignError, RUNS_MAX, Ran};
 use netpath::PathError;
 use sim::{Scenario, ScenarioError};
+use simulation_grid::{CampaignError, RUNS_MAX, Ran};
 use thiserror::Error;
 use units::Span;
 

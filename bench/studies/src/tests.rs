@@ -1,6 +1,6 @@
-use campaign::Ran;
 use netpath::PathSpec;
 use sim::Scenario;
+use simulation_grid::Ran;
 use units::{Bytes, Span};
 
 use super::*;
@@ -65,7 +65,7 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
 fn campaign(programme: &Programme, cache: &Cache) -> Vec<Ran> {
     let runs = programme.runs().unwrap();
     let never = AtomicBool::new(false);
-    campaign::run(&runs, Some(cache), &never, &mut |_| {})
+    simulation_grid::run(&runs, Some(cache), &never, &mut |_| {})
         .unwrap()
         .runs
 }

@@ -31,9 +31,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use campaign::Cache;
 use clap::{Parser, ValueEnum};
 use netpath::PathSpec;
+use simulation_grid::Cache;
 
 use compare::{Comparison, objectives};
 use grid::Grid;

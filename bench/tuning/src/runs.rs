@@ -1,15 +1,15 @@
 //! Long runs of single settings: what a setting gives when it has had time to settle.
 //!
-//! They go through [`campaign`]: on all processors, each kept on disk as it ends under a name that
-//! follows from the path, the setting, the seed and the simulator's sources.
+//! They go through [`simulation_grid`]: on all processors, each kept on disk as it ends under a
+//! name that follows from the path, the setting, the seed and the simulator's sources.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
-use campaign::{self, Cache, Progress};
 use netpath::PathSpec;
 use observe::{Setting, TargetError};
 use sim::{RunResult, Scenario, Variant};
+use simulation_grid::{self, Cache, Progress};
 use target::SimulatedPath;
 use units::{Bytes, Rate, Span};
 
@@ -98,7 +98,7 @@ impl Runner {
         let mut shown = Shown { what, percent: 0 };
         let mut watch = |progress: &Progress| shown.show(progress);
         let never = AtomicBool::new(false);
-        let finished = campaign::run(&scenarios, Some(&self.cache), &never, &mut watch);
+        let finished = simulation_grid::run(&scenarios, Some(&self.cache), &never, &mut watch);
         let finished = finished.map_err(|error| error.to_string())?;
         let results = finished.runs.iter().zip(&scenarios);
         let outcomes = results.map(|(ran, scenario)| outcome(&ran.result, &scenario.path));

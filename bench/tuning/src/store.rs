@@ -1,18 +1,18 @@
 //! Outcomes of long runs in one file, so that a grid of thousands of them is read in a moment.
 //!
 //! A line is a digest of what was run, the simulator that ran it, and the outcome; numbers in full.
-//! A line that is cut or wrong is as good as absent. [`campaign::Cache`] beside it keeps the runs
-//! themselves while a campaign goes on, and knows only the present simulator; here those of others
-//! are found too, for whoever changes both the simulator and a search and does not want to wait for
-//! either.
+//! A line that is cut or wrong is as good as absent. [`simulation_grid::Cache`] beside it keeps the
+//! runs themselves while a campaign goes on, and knows only the present simulator; here those of
+//! others are found too, for whoever changes both the simulator and a search and does not want to
+//! wait for either.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use campaign::ENGINE;
 use sim::Scenario;
+use simulation_grid::ENGINE;
 
 use crate::runs::Outcome;
 

@@ -1,5 +1,6 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod campaign;
 mod copy;
 mod copy_far;
 mod examine;
@@ -27,6 +28,10 @@ use trunkline::{Error, TargetName};
 
 use crate::failure::Failure;
 
+pub(crate) use campaign::{
+    Campaign, CampaignCommand, CampaignPlan, CampaignRun, CampaignSlurm, CampaignStatus,
+    CampaignVerify, Shard,
+};
 pub(crate) use copy::{Attribute, Connect, Copy, Objective as CopyObjective};
 pub(crate) use copy_far::CopyFar;
 pub(crate) use foreign::{Refused, parse};
@@ -73,6 +78,7 @@ pub(crate) enum Command {
     #[command(name = trunkline::copy::FAR_COMMAND, hide = true)]
     CopyFar(CopyFar),
     Limit(Limit),
+    Campaign(Campaign),
     Tune(Tune),
     Measure(Measure),
     Sweep(Box<Sweep>),

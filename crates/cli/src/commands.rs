@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod campaign;
 pub(crate) mod completion;
 pub(crate) mod copy;
 pub(crate) mod copy_far;

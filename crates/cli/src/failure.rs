@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trunkline::Fault;
+use trunkline::campaign::ShardId;
 use trunkline::history::ArchiveError;
 use trunkline::observe::TargetError;
 use trunkline::record::{LoadError, SaveError};
@@ -53,7 +54,8 @@ impl Exit {
     fn label(self) -> &'static str {
         match self {
             Exit::Failed | Exit::WrongRequest => "error",
-            Exit::Stopped | Exit::NotFinished => "stopped",
+            Exit::Stopped => "stopped",
+            Exit::NotFinished => "not finished",
         }
     }
 }
@@ -160,6 +162,57 @@ impl Failure {
             hint: Some(format!(
                 "once the reasons are gone, {go_on} copies what is missing"
             )),
+        }
+    }
+
+    /// Shards were not finished, and the same command goes on.
+    pub(crate) fn not_finished(why: trunkline::Error) -> Self {
+        Failure {
+            exit: Exit::NotFinished,
+            ..Failure::from(why)
+        }
+    }
+
+    /// All files of some shards were tried, and some failed.
+    pub(crate) fn shards_failed(folder: &Path, shards: &[ShardId]) -> Self {
+        const NAMED: usize = 5;
+        let folder = folder.display();
+        let names: Vec<String> = shards.iter().take(NAMED).map(ShardId::to_string).collect();
+        let dots = if shards.len() > NAMED { ", ..." } else { "" };
+        Failure {
+            exit: Exit::Failed,
+            causes: vec![format!("some files failed in {}{dots}", names.join(", "))],
+            hint: Some(format!(
+                "{folder}/runs/SHARD/failed.ndjson says which and why; once the reasons are gone, \
+                 `trunkline campaign retry {folder}` and `trunkline campaign run {folder}` copy \
+                 them"
+            )),
+        }
+    }
+
+    /// Some folders could not be listed; the rest is planned.
+    pub(crate) fn unread(folder: &Path) -> Self {
+        let folder = folder.display();
+        Failure {
+            exit: Exit::Failed,
+            causes: vec!["some files or folders could not be read, and are in no shard".to_owned()],
+            hint: Some(format!(
+                "{folder}/plans/*/left_out.ndjson says which and why; plan again once the reasons \
+                 are gone"
+            )),
+        }
+    }
+
+    /// Both ends are not the same.
+    pub(crate) fn differs() -> Self {
+        Failure {
+            exit: Exit::Failed,
+            causes: vec!["the ends differ, or not all was copied".to_owned()],
+            hint: Some(
+                "`verified/report.json` in the folder names each file that differs; `trunkline \
+                 campaign status` says what was not copied"
+                    .to_owned(),
+            ),
         }
     }
 

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),
         Command::CopyFar(arguments) => commands::copy_far::run(&arguments),
+        Command::Campaign(arguments) => commands::campaign::run(&arguments),
         Command::Limit(arguments) => commands::limit::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Measure(arguments) => commands::measure::run(&arguments),

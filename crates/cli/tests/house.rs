@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 37] = [
+const ORDER: [&str; 40] = [
     "schema",
     "units",
     "stats",
@@ -28,15 +28,17 @@ const ORDER: [&str; 37] = [
     "probing",
     "changes",
     "watch_plan",
+    "campaign_plan",
     "transfer",
     "remote_files",
+    "campaign_store",
     "watch_store",
     "watch_link",
     "watch_agent",
     "watch_collector",
     "watch_alerts",
     "watch_metrics",
-    "campaign",
+    "simulation_grid",
     "predict",
     "movers",
     "target",
@@ -49,7 +51,7 @@ const ORDER: [&str; 37] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 17] = [
+const PURE: [&str; 18] = [
     "units",
     "stats",
     "models",
@@ -64,6 +66,7 @@ const PURE: [&str; 17] = [
     "probing",
     "changes",
     "watch_plan",
+    "campaign_plan",
     "watch_metrics",
     "predict",
     "movers",

@@ -71,8 +71,8 @@ fn describe(scenario: &Scenario) -> String {
 fn ratios() -> Vec<(f64, String)> {
     let cases = cases();
     let runs: Vec<Scenario> = cases.iter().map(|case| case.scenario.clone()).collect();
-    let finished = campaign::run(&runs, None, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    let ratio = |(case, ran): (&Case, &campaign::Ran)| {
+    let finished = simulation_grid::run(&runs, None, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let ratio = |(case, ran): (&Case, &simulation_grid::Ran)| {
         let streams = ran.result.streams.iter();
         let simulated: f64 = streams.map(|stream| stream.goodput.as_f64()).sum();
         (case.predicted / simulated, describe(&case.scenario))

@@ -1,6 +1,7 @@
 //! Simulations: one setting with several seeds, or many settings side by side.
 //!
-//! Their figures come from [`::campaign::figures`]; a document adds the path and what it took.
+//! Their figures come from [`::simulation_grid::figures`]; a document adds the path and what it
+//! took.
 
 mod campaign;
 
@@ -10,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::Path;
 
 pub use self::campaign::Campaign;
-pub use ::campaign::Ran;
-pub use ::campaign::figures::{
+pub use ::simulation_grid::Ran;
+pub use ::simulation_grid::figures::{
     Aggregate, Causes, Cell, Choice, Completion, CrossFigures, CrossGroup, Figures, QueueFigures,
     RttFigures, SimulatedRun, SimulatedSetting, SimulatedTcp, SimulationCost, Terms, TimeoutPart,
 };

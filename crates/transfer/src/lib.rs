@@ -49,6 +49,6 @@ pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use problems::shown;
 pub use remote::RemoteTotals;
 pub use root::Root;
-pub use source::rules::check_pattern;
+pub use source::rules::{Rules, check_pattern};
 pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, Place};
 pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

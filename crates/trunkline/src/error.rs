@@ -56,6 +56,12 @@ impl Error {
         Error::sentence(Fault::Request, what.into(), None, hint.into())
     }
 
+    /// An operation that was not finished and that the same request goes on with: why, and the next
+    /// step.
+    pub(crate) fn unfinished(what: String, hint: String) -> Self {
+        Error::sentence(Fault::Run, what, None, hint)
+    }
+
     /// An operation that was cancelled before it had a result.
     pub(crate) fn cancelled(what: &str) -> Self {
         let what = what.to_owned();

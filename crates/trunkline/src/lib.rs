@@ -25,6 +25,7 @@
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
 //! | copy files | [`copy()`] | [`copy::Copied`] |
 //! | read single files of a server | [`remote::Remote`] | bytes, entries |
+//! | copy millions of files in shards | [`campaign::Campaign`] | |
 //! | be the far end | [`serve::Server`] | |
 //! | run programs on a path | [`emulate::EmulatedPath`] | [`emulate::Emulated`] |
 //! | keep and remember | [`history::History`] | |
@@ -54,6 +55,7 @@
 //! [`record`] and [`report`] are whole rooms.
 
 pub mod ask;
+pub mod campaign;
 mod cancel;
 pub mod copy;
 pub mod emulate;

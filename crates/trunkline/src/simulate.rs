@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use campaign::Ran;
 use netpath::PathSpec;
 use record::simulate::Cell;
 use record::{AnyDocument, Document};
 use sim::Scenario;
+use simulation_grid::Ran;
 use units::Span;
 
 use crate::{Cancel, Error, origin};
 
-pub use campaign::{Cache, Grid, LogForm, Plan, Progress};
 pub use netpath::Class;
 pub use sim::{RunResult, TcpSettings, Variant, Work};
+pub use simulation_grid::{Cache, Grid, LogForm, Plan, Progress};
 
 /// Longest run, in virtual time: a day.
 pub const DURATION_MAX: Span = Span::from_secs(86_400);
@@ -41,7 +41,7 @@ pub struct Simulated {
 /// # Errors
 /// When nothing simulated resembles the hosts' congestion control.
 pub fn scenario(path: PathSpec, variant: Option<Variant>) -> Result<Scenario, Error> {
-    let mut scenario = campaign::scenario(path, variant)?;
+    let mut scenario = simulation_grid::scenario(path, variant)?;
     apply(&plan_of_default(), &mut scenario)?;
     Ok(scenario)
 }
@@ -68,7 +68,7 @@ pub fn apply(plan: &Plan, scenario: &mut Scenario) -> Result<(), Error> {
 /// When one cannot, or there are too many.
 pub fn check(grid: &Grid) -> Result<(), Error> {
     grid.runs()?;
-    Ok(campaign::check(&grid.cells())?)
+    Ok(simulation_grid::check(&grid.cells())?)
 }
 
 /// Makes all runs of `grid`, as many at once as there are processors.
@@ -107,12 +107,12 @@ pub fn simulate(
     let mut runs = grid.runs()?;
     let mut cells = grid.cells();
     runs.extend(grid.alone());
-    campaign::check(&cells)?;
+    simulation_grid::check(&cells)?;
     let flag = cancel.flag();
-    let mut finished = campaign::run(&runs, kept, &flag, on_progress)?;
+    let mut finished = simulation_grid::run(&runs, kept, &flag, on_progress)?;
     if let ([cell], true) = (&mut cells[..], draws) {
-        *cell = campaign::to_draw(cell, &finished.runs[0].result);
-        let drawn = campaign::run(std::slice::from_ref(cell), kept, &flag, on_progress)?;
+        *cell = simulation_grid::to_draw(cell, &finished.runs[0].result);
+        let drawn = simulation_grid::run(std::slice::from_ref(cell), kept, &flag, on_progress)?;
         finished.runs[0].result.series = drawn
             .runs
             .into_iter()
@@ -121,7 +121,7 @@ pub fn simulate(
     }
     Ok(Simulated {
         document: document(grid, &cells, &finished.runs),
-        unfinished: campaign::unfinished(&grid.base, &finished.runs),
+        unfinished: simulation_grid::unfinished(&grid.base, &finished.runs),
         cells,
         runs: finished.runs,
         not_kept: finished.not_kept,
@@ -138,7 +138,7 @@ pub fn log(
     cancel: &Cancel,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    Ok(campaign::log(scenario, form, &cancel.flag(), out)?)
+    Ok(simulation_grid::log(scenario, form, &cancel.flag(), out)?)
 }
 
 /// The document of all `runs`: those of the cells, then the cross traffic alone.
@@ -148,7 +148,7 @@ fn document(grid: &Grid, cells: &[Scenario], runs: &[Ran]) -> AnyDocument {
     let mut chunks = runs.chunks(seeds);
     let of_cells: Vec<&[Ran]> = chunks.by_ref().take(cells.len()).collect();
     let alone = chunks.next().unwrap_or_default();
-    let cpu = campaign::process_cpu();
+    let cpu = simulation_grid::process_cpu();
     if let ([cell], [runs]) = (cells, &of_cells[..]) {
         return Document::new(origin, record::Simulate::new(cell, runs, alone, cpu)).into();
     }

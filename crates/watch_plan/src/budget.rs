@@ -109,7 +109,7 @@ fn days_of(text: &str) -> Option<[bool; 7]> {
 
 impl Quiet {
     /// Whether any of the seconds from `at` to before `until`, since 1970, is in it.
-    pub(crate) fn touches(&self, at: i64, until: i64, offset: UtcOffset) -> bool {
+    pub fn touches(&self, at: i64, until: i64, offset: UtcOffset) -> bool {
         let (at, until) = (at + offset.seconds(), until + offset.seconds());
         let (first, last) = (at.div_euclid(DAY) - 1, until.div_euclid(DAY));
         // A visit is shorter than a week; a longer one touches each weekday anyway.

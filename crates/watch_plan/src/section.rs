@@ -60,6 +60,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// For a value that may be of several kinds: mistakes noted here are not told.
+    pub fn scratch() -> Findings<'static> {
+        Findings::new("")
+    }
+
     /// The value, unless there were mistakes.
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<(T, Vec<Notice>), PlanError> {
         match value {
@@ -202,7 +207,7 @@ impl<'t> Section<'t> {
     }
 
     /// The tables inside this one by their names: `[hosts.NAME]`. The first of two with one name.
-    pub(crate) fn named(&self, key: &str, found: &mut Findings) -> Vec<(&'t str, Section<'t>)> {
+    pub fn named(&self, key: &str, found: &mut Findings) -> Vec<(&'t str, Section<'t>)> {
         let Some(inner) = self.section(key, found) else {
             return Vec::new();
         };
@@ -236,7 +241,8 @@ impl<'t> Section<'t> {
         }
     }
 
-    pub(crate) fn boolean(&self, key: &str, found: &mut Findings) -> Option<bool> {
+    /// True or false.
+    pub fn boolean(&self, key: &str, found: &mut Findings) -> Option<bool> {
         let node = &self.entry(key)?.node;
         match node.value {
             Value::Boolean(yes) => Some(yes),
@@ -247,7 +253,8 @@ impl<'t> Section<'t> {
         }
     }
 
-    pub(crate) fn number(&self, key: &str, found: &mut Findings) -> Option<f64> {
+    /// A number.
+    pub fn number(&self, key: &str, found: &mut Findings) -> Option<f64> {
         let node = &self.entry(key)?.node;
         match node.value {
             Value::Number(number) => Some(number),

@@ -1,7 +1,7 @@
 //! Curves of scenarios, and the same curves with their results.
 
-use campaign::Ran;
 use sim::{RunResult, Scenario};
+use simulation_grid::Ran;
 use stats::{mean, standard_deviation};
 
 use super::figure::{Line, Origin, Point};

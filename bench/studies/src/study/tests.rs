@@ -15,7 +15,7 @@ fn every_study_has_its_name_and_scenarios_that_can_be_run() {
     let programme = all(1);
     let names: Vec<&str> = programme.studies.iter().map(|study| study.name).collect();
     assert_eq!(names, NAMES);
-    campaign::check(&programme.runs().unwrap()).unwrap();
+    simulation_grid::check(&programme.runs().unwrap()).unwrap();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Many settings side by side.
 
-use ::campaign::figures::{Cell, Choice, SimulationCost, Terms, choices};
+use ::simulation_grid::figures::{Cell, Choice, SimulationCost, Terms, choices};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

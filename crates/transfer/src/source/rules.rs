@@ -16,7 +16,7 @@ use crate::problems::{problem, shown, with_hint};
 
 /// Rules that can be asked.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rules(Vec<Rule>);
+pub struct Rules(Vec<Rule>);
 
 #[derive(Debug, Clone)]
 struct Rule {
@@ -30,13 +30,13 @@ impl Rules {
     ///
     /// # Errors
     /// When one of them is none.
-    pub(crate) fn new(rules: &[SelectionRule]) -> Result<Self, Problem> {
+    pub fn new(rules: &[SelectionRule]) -> Result<Self, Problem> {
         let rules = rules.iter().map(Rule::new);
         rules.collect::<Result<_, _>>().map(Rules)
     }
 
     /// Whether the name is left out, where no folder that it is in is.
-    pub(crate) fn leave_out(&self, name: &[u8], is_folder: bool) -> bool {
+    pub fn leave_out(&self, name: &[u8], is_folder: bool) -> bool {
         let first = self.0.iter().find(|rule| rule.fits(name, is_folder));
         !name.is_empty() && first.is_some_and(|rule| rule.leaves_out)
     }

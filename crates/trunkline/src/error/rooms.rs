@@ -2,7 +2,6 @@
 
 use std::io;
 
-use campaign::{CacheError, CampaignError, LogError};
 use copy_net::SshChildError;
 use copy_net::control_socket::ControlError;
 use emu::EmuError;
@@ -14,6 +13,7 @@ use record::iperf3::Iperf3Error;
 use record::{ArchiveError, LoadError, PointsError, SaveError};
 use report::ChartError;
 use sim::ScenarioError;
+use simulation_grid::{CacheError, CampaignError, LogError};
 use sweep::GridError;
 use target::OpenError;
 use transfer::CopyError;

@@ -47,7 +47,7 @@ impl LogForm {
     /// The form that a file's name asks for.
     ///
     /// ```
-    /// use campaign::LogForm;
+    /// use simulation_grid::LogForm;
     /// use std::path::Path;
     /// assert_eq!(LogForm::of(Path::new("run.pcapng")), LogForm::Capture);
     /// assert_eq!(LogForm::of(Path::new("run.log")), LogForm::Text);

@@ -1,0 +1,101 @@
+//! What can go wrong with a campaign's files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why something of a campaign could not be read, written or done.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// A file or folder.
+    #[error("cannot {doing} {}", path.display())]
+    File {
+        /// What was tried: `read`, `write`.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{}, line {line}: {why}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A file whose content changed since it was written.
+    #[error("{} is not what was planned: {why}", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        why: String,
+    },
+    /// Another process does the same.
+    #[error("{what}, by {by}")]
+    Busy {
+        /// What goes on.
+        what: String,
+        /// Who does it.
+        by: String,
+    },
+    /// Nothing of that name.
+    #[error("{what}")]
+    Missing {
+        /// What is not there.
+        what: String,
+        /// The next step.
+        hint: String,
+    },
+    /// It was asked to end.
+    #[error("ended before all was listed")]
+    Cancelled,
+}
+
+impl StoreError {
+    pub(crate) fn file(
+        doing: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(io::Error) -> StoreError + use<> {
+        let path = path.to_owned();
+        move |source| StoreError::File {
+            doing,
+            path,
+            source,
+        }
+    }
+
+    pub(crate) fn line(path: &Path, line: u64, why: impl Into<String>) -> StoreError {
+        StoreError::Line {
+            path: path.to_owned(),
+            line,
+            why: why.into(),
+        }
+    }
+
+    /// The next step.
+    pub fn hint(&self) -> String {
+        match self {
+            StoreError::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                "make room and give the same command again: what was planned before is untouched"
+                    .to_owned()
+            }
+            StoreError::File { .. } => {
+                "check the name, and that you may read and write it".to_owned()
+            }
+            StoreError::Line { .. } | StoreError::Changed { .. } => {
+                "make the shards again with `trunkline campaign plan`, in another folder".to_owned()
+            }
+            StoreError::Busy { .. } => {
+                "wait for its end, and give the same command again".to_owned()
+            }
+            StoreError::Missing { hint, .. } => hint.clone(),
+            StoreError::Cancelled => "give the same command again".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The folder of a campaign.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
+
+use campaign_plan::{GroupName, LinkName};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+
+/// The name of a shard: `GROUP-PLAN-NUMBER`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ShardId {
+    /// Which plan it is of, from 1.
+    pub plan: u32,
+    /// The group.
+    pub group: GroupName,
+    /// Its number within the plan and group, from 1.
+    pub number: u32,
+}
+
+impl ShardId {
+    /// Stands in until the first line of a manifest was read.
+    pub(crate) fn unknown() -> ShardId {
+        let group = GroupName::from_str("unknown");
+        ShardId {
+            plan: 0,
+            group: group.unwrap_or_else(|_| unreachable!("`unknown` is a name")),
+            number: 0,
+        }
+    }
+}
+
+impl fmt::Display for ShardId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{:05}", self.group, self.plan, self.number)
+    }
+}
+
+impl FromStr for ShardId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (rest, number) = text.rsplit_once('-')?;
+            let (group, plan) = rest.rsplit_once('-')?;
+            Some(ShardId {
+                plan: plan.parse().ok()?,
+                group: group.parse().ok()?,
+                number: number.parse().ok()?,
+            })
+        };
+        read().ok_or_else(|| format!("`{text}` is no shard; they are named like `raw-1-00001`"))
+    }
+}
+
+impl TryFrom<String> for ShardId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ShardId> for String {
+    fn from(shard: ShardId) -> String {
+        shard.to_string()
+    }
+}
+
+/// A shard as its plan lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardRow {
+    /// Its name.
+    pub shard: ShardId,
+    /// The link that it goes over.
+    pub link: LinkName,
+    /// Files, links and folders.
+    pub names: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// BLAKE3 of the manifest.
+    pub digest: String,
+}
+
+/// What a whole campaign can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing starts until it is resumed.
+    Paused,
+    /// Nothing starts any more.
+    Cancelled,
+}
+
+impl Mark {
+    fn file(self) -> &'static str {
+        match self {
+            Mark::Paused => "paused",
+            Mark::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A campaign on disk. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct CampaignFolder {
+    root: PathBuf,
+}
+
+impl CampaignFolder {
+    /// Makes the folder, or takes the one that is there.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is there and holds something else.
+    pub fn create(root: &Path) -> Result<Self, StoreError> {
+        let is_other = fs::read_dir(root).is_ok_and(|mut names| names.next().is_some())
+            && !root.join("plans").is_dir();
+        if is_other {
+            return Err(StoreError::Missing {
+                what: format!("{} holds something else than a campaign", root.display()),
+                hint: "name a folder that is empty or not there".to_owned(),
+            });
+        }
+        let plans = root.join("plans");
+        fs::create_dir_all(&plans).map_err(StoreError::file("make", &plans))?;
+        CampaignFolder::open(root)
+    }
+
+    /// A folder that is there.
+    ///
+    /// # Errors
+    /// When it holds no campaign.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        if !root.join("plans").is_dir() {
+            return Err(StoreError::Missing {
+                what: format!("{} holds no campaign", root.display()),
+                hint: "`trunkline campaign plan PLAN.toml FOLDER` makes one".to_owned(),
+            });
+        }
+        // Absolute, because engines start tasks elsewhere.
+        let root = root
+            .canonicalize()
+            .map_err(StoreError::file("read", root))?;
+        Ok(CampaignFolder { root })
+    }
+
+    /// Where it is, from `/`.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// The numbers of the plans, the oldest first.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn plans(&self) -> Result<Vec<u32>, StoreError> {
+        let folder = self.root.join("plans");
+        let failed = || StoreError::file("list", &folder);
+        let mut plans = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(failed())? {
+            let name = entry.map_err(failed())?.file_name();
+            plans.extend(name.to_str().and_then(|name| name.parse::<u32>().ok()));
+        }
+        plans.sort_unstable();
+        Ok(plans)
+    }
+
+    /// The folder of a plan.
+    pub fn plan(&self, number: u32) -> PathBuf {
+        self.root.join("plans").join(number.to_string())
+    }
+
+    /// The text of a plan; without a number, of the one that was read last.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn plan_text(&self, number: Option<u32>) -> Result<(String, PathBuf), StoreError> {
+        let folder = number.map_or(self.root.clone(), |number| self.plan(number));
+        let file = folder.join("plan.toml");
+        let text = fs::read_to_string(&file).map_err(StoreError::file("read", &file))?;
+        Ok((text, file))
+    }
+
+    /// All shards of all plans, in the order in which they should go.
+    ///
+    /// # Errors
+    /// When a list of shards cannot be read.
+    pub fn shards(&self) -> Result<Vec<ShardRow>, StoreError> {
+        let mut rows = Vec::new();
+        for plan in self.plans()? {
+            let file = self.plan(plan).join("shards.ndjson");
+            rows.extend(read_lines::<ShardRow>(&file)?);
+        }
+        Ok(rows)
+    }
+
+    /// One shard.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn shard(&self, shard: &ShardId) -> Result<ShardRow, StoreError> {
+        let rows = self.shards()?;
+        let row = rows.into_iter().find(|row| row.shard == *shard);
+        row.ok_or_else(|| StoreError::Missing {
+            what: format!("{} has no shard `{shard}`", self.root.display()),
+            hint: format!(
+                "`trunkline campaign status {}` lists them",
+                self.root.display()
+            ),
+        })
+    }
+
+    /// The manifest of a shard.
+    pub fn manifest(&self, shard: &ShardId) -> PathBuf {
+        let folder = self.plan(shard.plan).join(shard.group.as_str());
+        folder.join(format!("{:05}.ndjson", shard.number))
+    }
+
+    /// What became of a shard is in there.
+    pub fn run(&self, shard: &ShardId) -> PathBuf {
+        self.root.join("runs").join(shard.to_string())
+    }
+
+    /// The newest listing of a group before plan `number`, with the plan that it is of.
+    pub(crate) fn listing_before(
+        &self,
+        group: &GroupName,
+        number: u32,
+    ) -> Result<Option<(u32, PathBuf)>, StoreError> {
+        let plans = self.plans()?;
+        let before = plans.into_iter().rev().filter(|plan| *plan < number);
+        let mut listings =
+            before.map(|plan| (plan, self.plan(plan).join(format!("{group}.listing"))));
+        Ok(listings.find(|(_, file)| file.exists()))
+    }
+
+    /// Whether the campaign has a mark.
+    pub fn has(&self, mark: Mark) -> bool {
+        self.root.join(mark.file()).exists()
+    }
+
+    /// Sets or removes a mark.
+    ///
+    /// # Errors
+    /// When its file cannot be made or removed.
+    pub fn set(&self, mark: Mark, is_set: bool) -> Result<(), StoreError> {
+        let file = self.root.join(mark.file());
+        if is_set {
+            return File::create(&file)
+                .map(drop)
+                .map_err(StoreError::file("write", &file));
+        }
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::file("remove", &file)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whoever only looks whether a lock is held holds it for a moment: a try is repeated.
+const GLANCES: u32 = 3;
+const GLANCE: Duration = Duration::from_millis(15);
+
+/// A lock that its holder names itself in.
+pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
+    let failed = || StoreError::file("lock", file);
+    let mut options = File::options();
+    let opened = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(file);
+    let opened = opened.map_err(failed())?;
+    let mut locked = Flock::lock(opened, FlockArg::LockExclusiveNonblock);
+    for _ in 0..GLANCES {
+        let Err((opened, Errno::EWOULDBLOCK)) = locked else {
+            break;
+        };
+        thread::sleep(GLANCE);
+        locked = Flock::lock(opened, FlockArg::LockExclusiveNonblock);
+    }
+    match locked {
+        Ok(mut lock) => {
+            let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+            let text = format!("process {} on {}\n", std::process::id(), host.trim());
+            // Only for the message of others.
+            let _ = lock.set_len(0).and_then(|()| {
+                lock.rewind()?;
+                lock.write_all(text.as_bytes())
+            });
+            Ok(lock)
+        }
+        Err((mut opened, Errno::EWOULDBLOCK)) => {
+            let mut by = String::new();
+            let _ = opened.read_to_string(&mut by);
+            let by = match by.trim() {
+                "" => "another process".to_owned(),
+                by => by.to_owned(),
+            };
+            let what = what.to_owned();
+            Err(StoreError::Busy { what, by })
+        }
+        Err((_, error)) => Err(failed()(error.into())),
+    }
+}
+
+/// Whether somebody holds the lock of a file.
+pub(crate) fn is_locked(file: &Path) -> bool {
+    let Ok(opened) = File::open(file) else {
+        return false;
+    };
+    Flock::lock(opened, FlockArg::LockSharedNonblock).is_err()
+}
+
+/// A file that appears whole or not at all.
+pub(crate) fn replace(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let write = || -> io::Result<()> {
+        let mut new = tempfile::NamedTempFile::new_in(folder)?;
+        new.write_all(bytes)?;
+        new.as_file().sync_data()?;
+        new.persist(file).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(StoreError::file("write", file))
+}
+
+/// The lines of a file that is written whole; none where it is not there.
+pub(crate) fn read_lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<T>, StoreError> {
+    let opened = match File::open(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened.map_err(StoreError::file("read", file))?,
+    };
+    let mut values = Vec::new();
+    for (line, at) in BufReader::new(opened).lines().zip(1..) {
+        let line = line.map_err(StoreError::file("read", file))?;
+        let value = serde_json::from_str(&line);
+        values.push(value.map_err(|error| StoreError::line(file, at, error.to_string()))?);
+    }
+    Ok(values)
+}

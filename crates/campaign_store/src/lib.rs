@@ -1,0 +1,44 @@
+//! A campaign on disk: what its trees have, which shards that makes, what became of each.
+//!
+//! | in the campaign's folder | holds |
+//! |---|---|
+//! | `plan.toml` | the plan as it was read last; its links bind |
+//! | `plans/N/plan.toml` | the plan that these shards were cut by |
+//! | `plans/N/shards.ndjson` | a line for each shard of plan N |
+//! | `plans/N/GROUP/00001.ndjson` | the manifest of a shard |
+//! | `plans/N/GROUP.listing` | all names of the group, to find the difference next time |
+//! | `plans/N/GROUP.superseded.ndjson` | names of earlier plans that count no more |
+//! | `plans/N/left_out.ndjson` | what was found and is in no shard, with the reason |
+//! | `runs/SHARD/` | what became of a shard: `result.json`, `done.ndjson`, `failed.ndjson` |
+//! | `links/LINK/slot-N` | locked by a copy that runs on the link |
+//! | `paused`, `cancelled` | that the campaign is |
+//!
+//! A plan is made in `plans/.making` and renamed when all of it is on disk. Files beside it are
+//! replaced by renaming. What runs holds a lock that its end releases, however it ends.
+//!
+//! Reading order: `entry.rs`, `sort.rs`, `walk.rs`, `make.rs`; then `folder.rs` and `shard_run.rs`.
+
+mod clashes;
+mod difference;
+mod entry;
+mod error;
+mod folder;
+mod line;
+mod listing;
+mod make;
+mod shard_run;
+mod shards;
+mod slots;
+mod sort;
+mod walk;
+
+pub use difference::Difference;
+pub use entry::{Entry, Kind};
+pub use error::StoreError;
+pub use folder::{CampaignFolder, Mark, ShardId, ShardRow};
+pub use line::{Fate, LeftOut, Line, Manifest, ManifestWriter, Reason};
+pub use make::{GroupSummary, PlanMaker, PlanSummary};
+pub use shard_run::{Done, Failed, Notes, RunLock, ShardResult, ShardRun};
+pub use slots::{Slot, Slots};
+pub use sort::{Sorted, Sorter};
+pub use walk::{Counted, Tree, Walked, walk};

@@ -1,0 +1,369 @@
+//! What becomes of a shard.
+//!
+//! `result.json` appears when all of its names were tried. Until then, `done-so-far.ndjson` has
+//! those that arrived, a line each as it happens; its last line may be cut.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::Flock;
+use serde::{Deserialize, Serialize};
+use wire::copy::ProblemKind;
+
+use crate::folder::{is_locked, lock, replace};
+use crate::line::{Fate, Line, Manifest, ManifestWriter};
+use crate::{CampaignFolder, Entry, ShardId, ShardRow, StoreError};
+
+/// A name that is at the destination.
+pub type Done = Entry;
+
+/// A name that is not, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// As it was planned.
+    pub entry: Entry,
+    /// Why.
+    pub fate: Fate,
+}
+
+/// How a shard ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardResult {
+    /// Which.
+    pub shard: ShardId,
+    /// The link that it went over.
+    pub link: campaign_plan::LinkName,
+    /// Names that are at the destination.
+    pub done: u64,
+    /// Names that a later plan has otherwise, or no more.
+    pub superseded: u64,
+    /// Names that are not there; `failed.ndjson` has them.
+    pub failed: u64,
+    /// The same by the kind of cause.
+    pub causes: Vec<(ProblemKind, u64)>,
+    /// Bytes of the files that are there.
+    pub bytes: u64,
+    /// Bytes that went over the network for it, in all runs that ended.
+    pub sent: u64,
+    /// Of these, bytes that were sent twice.
+    pub sent_again: u64,
+    /// When its last run began and ended, in seconds since 1970.
+    pub began: i64,
+    /// The same.
+    pub ended: i64,
+    /// Runs that ended with a result.
+    pub rounds: u32,
+    /// BLAKE3 of `done.ndjson`.
+    pub done_digest: String,
+}
+
+/// A shard, of which at most one process runs.
+#[derive(Debug)]
+pub struct ShardRun {
+    folder: PathBuf,
+    row: ShardRow,
+    manifest: PathBuf,
+    later: Vec<PathBuf>,
+}
+
+/// That this process runs the shard.
+#[derive(Debug)]
+pub struct RunLock {
+    _lock: Flock<File>,
+}
+
+impl ShardRun {
+    /// The runs of a shard.
+    ///
+    /// # Errors
+    /// When the campaign cannot be read.
+    pub fn of(campaign: &CampaignFolder, row: &ShardRow) -> Result<Self, StoreError> {
+        let shard = &row.shard;
+        let later = campaign
+            .plans()?
+            .into_iter()
+            .filter(|plan| *plan > shard.plan);
+        let superseded = format!("{}.superseded.ndjson", shard.group);
+        Ok(ShardRun {
+            folder: campaign.run(shard),
+            row: row.clone(),
+            manifest: campaign.manifest(shard),
+            later: later
+                .map(|plan| campaign.plan(plan).join(&superseded))
+                .collect(),
+        })
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Becomes the one that runs it.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] while another process does.
+    pub fn lock(&self) -> Result<RunLock, StoreError> {
+        fs::create_dir_all(&self.folder).map_err(StoreError::file("make", &self.folder))?;
+        let what = format!("shard `{}` is being run", self.row.shard);
+        let lock = lock(&self.file("lock"), &what)?;
+        Ok(RunLock { _lock: lock })
+    }
+
+    /// Whether a process runs it.
+    pub fn is_running(&self) -> bool {
+        is_locked(&self.file("lock"))
+    }
+
+    /// How it ended last; `None` where it did not, or is to be tried again.
+    ///
+    /// # Errors
+    /// When the result cannot be read.
+    pub fn result(&self) -> Result<Option<ShardResult>, StoreError> {
+        read_json(&self.file("result.json"))
+    }
+
+    /// All names of the manifest.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not the one that was planned.
+    pub fn planned(&self) -> Result<Vec<Entry>, StoreError> {
+        let mut manifest = Manifest::open(&self.manifest)?;
+        let mut entries = Vec::new();
+        while let Some((entry, _)) = manifest.read()? {
+            entries.push(entry);
+        }
+        match manifest.digest() == self.row.digest {
+            true => Ok(entries),
+            false => Err(StoreError::Changed {
+                path: self.manifest.clone(),
+                why: format!(
+                    "its BLAKE3 is {}, not {}",
+                    manifest.digest(),
+                    self.row.digest
+                ),
+            }),
+        }
+    }
+
+    /// The names that a later plan has otherwise, or no more.
+    ///
+    /// # Errors
+    /// When a later plan cannot be read.
+    pub fn superseded(&self) -> Result<std::collections::BTreeSet<Vec<u8>>, StoreError> {
+        let mut names = std::collections::BTreeSet::new();
+        for file in &self.later {
+            for line in crate::folder::read_lines::<Line>(file)? {
+                let entry = line.entry().map_err(|why| StoreError::line(file, 0, why))?;
+                names.insert(entry.name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// What is at the destination by what earlier runs noted.
+    ///
+    /// # Errors
+    /// When a note cannot be read.
+    pub fn noted(&self) -> Result<BTreeMap<Vec<u8>, Done>, StoreError> {
+        let mut noted = BTreeMap::new();
+        let whole = self.file("done.ndjson");
+        if whole.exists() {
+            for line in Manifest::open(&whole)? {
+                let (entry, _) = line?;
+                noted.insert(entry.name.clone(), entry);
+            }
+        }
+        noted.extend(so_far(&self.file("done-so-far.ndjson"))?);
+        Ok(noted)
+    }
+
+    /// What failed at last.
+    ///
+    /// # Errors
+    /// When the manifest of it cannot be read.
+    pub fn failed(&self) -> Result<Vec<Failed>, StoreError> {
+        let file = self.file("failed.ndjson");
+        if !file.exists() {
+            return Ok(Vec::new());
+        }
+        let mut failed = Vec::new();
+        for line in Manifest::open(&file)? {
+            if let (entry, Some(fate)) = line? {
+                failed.push(Failed { entry, fate });
+            }
+        }
+        Ok(failed)
+    }
+
+    /// Notes what arrives while it runs.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn notes(&self) -> Result<Notes, StoreError> {
+        let path = self.file("done-so-far.ndjson");
+        // A line that a killed process cut is ended, so that the next one stands alone.
+        let file = File::options().append(true).create(true).open(&path);
+        let file = file.and_then(|mut file| file.write_all(b"\n").map(|()| file));
+        Ok(Notes {
+            file: BufWriter::new(file.map_err(StoreError::file("write", &path))?),
+            path,
+        })
+    }
+
+    /// Writes down how it ended; the result last, since it says that the others are whole.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn finish(
+        &self,
+        done: &BTreeMap<Vec<u8>, Done>,
+        failed: &[Failed],
+        result: impl FnOnce(String) -> ShardResult,
+    ) -> Result<ShardResult, StoreError> {
+        let done = done.values().map(|entry| Line::of(entry, None));
+        let digest = self.write_manifest("done.ndjson", done)?;
+        let failed = failed
+            .iter()
+            .map(|one| Line::of(&one.entry, Some(one.fate.clone())));
+        self.write_manifest("failed.ndjson", failed)?;
+        let result = result(digest);
+        write_json(&self.file("result.json"), &result)?;
+        remove_file(&self.file("earlier.json"))?;
+        remove_file(&self.file("done-so-far.ndjson"))?;
+        remove_file(&self.file("progress.json"))?;
+        Ok(result)
+    }
+
+    fn write_manifest(
+        &self,
+        name: &str,
+        lines: impl Iterator<Item = Line>,
+    ) -> Result<String, StoreError> {
+        let new = self.file(&format!(".{name}.new"));
+        remove_file(&new)?;
+        let mut writer = ManifestWriter::create(&new, &self.row.shard)?;
+        for line in lines {
+            writer.push(&line)?;
+        }
+        let (digest, file) = writer.finish()?;
+        let file_name = self.file(name);
+        let put = file.sync_data().and_then(|()| fs::rename(&new, &file_name));
+        put.map_err(StoreError::file("write", &file_name))?;
+        Ok(digest)
+    }
+
+    /// Has the next run try what failed.
+    ///
+    /// # Errors
+    /// When the result cannot be set aside.
+    pub fn reopen(&self) -> Result<(), StoreError> {
+        let result = self.file("result.json");
+        let aside = fs::rename(&result, self.file("earlier.json"));
+        aside.map_err(StoreError::file("write", &result))
+    }
+
+    /// How it ended before it was opened again.
+    ///
+    /// # Errors
+    /// When the result cannot be read.
+    pub fn earlier(&self) -> Result<Option<ShardResult>, StoreError> {
+        read_json(&self.file("earlier.json"))
+    }
+
+    /// Tells how far it is, for `status`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn tell<T: Serialize>(&self, progress: &T) -> Result<(), StoreError> {
+        write_json(&self.file("progress.json"), progress)
+    }
+
+    /// How far it is.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn told<T: for<'a> Deserialize<'a>>(&self) -> Result<Option<T>, StoreError> {
+        read_json(&self.file("progress.json"))
+    }
+}
+
+/// Appends names as they arrive.
+#[derive(Debug)]
+pub struct Notes {
+    file: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl Notes {
+    /// A name arrived.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn push(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        let mut line = serde_json::to_vec(&Line::of(entry, None)).unwrap_or_default();
+        line.push(b'\n');
+        let written = self.file.write_all(&line);
+        written.map_err(StoreError::file("write", &self.path))
+    }
+
+    /// Hands all notes to the system: a killed process loses none of them.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        self.file
+            .flush()
+            .map_err(StoreError::file("write", &self.path))
+    }
+}
+
+/// Notes of a run that did not end. A line that is none was cut, and its file is looked at again.
+fn so_far(path: &Path) -> Result<BTreeMap<Vec<u8>, Done>, StoreError> {
+    let mut noted = BTreeMap::new();
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(noted),
+        file => file.map_err(StoreError::file("read", path))?,
+    };
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line.map_err(StoreError::file("read", path))?;
+        let line = serde_json::from_slice::<Line>(&line).ok();
+        if let Some(entry) = line.and_then(|line| line.entry().ok()) {
+            noted.insert(entry.name.clone(), entry);
+        }
+    }
+    Ok(noted)
+}
+
+fn read_json<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<T>, StoreError> {
+    let text = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(StoreError::file("read", path))?,
+    };
+    let value = serde_json::from_slice(&text);
+    value
+        .map(Some)
+        .map_err(|error| StoreError::line(path, 1, error.to_string()))
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+    let text = serde_json::to_vec(value).map_err(io::Error::from);
+    let mut text = text.map_err(StoreError::file("write", path))?;
+    text.push(b'\n');
+    replace(path, &text)
+}
+
+fn remove_file(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,409 @@
+//! Campaigns to a standing server on this host: plans, shards, kills, and what both ends have.
+
+mod slurm;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use super::server::Server;
+use crate::common::{complaint, run, trunkline};
+
+/// A server, a source, a plan and the campaign's folder.
+struct Site {
+    server: Server,
+}
+
+impl Site {
+    /// * `links`: the lines of `[links.wan]`.
+    fn new(files: usize, links: &str) -> Site {
+        let site = Site {
+            server: Server::start(&[]),
+        };
+        let token = site.near("token");
+        fs::write(&token, site.server.token()).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(&token, mode).unwrap();
+        for at in 0..files {
+            let folder = site.source().join(format!("run{}", at % 7));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(format!("event{at}")), at.to_string()).unwrap();
+        }
+        fs::create_dir_all(site.source()).unwrap();
+        site.write_plan(links, "");
+        site
+    }
+
+    fn write_plan(&self, links: &str, group: &str) {
+        let plan = format!(
+            "[shards]\nfiles = 40\n[hosts]\nfar = {{ address = \"{}\", token = \"{}\" }}\n\
+             [links.wan]\n{links}\n[groups.raw]\nfrom = \"{}\"\nto = \"far:store\"\n\
+             link = \"wan\"\n{group}",
+            self.server.place("").trim_end_matches('/'),
+            self.near("token").display(),
+            self.source().display(),
+        );
+        fs::write(self.near("plan.toml"), plan).unwrap();
+    }
+
+    fn near(&self, name: &str) -> PathBuf {
+        self.server.near().join(name)
+    }
+
+    fn source(&self) -> PathBuf {
+        self.near("source")
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.near("july")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let folder = self.folder();
+        let mut all = vec!["campaign", words[0]];
+        let plan = self.near("plan.toml");
+        if words[0] == "plan" {
+            all.push(plan.to_str().unwrap());
+        }
+        all.push(folder.to_str().unwrap());
+        all.extend(&words[1..]);
+        trunkline(&all)
+    }
+
+    fn does(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Does it, and checks the exit code.
+    fn ends(&self, words: &[&str], code: i32) -> String {
+        let output = self.does(words);
+        let text = complaint(&output) + &String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{words:?}:\n{text}");
+        assert!(!text.contains("panicked"), "{text}");
+        text
+    }
+
+    fn starts(&self, words: &[&str]) -> Child {
+        let mut command = self.command(words);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    fn status(&self) -> Value {
+        let output = self.does(&["status", "--json"]);
+        assert!(output.status.success(), "{}", complaint(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn assert_same(&self) {
+        let store = self.server.root().join("store");
+        let both = [&self.source(), &store];
+        let same = Command::new("diff")
+            .args(["-r", "--no-dereference"])
+            .args(both)
+            .output();
+        let same = same.unwrap();
+        assert!(
+            same.status.success(),
+            "{}",
+            String::from_utf8_lossy(&same.stdout)
+        );
+    }
+}
+
+#[test]
+fn a_campaign_goes_from_a_plan_to_digests_and_again_with_the_difference_only() {
+    let site = Site::new(200, "copies = 2\nrate = \"400Mbit/s\"");
+    fs::write(site.source().join("zero"), "").unwrap();
+    fs::write(site.source().join("new\nline"), "1").unwrap();
+    fs::create_dir(site.source().join("empty")).unwrap();
+    std::os::unix::fs::symlink("zero", site.source().join("link")).unwrap();
+    site.ends(&["plan"], 0);
+    let status = site.status();
+    assert_eq!(status["links"][0]["names"], 204);
+    site.ends(&["run"], 0);
+    site.assert_same();
+    let status = site.status();
+    assert_eq!(status["links"][0]["names_done"], 204);
+    assert_eq!(status["links"][0]["shards_left"], 0);
+    let told = site.ends(&["verify"], 0);
+    assert!(told.contains("202 files"), "{told}");
+    let list = fs::read_to_string(site.folder().join("verified/raw.b3")).unwrap();
+    assert_eq!(list.lines().count(), 202);
+    assert!(list.contains("\\new\\nline") || list.lines().any(|line| line.starts_with('\\')));
+
+    assert!(site.ends(&["plan"], 0).contains("Nothing is new"));
+    fs::write(site.source().join("run0/event0"), "changed").unwrap();
+    fs::remove_file(site.source().join("run1/event1")).unwrap();
+    site.ends(&["plan"], 0);
+    site.ends(&["run"], 0);
+    let result = fs::read_to_string(site.folder().join("runs/raw-2-00001/result.json")).unwrap();
+    let result: Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(result["done"], 1);
+    let changed = fs::read_to_string(site.server.root().join("store/run0/event0")).unwrap();
+    assert_eq!(changed, "changed");
+}
+
+#[test]
+fn runs_that_are_killed_at_any_moment_lose_nothing_and_send_little_twice() {
+    let site = Site::new(400, "copies = 3");
+    for at in 0..4 {
+        fs::write(site.source().join(format!("big{at}")), vec![at; 3_000_000]).unwrap();
+    }
+    site.ends(&["plan"], 0);
+    let mut is_done = false;
+    for round in 0_u64..60 {
+        let mut running = site.starts(&["run"]);
+        // Moments from the first millisecond on, later and later, so that it ends in the end.
+        thread::sleep(Duration::from_millis(round * round * 3));
+        if running
+            .try_wait()
+            .unwrap()
+            .is_some_and(|status| status.success())
+        {
+            is_done = true;
+            break;
+        }
+        running.kill().unwrap();
+        running.wait().unwrap();
+    }
+    assert!(is_done, "never done in 60 rounds");
+    site.assert_same();
+    site.ends(&["verify"], 0);
+    let status = site.status();
+    assert_eq!(status["links"][0]["names_done"], 404);
+}
+
+#[test]
+fn plans_that_are_killed_at_any_moment_leave_the_folder_as_it_was() {
+    let site = Site::new(300, "copies = 1");
+    for round in 0_u64..30 {
+        let mut planning = site.starts(&["plan"]);
+        thread::sleep(Duration::from_millis(round));
+        planning.kill().unwrap();
+        planning.wait().unwrap();
+        let is_whole = site.folder().join("plans/1").exists();
+        let rows = site.folder().join("plans/1/shards.ndjson");
+        assert_eq!(is_whole, rows.exists(), "round {round}");
+    }
+    site.ends(&["plan"], 0);
+    let killed = read_all(&site.folder().join("plans/1"));
+    fs::remove_dir_all(site.folder()).unwrap();
+    site.ends(&["plan"], 0);
+    assert_eq!(read_all(&site.folder().join("plans/1")), killed);
+}
+
+/// All files below a folder.
+fn read_all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap().to_owned();
+                    files.push((name, fs::read(&path).unwrap()));
+                }
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn what_changed_since_the_plan_is_named_and_the_next_plan_has_it() {
+    let site = Site::new(30, "copies = 1");
+    site.ends(&["plan"], 0);
+    fs::write(site.source().join("run0/event0"), "longer than before").unwrap();
+    fs::remove_file(site.source().join("run1/event1")).unwrap();
+    let told = site.ends(&["run", "raw-1-00001"], 1);
+    assert!(told.contains("some files failed in raw-1-00001"), "{told}");
+    let failed = site.folder().join("runs/raw-1-00001/failed.ndjson");
+    let text = fs::read_to_string(&failed).unwrap();
+    assert!(
+        text.contains("changed since it was planned: it has 18 bytes and had 1"),
+        "{text}"
+    );
+    assert!(text.contains("is there no more"), "{text}");
+    assert!(!site.server.root().join("store/run0/event0").exists());
+    let status = site.status();
+    assert_eq!(status["links"][0]["shards_failed"], 1);
+    // The manifest of what failed is a shard itself.
+    fs::write(site.source().join("run1/event1"), "1").unwrap();
+    site.ends(&["run", failed.to_str().unwrap()], 1);
+    site.ends(&["plan"], 0);
+    site.ends(&["retry"], 0);
+    site.ends(&["run"], 0);
+    site.assert_same();
+    assert_eq!(site.status()["superseded"], 2);
+}
+
+#[test]
+fn a_shard_that_runs_is_not_run_twice_and_ends_cleanly_when_asked() {
+    let site = Site::new(1, "copies = 1\nrate = \"4Mbit/s\"");
+    fs::write(site.source().join("big"), vec![7; 4_000_000]).unwrap();
+    site.ends(&["plan"], 0);
+    let running = site.starts(&["run", "raw-1-00001"]);
+    let lock = site.folder().join("runs/raw-1-00001/lock");
+    wait_for(|| fs::read(&lock).is_ok_and(|text| !text.is_empty()));
+    let told = site.ends(&["run", "raw-1-00001"], 75);
+    let own = format!("by process {}", running.id());
+    assert!(
+        told.contains("shard `raw-1-00001` is being run") && told.contains(&own),
+        "{told}"
+    );
+    wait_for(|| site.status()["running"][0]["bits_per_second"].as_u64() > Some(0));
+    kill(Pid::from_raw(running.id().cast_signed()), Signal::SIGTERM).unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(75), "{}", complaint(&output));
+    site.write_plan("copies = 1", "");
+    site.ends(&["plan"], 0);
+    site.ends(&["run"], 0);
+    site.assert_same();
+    let result = fs::read_to_string(site.folder().join("runs/raw-1-00001/result.json")).unwrap();
+    let result: Value = serde_json::from_str(&result).unwrap();
+    let sent = result["sent"].as_u64().unwrap();
+    assert!(
+        sent < 4_000_000,
+        "{sent} bytes were sent after a part had arrived"
+    );
+}
+
+fn wait_for(mut is_so: impl FnMut() -> bool) {
+    for _ in 0..600 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("not within a minute");
+}
+
+#[test]
+fn a_campaign_is_paused_resumed_and_cancelled() {
+    let site = Site::new(3, "copies = 1");
+    site.ends(&["plan"], 0);
+    site.ends(&["pause"], 0);
+    let told = site.ends(&["run"], 75);
+    assert!(
+        told.contains("not finished: the campaign is paused"),
+        "{told}"
+    );
+    assert_eq!(site.status()["is_paused"], true);
+    site.ends(&["resume"], 0);
+    site.ends(&["run"], 0);
+    site.ends(&["cancel"], 0);
+    assert!(site.ends(&["run"], 2).contains("was cancelled"));
+    assert!(site.ends(&["resume"], 2).contains("was cancelled"));
+    site.write_plan("copies = 1\nquiet = [\"00:00-24:00\"]", "");
+    let other = Site::new(3, "copies = 1\nquiet = [\"00:00-24:00\"]");
+    other.ends(&["plan"], 0);
+    assert!(
+        other
+            .ends(&["run", "raw-1-00001"], 75)
+            .contains("its link is quiet")
+    );
+}
+
+#[test]
+fn a_link_that_nobody_answers_on_keeps_no_other_waiting() {
+    let site = Site::new(50, "copies = 1");
+    let plan = fs::read_to_string(site.near("plan.toml")).unwrap();
+    let source = site.source();
+    let plan = format!(
+        "{plan}[hosts.gone]\naddress = \"trunkline://127.0.0.1:1\"\ntoken = \"{}\"\n\
+         [groups.other]\nfrom = \"{}\"\nto = \"gone:x\"\n[groups.last]\nfrom = \"{}\"\n\
+         to = \"far:last\"\nlink = \"wan\"\nafter = [\"other\"]\n",
+        site.near("token").display(),
+        source.join("run0").display(),
+        source.join("run1").display()
+    );
+    fs::write(site.near("plan.toml"), plan).unwrap();
+    site.ends(&["plan"], 0);
+    let told = site.ends(&["run", "--link", "wan"], 75);
+    assert!(told.contains("left"), "{told}");
+    site.assert_same();
+    assert!(
+        !site.server.root().join("last").exists(),
+        "it waits for another group"
+    );
+    let told = site.ends(&["run", "other-1-00001"], 75);
+    assert!(told.contains("127.0.0.1:1"), "{told}");
+}
+
+/// A file system of one megabyte.
+#[test]
+fn a_full_disk_ends_a_plan_and_leaves_what_was_planned_before() {
+    use nix::mount::{MntFlags, MsFlags, mount, umount2};
+    if !nix::unistd::geteuid().is_root() {
+        testkit::skip("mounting needs root");
+        return;
+    }
+    let site = Site::new(100, "copies = 1");
+    fs::create_dir(site.folder()).unwrap();
+    let kind = Some("tmpfs");
+    if mount(
+        kind,
+        &site.folder(),
+        kind,
+        MsFlags::empty(),
+        Some("size=1m"),
+    )
+    .is_err()
+    {
+        testkit::skip("file systems cannot be mounted here");
+        return;
+    }
+    site.ends(&["plan"], 0);
+    let before = read_all(&site.folder().join("plans"));
+    for at in 0..9_000 {
+        fs::write(site.source().join(format!("{at:0>80}")), "").unwrap();
+    }
+    let told = site.ends(&["plan"], 1);
+    let after = read_all(&site.folder().join("plans"));
+    umount2(&site.folder(), MntFlags::MNT_DETACH).unwrap();
+    assert!(
+        told.contains("No space left on device") && told.contains("make room"),
+        "{told}"
+    );
+    assert_eq!(after, before);
+}
+
+#[test]
+fn mistakes_are_told_with_the_next_step() {
+    let site = Site::new(3, "copies = 1");
+    assert!(site.ends(&["run"], 2).contains("holds no campaign"));
+    site.ends(&["plan"], 0);
+    assert!(
+        site.ends(&["run", "raw-1-00009"], 2)
+            .contains("has no shard `raw-1-00009`")
+    );
+    assert!(
+        site.ends(&["run", "raw"], 2)
+            .contains("they are named like `raw-1-00001`")
+    );
+    assert!(
+        site.ends(&["slurm", "--link", "x"], 2)
+            .contains("name one that has: wan")
+    );
+    site.write_plan("copies = 0", "colour = 1");
+    let told = site.ends(&["plan"], 2);
+    assert!(
+        told.contains("2 mistakes") && told.contains("plan.toml:6"),
+        "{told}"
+    );
+    let output = run(&["campaign", "plan", "/nowhere.toml", "x"]);
+    assert_eq!(output.status.code(), Some(2));
+    site.write_plan("copies = 1", "");
+    fs::remove_dir_all(site.source()).unwrap();
+    assert!(site.ends(&["plan"], 2).contains("is no folder here"));
+}

@@ -1,0 +1,181 @@
+//! Millions of files between many hosts, in shards that any engine can run.
+//!
+//! A plan ([`load_plan`]) says which folders go where and over which links. [`Campaign::plan`]
+//! walks the sources and cuts what they have into shards: manifests of some thousand files.
+//! [`Campaign::run_shard`] is one idempotent task, for Slurm, Dask or a shell loop;
+//! [`Campaign::run_all`] runs all of them from this machine. What became of each is in files of the
+//! campaign's folder, from which [`Campaign::status`] and [`Campaign::verify`] tell.
+
+mod changes;
+mod outcomes;
+pub mod pages;
+mod places;
+mod plan;
+mod run;
+mod run_all;
+mod shard_copy;
+mod slurm;
+mod status;
+mod verify;
+mod watcher;
+
+use std::path::Path;
+
+use campaign_plan::{Campaign as Plan, Group, Link};
+use campaign_store::{CampaignFolder, Manifest, ShardRow, ShardRun, StoreError};
+
+use crate::{Error, Fault};
+
+pub use campaign_plan::{GroupName, LinkName};
+pub use campaign_store::{Fate, GroupSummary, Mark, PlanSummary, Reason, ShardId, ShardResult};
+pub use plan::{LoadedPlan, PlanOptions, PlanProgress, load_plan};
+pub use run::{RunOptions, ShardEnd, ShardEvent};
+pub use run_all::{RunAllEvent, Selection as ShardSelection, Summary};
+pub use slurm::SlurmOptions;
+pub use status::{Interval, LinkStatus, ShardProgress, Status};
+pub use verify::{Verified, VerifyProgress};
+
+/// A campaign on disk.
+#[derive(Debug, Clone)]
+pub struct Campaign {
+    folder: CampaignFolder,
+}
+
+impl Campaign {
+    /// The campaign in a folder.
+    ///
+    /// # Errors
+    /// When it holds none.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let folder = CampaignFolder::open(folder)?;
+        Ok(Campaign { folder })
+    }
+
+    /// Its folder, from `/`.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Nothing starts until it is resumed, and what runs ends cleanly within a second.
+    ///
+    /// # Errors
+    /// When the mark cannot be set.
+    pub fn pause(&self) -> Result<(), Error> {
+        Ok(self.folder.set(Mark::Paused, true)?)
+    }
+
+    /// Ends a pause.
+    ///
+    /// # Errors
+    /// When the campaign was cancelled, or the mark cannot be removed.
+    pub fn resume(&self) -> Result<(), Error> {
+        self.check_cancelled()?;
+        Ok(self.folder.set(Mark::Paused, false)?)
+    }
+
+    /// Nothing starts any more, and what runs ends cleanly. What arrived stays.
+    ///
+    /// # Errors
+    /// When the mark cannot be set.
+    pub fn cancel(&self) -> Result<(), Error> {
+        Ok(self.folder.set(Mark::Cancelled, true)?)
+    }
+
+    /// Has the files that failed be tried again by the next run. Returns how many shards that are.
+    ///
+    /// # Errors
+    /// When the campaign was cancelled, or a result cannot be read or removed.
+    pub fn retry(&self) -> Result<usize, Error> {
+        self.check_cancelled()?;
+        let mut count = 0;
+        for row in self.folder.shards()? {
+            let run = ShardRun::of(&self.folder, &row)?;
+            if run.result()?.is_some_and(|result| result.failed > 0) {
+                run.reopen()?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Has the files of one shard that failed be tried again by its next run.
+    ///
+    /// # Errors
+    /// When there is no such shard, or its result cannot be read or removed.
+    pub fn retry_shard(&self, shard: &ShardId) -> Result<(), Error> {
+        self.check_cancelled()?;
+        let row = self.folder.shard(shard)?;
+        let run = ShardRun::of(&self.folder, &row)?;
+        match run.result()?.is_some_and(|result| result.failed > 0) {
+            true => Ok(run.reopen()?),
+            false => Ok(()),
+        }
+    }
+
+    fn check_cancelled(&self) -> Result<(), Error> {
+        match self.folder.has(Mark::Cancelled) {
+            true => Err(Error::wrong_request(
+                format!("{} was cancelled", self.path().display()),
+                "`trunkline campaign plan` in another folder begins it anew; files that are there \
+                 already are not sent again",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The plan in force: its links bind.
+    fn current(&self) -> Result<Plan, Error> {
+        let (text, file) = self.folder.plan_text(None)?;
+        plan::parse(&text, &file).map(|(plan, _)| plan)
+    }
+
+    /// The group of a shard, as it was planned.
+    fn group(&self, row: &ShardRow) -> Result<Group, Error> {
+        let (text, file) = self.folder.plan_text(Some(row.shard.plan))?;
+        let (plan, _) = plan::parse(&text, &file)?;
+        let group = plan.group(row.shard.group.as_str()).cloned();
+        group.ok_or_else(|| {
+            Error::wrong_request(
+                format!("{} has no group `{}`", file.display(), row.shard.group),
+                "the folder was changed by hand; plan again in another folder",
+            )
+        })
+    }
+
+    /// The plan that a shard was cut by, with its hosts.
+    fn plan_of(&self, row: &ShardRow) -> Result<Plan, Error> {
+        let (text, file) = self.folder.plan_text(Some(row.shard.plan))?;
+        plan::parse(&text, &file).map(|(plan, _)| plan)
+    }
+
+    /// The link of a shard with its present bounds; one that the plan has no more has none.
+    fn link(&self, current: &Plan, of_shard: &Plan, row: &ShardRow) -> Result<Link, Error> {
+        let known = |plan: &Plan| plan.links().get(&row.link).cloned();
+        known(current).or_else(|| known(of_shard)).ok_or_else(|| {
+            Error::wrong_request(
+                format!("there is no link `{}` in the plan", row.link),
+                "the folder was changed by hand; plan again in another folder",
+            )
+        })
+    }
+}
+
+/// The shard that the names of a manifest are of; `failed.ndjson` of a run is one, too.
+///
+/// # Errors
+/// When the file is no manifest.
+pub fn shard_of_manifest(file: &Path) -> Result<ShardId, Error> {
+    Ok(Manifest::open(file)?.shard().clone())
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let fault = match &error {
+            StoreError::Cancelled => Fault::Cancelled,
+            StoreError::Missing { .. } => Fault::Request,
+            _ => Fault::Run,
+        };
+        let hint = error.hint();
+        Error::of(fault, error, Some(hint))
+    }
+}

@@ -1,0 +1,233 @@
+//! Campaigns as people and programs read them.
+
+use std::path::Path;
+
+use campaign_store::{GroupSummary, PlanSummary};
+use report::format::size;
+use report::page::{Block, Column, Page, Row, Table};
+use serde::Serialize;
+use units::{Rate, Span};
+
+use super::{Interval, LinkStatus, Status, Verified};
+
+/// Failed shards and different files that are named.
+const NAMED: usize = 10;
+
+/// As other programs read it: one line of JSON with a line break at the end.
+pub fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default() + "\n"
+}
+
+/// What a plan found.
+pub fn summary(summary: &PlanSummary, folder: &Path) -> Page {
+    let columns = [
+        Column::name("group"),
+        Column::number("new"),
+        Column::number("changed"),
+        Column::number("same"),
+        Column::number("gone"),
+        Column::number("to copy"),
+        Column::number("shards"),
+        Column::number("left out"),
+    ];
+    let row = |group: &GroupSummary| {
+        let counts = [group.new, group.changed, group.same, group.gone];
+        let mut cells = vec![group.group.to_string()];
+        cells.extend(counts.map(|count| count.to_string()));
+        cells.push(size(group.bytes));
+        cells.extend([group.shards, group.left_out].map(|count| count.to_string()));
+        Row::new(cells)
+    };
+    let mut blocks = vec![Block::Table(Table::new(
+        columns,
+        summary.groups.iter().map(row),
+    ))];
+    let folder = folder.display();
+    let mut sentences = vec![match summary.plan {
+        Some(plan) => {
+            format!("Plan {plan} is in {folder}; `trunkline campaign run {folder}` copies it.")
+        }
+        None => "Nothing is new: everything was planned before.".to_owned(),
+    }];
+    if let (Some(plan), true) = (summary.plan, any(summary, |group| group.left_out)) {
+        let file = format!("{folder}/plans/{plan}/left_out.ndjson");
+        sentences.push(format!("What was left out, and why, is in {file}."));
+    }
+    if any(summary, |group| group.gone) {
+        sentences.push("What is gone stays at the destination.".to_owned());
+    }
+    if any(summary, |group| group.clashes) {
+        sentences.push(format!(
+            "{} names differ from another one only in case or in the form of their letters. Should \
+             the far file system take them for one, write `folds_names = true` for the group.",
+            sum(summary, |group| group.clashes)
+        ));
+    }
+    if any(summary, |group| group.linked) {
+        sentences.push(format!(
+            "{} names share their file with another one; each becomes a file of its own.",
+            sum(summary, |group| group.linked)
+        ));
+    }
+    blocks.push(Block::Sentences(sentences));
+    Page::new("campaign-plan", "Plan of a campaign", blocks)
+}
+
+fn sum(summary: &PlanSummary, count: impl Fn(&GroupSummary) -> u64) -> u64 {
+    summary.groups.iter().map(count).sum()
+}
+
+fn any(summary: &PlanSummary, count: impl Fn(&GroupSummary) -> u64) -> bool {
+    sum(summary, count) > 0
+}
+
+/// Where a campaign stands.
+pub fn status(status: &Status, folder: &Path) -> Page {
+    let columns = [
+        Column::name("link"),
+        Column::number("running"),
+        Column::number("shards"),
+        Column::number("names"),
+        Column::number("bytes"),
+        Column::number("rate"),
+        Column::number("bound"),
+        Column::words("limit"),
+        Column::number("left"),
+    ];
+    let rows = status.links.iter().map(link_row);
+    let mut blocks = vec![Block::Table(Table::new(columns, rows))];
+    let mut sentences = Vec::new();
+    if status.is_cancelled {
+        sentences.push("It was cancelled: nothing starts any more.".to_owned());
+    } else if status.is_paused {
+        sentences.push("It is paused: `trunkline campaign resume` goes on.".to_owned());
+    }
+    if status.superseded > 0 {
+        sentences.push(format!(
+            "{} names are of later shards now.",
+            status.superseded
+        ));
+    }
+    if !status.failed.is_empty() {
+        sentences.push(failed(status, folder));
+    }
+    if status.is_done() {
+        sentences.push("All is at its destination.".to_owned());
+    }
+    if !sentences.is_empty() {
+        blocks.push(Block::Sentences(sentences));
+    }
+    if !status.causes.is_empty() {
+        let columns = [Column::name("cause"), Column::number("files")];
+        let cause = |(kind, count): &(wire::copy::ProblemKind, u64)| {
+            let kind = serde_json::to_value(kind).unwrap_or_default();
+            Row::new([
+                kind.as_str().unwrap_or("other").to_owned(),
+                count.to_string(),
+            ])
+        };
+        blocks.push(Block::heading("Files that failed"));
+        blocks.push(Block::Table(Table::new(
+            columns,
+            status.causes.iter().map(cause),
+        )));
+    }
+    Page::new("campaign-status", "A campaign", blocks)
+}
+
+fn failed(status: &Status, folder: &Path) -> String {
+    let shown: Vec<String> = status
+        .failed
+        .iter()
+        .take(NAMED)
+        .map(|id| id.to_string())
+        .collect();
+    let more = status.failed.len().saturating_sub(NAMED);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let folder = folder.display();
+    format!(
+        "Some files failed in {}{more}; {folder}/runs/SHARD/failed.ndjson lists them, and \
+         `trunkline campaign retry {folder}` has them tried again.",
+        shown.join(", ")
+    )
+}
+
+fn link_row(link: &LinkStatus) -> Row {
+    let rate = |bits: u64| Rate::from_bits_per_second(bits).human().to_string();
+    let over = link.shards_done + link.shards_failed;
+    Row::new([
+        link.link.to_string(),
+        format!("{} of {}", link.running, link.copies),
+        format!("{over} of {}", over + link.shards_left),
+        format!("{} of {}", link.names_done, link.names),
+        format!("{} of {}", size(link.bytes_done), size(link.bytes)),
+        match link.bits_per_second {
+            0 => "-".to_owned(),
+            bits => rate(bits),
+        },
+        link.bound_bits_per_second.map_or("-".to_owned(), rate),
+        link.limited_by.clone().unwrap_or("-".to_owned()),
+        link.left.map_or("-".to_owned(), interval),
+    ])
+}
+
+fn interval(left: Interval) -> String {
+    let text = |seconds: f64| Span::from_secs_f64(seconds).human().to_string();
+    let (min, max) = (text(left.seconds_min), text(left.seconds_max));
+    match min == max {
+        true => min,
+        false => format!("{min} to {max}"),
+    }
+}
+
+/// What a comparison of both ends found.
+pub fn verified(verified: &Verified) -> Page {
+    let mut lines = vec![format!(
+        "{} files of {} have the same content at both ends.",
+        verified.equal,
+        size(verified.bytes.get())
+    )];
+    for (names, what) in [
+        (&verified.different, "differ, or are at one end alone"),
+        (
+            &verified.other_digest,
+            "are not what was hashed while they were copied",
+        ),
+    ] {
+        if !names.is_empty() {
+            let shown = names
+                .iter()
+                .take(NAMED)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ");
+            lines.push(format!("{} {what}: {shown}", names.len()));
+        }
+    }
+    if verified.not_copied > 0 {
+        let count = verified.not_copied;
+        lines.push(format!(
+            "{count} names have not been copied and are not compared."
+        ));
+    }
+    if verified.without_content > 0 {
+        let count = verified.without_content;
+        lines.push(format!(
+            "{count} links and empty folders have no content to compare."
+        ));
+    }
+    for (list, digest) in verified.lists.iter().zip(&verified.list_digests) {
+        let list = list.display();
+        lines.push(format!(
+            "`b3sum --check {list}` checks it at either end; its own BLAKE3: {digest}"
+        ));
+    }
+    Page::new(
+        "campaign-verified",
+        "Both ends of a campaign",
+        vec![Block::Sentences(lines)],
+    )
+}

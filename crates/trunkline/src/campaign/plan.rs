@@ -1,0 +1,191 @@
+//! Reads plans, and makes shards of what their sources have.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use campaign_plan::{Campaign as Plan, Checks, Group};
+use campaign_store::{CampaignFolder, Counted, PlanMaker, PlanSummary, Sorted, Tree, Walked, walk};
+use watch_plan::Notice;
+use wire::copy::SelectionRule;
+
+use super::{Campaign, places};
+use crate::{Cancel, Error, Fault};
+
+/// How often progress is told, and how soon a walk's end is noticed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A plan and its text.
+#[derive(Debug, Clone)]
+pub struct LoadedPlan {
+    plan: Plan,
+    text: String,
+    /// What a reader should know of it.
+    pub notices: Vec<Notice>,
+}
+
+/// How plans are made.
+#[derive(Debug, Clone)]
+pub struct PlanOptions {
+    /// Which host of the plan this machine is.
+    pub host: Option<String>,
+    /// Threads that walk; more than processors help where folders are on a network.
+    pub threads: usize,
+    /// Bytes of memory for names.
+    pub memory: usize,
+}
+
+/// Eight threads: enough to keep disks busy that answer one after the other. 256 MiB hold two
+/// million names; more are sorted on disk.
+impl Default for PlanOptions {
+    fn default() -> Self {
+        PlanOptions {
+            host: None,
+            threads: 8,
+            memory: 256 << 20,
+        }
+    }
+}
+
+/// How far the planning is.
+#[derive(Debug, Clone)]
+pub struct PlanProgress {
+    /// The group that is being listed.
+    pub group: String,
+    /// Names found in it.
+    pub names: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
+}
+
+/// Reads a plan from TOML.
+///
+/// # Errors
+/// When it cannot be read: all mistakes, with their lines.
+pub fn load_plan(file: &Path) -> Result<LoadedPlan, Error> {
+    let text = fs::read_to_string(file).map_err(|error| Error::unreadable(file, error))?;
+    let (plan, notices) = parse(&text, file)?;
+    Ok(LoadedPlan {
+        plan,
+        text,
+        notices,
+    })
+}
+
+pub(super) fn parse(text: &str, file: &Path) -> Result<(Plan, Vec<Notice>), Error> {
+    let checks = Checks {
+        address: places::check_address,
+        pattern: crate::copy::check_pattern,
+        moment: |text| Some(text.parse::<jiff::Timestamp>().ok()?.as_second()),
+    };
+    Ok(Plan::parse(text, &file.display().to_string(), &checks)?)
+}
+
+impl Campaign {
+    /// Walks the sources of a plan and cuts what they have into shards, in `folder`. A second plan
+    /// in the same folder has only what is new or changed.
+    ///
+    /// # Errors
+    /// When the folder cannot be written or holds something else, a source cannot be listed, or
+    /// another plan is being made there. Then the folder is as it was.
+    pub fn plan(
+        loaded: &LoadedPlan,
+        folder: &Path,
+        options: &PlanOptions,
+        cancel: &Cancel,
+        on_progress: &mut (dyn FnMut(&PlanProgress) + Send),
+    ) -> Result<(Campaign, PlanSummary), Error> {
+        let LoadedPlan { plan, text, .. } = loaded;
+        for group in plan.groups() {
+            check_source(plan, group, options)?;
+        }
+        let folder = CampaignFolder::create(folder)?;
+        let mut maker = PlanMaker::begin(&folder, text)?;
+        let before = |number| {
+            let (text, file) = folder.plan_text(Some(number)).ok()?;
+            parse(&text, &file).ok().map(|(plan, _)| plan)
+        };
+        for group in plan.groups() {
+            let from = places::local(plan, &group.from)?;
+            let mut walked = listed(group, &from, &maker, options, cancel, on_progress)?;
+            let entries = Sorted::open(std::mem::take(&mut walked.runs))?;
+            maker.group(group, plan.cut(), entries, walked, &before)?;
+        }
+        let summary = maker.finish()?;
+        Ok((Campaign { folder }, summary))
+    }
+}
+
+/// Whether the files of a group can be listed here.
+fn check_source(plan: &Plan, group: &Group, options: &PlanOptions) -> Result<(), Error> {
+    let host = options.host.as_deref();
+    // The other end has to be elsewhere, too, and the token readable: better told now than later.
+    places::ends(plan, group, host, units::Span::from_secs(1))?;
+    match &group.from.host {
+        Some(name) if Some(name.as_str()) != host => Err(Error::wrong_request(
+            format!(
+                "the files of group `{}` are on `{name}`, and this machine is another one",
+                group.name
+            ),
+            format!("plan at that host, with `--host {name}`"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn listed(
+    group: &Group,
+    from: &Path,
+    maker: &PlanMaker,
+    options: &PlanOptions,
+    cancel: &Cancel,
+    on_progress: &mut (dyn FnMut(&PlanProgress) + Send),
+) -> Result<Walked, Error> {
+    let rule = |rule: &campaign_plan::Rule| SelectionRule {
+        leaves_out: rule.leaves_out,
+        pattern: rule.pattern.clone(),
+    };
+    let rules: Vec<SelectionRule> = group.rules.iter().map(rule).collect();
+    let rules = transfer::Rules::new(&rules)?;
+    let tree = Tree {
+        root: from,
+        rules: &rules,
+        folds_names: group.folds_names,
+        threads: options.threads,
+        memory: options.memory,
+        scratch: maker.scratch(),
+    };
+    let (counted, stop) = (Counted::default(), cancel.flag());
+    let walked = thread::scope(|scope| {
+        let walking = scope.spawn(|| walk(&tree, &counted, &stop));
+        while !walking.is_finished() {
+            thread::sleep(TICK);
+            on_progress(&PlanProgress {
+                group: group.name.to_string(),
+                names: counted.names.load(Ordering::Relaxed),
+                bytes: counted.bytes.load(Ordering::Relaxed),
+            });
+        }
+        walking.join()
+    });
+    let walked = walked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    walked.map_err(|error| source_error(group, from, error.into()))
+}
+
+/// A source that is not there is a mistake of the plan.
+fn source_error(group: &Group, from: &Path, error: Error) -> Error {
+    let is_missing = !from.is_dir();
+    match is_missing && error.fault() != Fault::Cancelled {
+        true => Error::wrong_request(
+            format!(
+                "group `{}`: {} is no folder here",
+                group.name,
+                from.display()
+            ),
+            "check its name in the plan, and that you may read it",
+        ),
+        false => error,
+    }
+}

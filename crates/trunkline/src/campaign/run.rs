@@ -1,0 +1,497 @@
+//! Runs one shard: an idempotent task that may be ended at any moment and begun again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use campaign_plan::{Campaign as Plan, GroupName, Link};
+use campaign_store::{
+    Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots, StoreError,
+};
+use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver};
+use units::{Bytes, Span};
+use wire::copy::ProblemKind;
+
+use super::outcomes::Outcomes;
+use super::places::{self, Ends};
+use super::shard_copy::{batches, request};
+use super::status::ShardProgress;
+use super::watcher::{ENTRY, Halt, TICK, Watcher};
+use super::{Campaign, changes};
+use crate::copy::{CopyDirection, Outcome};
+use crate::{Cancel, Error};
+
+/// How a shard is run.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Which host of the plan this machine is.
+    pub host: Option<String>,
+    /// How long a far end that was there may be gone before the run ends unfinished.
+    pub patience: Span,
+    /// Waits for a process that runs the same shard, instead of ending unfinished.
+    pub wait: bool,
+}
+
+/// Two minutes: an engine has other shards to run meanwhile.
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions {
+            host: None,
+            patience: Span::from_secs(120),
+            wait: false,
+        }
+    }
+}
+
+/// How a run of a shard ended.
+#[derive(Debug)]
+pub enum ShardEnd {
+    /// All of it is at the destination.
+    Done(ShardResult),
+    /// All of it was tried, and some could not be copied; the result counts them by cause.
+    Failed(ShardResult),
+    /// Some was not tried; the same run once more goes on. Why.
+    NotFinished(Error),
+}
+
+/// What happens while a shard runs.
+#[derive(Debug)]
+pub enum ShardEvent<'a> {
+    /// It waits, for what.
+    Waiting(&'a str),
+    /// It copies so many names.
+    Copying {
+        /// Names that are left.
+        names: u64,
+        /// Bytes of their files.
+        bytes: Bytes,
+    },
+    /// What the copy told.
+    Copy(&'a CopyEvent),
+}
+
+/// Seconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs().cast_signed())
+}
+
+/// Something that keeps a shard from being finished, or an error.
+enum Stop {
+    Halt(Halt),
+    Unfinished(Error),
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Error(error)
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy { .. } => Stop::Unfinished(error.into()),
+            _ => Stop::Error(error.into()),
+        }
+    }
+}
+
+type OnEvent<'a> = dyn FnMut(ShardEvent<'_>) + 'a;
+
+impl Campaign {
+    /// Runs a shard, or goes on with it. What is at the destination is not sent again, and where
+    /// all of it is, nothing happens.
+    ///
+    /// # Errors
+    /// When it cannot be run: no such shard, both ends elsewhere, a campaign that was cancelled, a
+    /// folder that cannot be written. Files that could not be copied are no error.
+    pub fn run_shard(
+        &self,
+        shard: &ShardId,
+        options: &RunOptions,
+        cancel: &Cancel,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<ShardEnd, Error> {
+        self.check_cancelled()?;
+        let row = self.folder.shard(shard)?;
+        self.run_row(&row, options, cancel, on_event)
+    }
+
+    /// A group that `group` waits for and that is not done.
+    fn unfinished_before(
+        &self,
+        plan: &Plan,
+        group: &GroupName,
+    ) -> Result<Option<GroupName>, Error> {
+        let after = plan
+            .group(group.as_str())
+            .map_or(&[][..], |group| &group.after);
+        if after.is_empty() {
+            return Ok(None);
+        }
+        for row in self.folder.shards()? {
+            if after.contains(&row.shard.group) {
+                let result = ShardRun::of(&self.folder, &row)?.result()?;
+                if result.is_none_or(|result| result.failed > 0) {
+                    return Ok(Some(row.shard.group));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn run_row(
+        &self,
+        row: &ShardRow,
+        options: &RunOptions,
+        cancel: &Cancel,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<ShardEnd, Error> {
+        let (current, plan) = (self.current()?, self.plan_of(row)?);
+        let link = self.link(&current, &plan, row)?;
+        let group = self.group(row)?;
+        if let Some(before) = self.unfinished_before(&current, &row.shard.group)? {
+            return Ok(ShardEnd::NotFinished(waits(&row.shard.group, &before)));
+        }
+        let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
+        let running = Running {
+            watcher: Watcher {
+                folder: &self.folder,
+                plan: &current,
+                link: &link,
+                slots: &Slots::of(&self.folder, &row.link, link.copies),
+                cancel,
+            },
+            run: ShardRun::of(&self.folder, row)?,
+            row,
+            link: &link,
+            ends,
+        };
+        match running.run(options, on_event) {
+            Ok(result) if result.failed == 0 => Ok(ShardEnd::Done(result)),
+            Ok(result) => Ok(ShardEnd::Failed(result)),
+            Err(Stop::Halt(Halt::Cancelled)) => self.check_cancelled().map(|()| unreachable_end()),
+            Err(Stop::Halt(halt)) => Ok(ShardEnd::NotFinished(told(halt))),
+            Err(Stop::Unfinished(error)) => Ok(ShardEnd::NotFinished(error)),
+            Err(Stop::Error(error)) => Err(error),
+        }
+    }
+}
+
+fn waits(group: &GroupName, before: &GroupName) -> Error {
+    Error::unfinished(
+        format!("group `{group}` comes after `{before}`, which is not done"),
+        "the same command goes on once it is".to_owned(),
+    )
+}
+
+/// The mark was removed between two looks.
+fn unreachable_end() -> ShardEnd {
+    ShardEnd::NotFinished(told(Halt::Asked))
+}
+
+fn told(halt: Halt) -> Error {
+    let (what, hint) = match halt {
+        Halt::Asked | Halt::Cancelled => (
+            "stopped before its end".to_owned(),
+            "the same command goes on; what has arrived is not sent again".to_owned(),
+        ),
+        Halt::Paused => (
+            "the campaign is paused".to_owned(),
+            "`trunkline campaign resume` ends the pause; then the same command goes on".to_owned(),
+        ),
+        Halt::Quiet(until) => {
+            let until = until.and_then(|at| jiff::Timestamp::from_second(at).ok());
+            let until = until.map_or(String::new(), |at| format!(" until {at}"));
+            (
+                format!("its link is quiet{until}"),
+                "the same command goes on after that".to_owned(),
+            )
+        }
+    };
+    Error::unfinished(what, hint)
+}
+
+struct Running<'a> {
+    watcher: Watcher<'a>,
+    run: ShardRun,
+    row: &'a ShardRow,
+    link: &'a Link,
+    ends: Ends,
+}
+
+/// What a run adds up to.
+#[derive(Default)]
+struct Sum {
+    done: BTreeMap<Vec<u8>, Entry>,
+    failed: Vec<Failed>,
+    superseded: u64,
+    sent: u64,
+    sent_again: u64,
+}
+
+impl Running<'_> {
+    fn run(&self, options: &RunOptions, on_event: &mut OnEvent<'_>) -> Result<ShardResult, Stop> {
+        let began = now();
+        let _lock = self.lock(options, on_event)?;
+        let before = self.run.result()?;
+        if let Some(result) = before.as_ref().filter(|result| result.failed == 0) {
+            return Ok(result.clone());
+        }
+        let mut sum = Sum::default();
+        let todo = self.todo(&mut sum)?;
+        if !todo.is_empty() {
+            let _slot = self.slot(on_event)?;
+            self.copy_all(todo, &mut sum, on_event)?;
+        }
+        let before = match before {
+            Some(before) => Some(before),
+            None => self.run.earlier()?,
+        };
+        Ok(self.finish(sum, began, before)?)
+    }
+
+    fn lock(&self, options: &RunOptions, on_event: &mut OnEvent<'_>) -> Result<RunLock, Stop> {
+        let mut is_told = false;
+        loop {
+            if let Some(halt) = self.watcher.halt() {
+                return Err(Stop::Halt(halt));
+            }
+            match self.run.lock() {
+                Err(error @ StoreError::Busy { .. }) if options.wait => {
+                    if !std::mem::replace(&mut is_told, true) {
+                        on_event(ShardEvent::Waiting(&error.to_string()));
+                    }
+                    thread::sleep(TICK);
+                }
+                locked => return Ok(locked?),
+            }
+        }
+    }
+
+    /// What is neither there, nor another one now, nor of a later plan.
+    fn todo(&self, sum: &mut Sum) -> Result<Vec<Entry>, Stop> {
+        let superseded = self.run.superseded()?;
+        let mut noted = self.run.noted()?;
+        let mut todo = Vec::new();
+        for entry in self.run.planned()? {
+            match noted.remove(&entry.name) {
+                Some(done) if done.is_like(&entry) => {
+                    drop(sum.done.insert(done.name.clone(), done))
+                }
+                _ if superseded.contains(&entry.name) => sum.superseded += 1,
+                _ => todo.push(entry),
+            }
+        }
+        if self.ends.direction == CopyDirection::Put {
+            todo.retain(|entry| self.is_as_planned(entry, &mut sum.failed));
+        }
+        Ok(todo)
+    }
+
+    fn is_as_planned(&self, entry: &Entry, failed: &mut Vec<Failed>) -> bool {
+        let fate = changes::difference(&self.ends.here, entry);
+        let is_same = fate.is_none();
+        failed.extend(fate.map(|fate| Failed {
+            entry: entry.clone(),
+            fate,
+        }));
+        is_same
+    }
+
+    fn slot(&self, on_event: &mut OnEvent<'_>) -> Result<Slot, Stop> {
+        let mut is_told = false;
+        loop {
+            if let Some(halt) = self.watcher.halt() {
+                return Err(Stop::Halt(halt));
+            }
+            if let Some(slot) = self.watcher.slots.take()? {
+                // Alone, it takes nothing from others.
+                if self.link.rate.is_some() && self.watcher.slots.held() > 1 {
+                    thread::sleep(ENTRY);
+                }
+                return Ok(slot);
+            }
+            if !std::mem::replace(&mut is_told, true) {
+                let what = format!(
+                    "{} copies run on link `{}`, as many as it takes",
+                    self.link.copies, self.row.link
+                );
+                on_event(ShardEvent::Waiting(&what));
+            }
+            thread::sleep(TICK);
+        }
+    }
+
+    fn copy_all(
+        &self,
+        todo: Vec<Entry>,
+        sum: &mut Sum,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<(), Stop> {
+        if self.ends.direction == CopyDirection::Get {
+            let here = &self.ends.here;
+            fs::create_dir_all(here).map_err(|error| Error::unwritable(here, error))?;
+        }
+        let bytes = todo.iter().map(Entry::bytes).sum();
+        on_event(ShardEvent::Copying {
+            names: todo.len() as u64,
+            bytes: Bytes::new(bytes),
+        });
+        for batch in batches(todo, self.ends.direction) {
+            self.copy(batch, sum, on_event)?;
+        }
+        Ok(())
+    }
+
+    fn copy(
+        &self,
+        batch: Vec<Entry>,
+        sum: &mut Sum,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<(), Stop> {
+        let request = request(&self.ends, self.link, &batch, self.watcher.share())?;
+        let control = CopyControl::default();
+        let mut notes = self.run.notes()?;
+        let mut telling = Telling {
+            outcomes: Outcomes::new(batch, &mut notes),
+            run: &self.run,
+            row: self.row,
+            done_before: sum.done.len() as u64,
+            told: None,
+            on_event,
+        };
+        let copying = || transfer::copy(&request.spec, &control, &mut telling);
+        let (copied, halt) = self.watcher.beside(&control, copying);
+        let Telling { mut outcomes, .. } = telling;
+        let trouble = outcomes.trouble.take();
+        let result = match copied {
+            Ok(copied) => {
+                add_sent(sum, &copied);
+                let (done, failed) = outcomes.concluded();
+                sum.failed.extend(failed);
+                self.keep_unchanged(done, sum);
+                Ok(())
+            }
+            Err(CopyError::Problem {
+                kind: ProblemKind::NotFound,
+                what,
+                hint,
+            }) if self.ends.direction == CopyDirection::Get => {
+                // The far end has none of them any more.
+                let fate = Fate {
+                    cause: ProblemKind::NotFound,
+                    what,
+                    hint,
+                };
+                sum.failed.extend(outcomes.all_failed(&fate));
+                Ok(())
+            }
+            Err(error) => Err(ended(error, halt)),
+        };
+        notes.flush()?;
+        match trouble {
+            Some(error) => Err(error.into()),
+            None => result,
+        }
+    }
+
+    /// Looks once more at the end that is here: what changed meanwhile is not what was planned.
+    fn keep_unchanged(&self, done: BTreeMap<Vec<u8>, Entry>, sum: &mut Sum) {
+        for (name, entry) in done {
+            // A folder's time is that of its last new name, on both ends.
+            if self.is_as_planned(&entry, &mut sum.failed) {
+                sum.done.insert(name, entry);
+            }
+        }
+    }
+
+    fn finish(
+        &self,
+        sum: Sum,
+        began: i64,
+        before: Option<ShardResult>,
+    ) -> Result<ShardResult, StoreError> {
+        let mut causes: Vec<(ProblemKind, u64)> = Vec::new();
+        for failed in &sum.failed {
+            match causes
+                .iter_mut()
+                .find(|(cause, _)| *cause == failed.fate.cause)
+            {
+                Some((_, count)) => *count += 1,
+                None => causes.push((failed.fate.cause, 1)),
+            }
+        }
+        let (sent, sent_again, rounds) = before.map_or((0, 0, 0), |before| {
+            (before.sent, before.sent_again, before.rounds)
+        });
+        let done = &sum.done;
+        self.run
+            .finish(done, &sum.failed, |done_digest| ShardResult {
+                shard: self.row.shard.clone(),
+                link: self.row.link.clone(),
+                done: done.len() as u64,
+                superseded: sum.superseded,
+                failed: sum.failed.len() as u64,
+                causes,
+                bytes: done.values().map(Entry::bytes).sum(),
+                sent: sent + sum.sent,
+                sent_again: sent_again + sum.sent_again,
+                began,
+                ended: now(),
+                rounds: rounds + 1,
+                done_digest,
+            })
+    }
+}
+
+fn add_sent(sum: &mut Sum, copied: &Outcome) {
+    sum.sent += copied.sent.get();
+    sum.sent_again += copied.sent_again.get();
+}
+
+/// A copy that ended before its end: who ended it, and whether the same once more goes on.
+fn ended(error: CopyError, halt: Option<Halt>) -> Stop {
+    match (&error, halt) {
+        (CopyError::Cancelled { .. }, halt) => Stop::Halt(halt.unwrap_or(Halt::Asked)),
+        (CopyError::Lost { .. } | CopyError::Unreachable { .. }, _) => {
+            Stop::Unfinished(Error::from(error))
+        }
+        (CopyError::Problem { kind, .. }, _) if *kind == ProblemKind::Busy => {
+            Stop::Unfinished(Error::from(error))
+        }
+        (CopyError::Problem { .. }, _) => Stop::Error(Error::from(error)),
+    }
+}
+
+/// Passes on what the copy tells, and writes down how far it is.
+struct Telling<'a, 'n> {
+    outcomes: Outcomes<'n>,
+    run: &'a ShardRun,
+    row: &'a ShardRow,
+    done_before: u64,
+    told: Option<Instant>,
+    on_event: &'a mut OnEvent<'a>,
+}
+
+impl CopyObserver for Telling<'_, '_> {
+    fn on_event(&mut self, event: &CopyEvent) {
+        self.outcomes.on_event(event);
+        if let CopyEvent::Progress(progress) = event {
+            let is_due = self
+                .told
+                .is_none_or(|told| told.elapsed().as_millis() >= 900);
+            if is_due {
+                self.told = Some(Instant::now());
+                let done = self.done_before + self.outcomes.done.len() as u64;
+                let progress = ShardProgress::of(self.row, progress, done, now());
+                // Whoever cannot write here cannot write notes either, which is told.
+                let _ = self.run.tell(&progress);
+            }
+        }
+        (self.on_event)(ShardEvent::Copy(event));
+    }
+}

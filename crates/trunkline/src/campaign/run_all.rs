@@ -1,0 +1,333 @@
+//! All shards from this machine, without an engine.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use campaign_plan::{Campaign as Plan, GroupName, LinkName};
+use campaign_store::{Mark, ShardRow, ShardRun};
+
+use super::run::{RunOptions, ShardEnd, ShardEvent, now};
+use super::watcher::TICK;
+use super::{Campaign, ShardId};
+use crate::{Cancel, Error, Fault};
+
+/// Pauses before a link that nobody answers on is tried again.
+const PAUSES: [Duration; 3] = [
+    Duration::from_secs(2),
+    Duration::from_secs(10),
+    Duration::from_secs(60),
+];
+
+/// Which shards are run.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Of this link alone.
+    pub link: Option<LinkName>,
+    /// Only the task of this number, of so many: shards are dealt to tasks in turn.
+    pub task: Option<(u32, u32)>,
+}
+
+/// What happens while shards run.
+#[derive(Debug)]
+pub enum RunAllEvent<'a> {
+    /// A shard began.
+    Began(&'a ShardRow),
+    /// Something happened in it.
+    Shard(&'a ShardRow, &'a ShardEvent<'a>),
+    /// It ended.
+    Ended(&'a ShardRow, &'a Result<ShardEnd, Error>),
+}
+
+/// How the shards ended.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Shards of which all is at the destination.
+    pub done: u64,
+    /// Shards with files that failed.
+    pub failed: Vec<ShardId>,
+    /// Shards that could not be run at all, with the first reason.
+    pub refused: u64,
+    /// The first reason.
+    pub refusal: Option<Error>,
+    /// Shards that are left.
+    pub left: u64,
+    /// Why the first of them is.
+    pub why_left: Option<Error>,
+}
+
+/// A shard waits, runs, or is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waits,
+    Runs,
+    Over,
+    /// It failed, was refused or given up, or others run it: groups behind it do not begin here.
+    Broken,
+}
+
+struct Shared<'a> {
+    rows: Vec<ShardRow>,
+    after: BTreeMap<GroupName, Vec<GroupName>>,
+    states: Mutex<Vec<State>>,
+    summary: Mutex<Summary>,
+    on_event: Mutex<&'a mut (dyn FnMut(RunAllEvent<'_>) + Send)>,
+}
+
+impl Campaign {
+    /// Runs all shards that are not over, as many of each link at once as the plan allows, in the
+    /// order of priority and deadline, each group behind those that it waits for. Shards that
+    /// another process runs are left to it.
+    ///
+    /// # Errors
+    /// When the campaign cannot be read or was cancelled.
+    pub fn run_all(
+        &self,
+        which: &Selection,
+        options: &RunOptions,
+        cancel: &Cancel,
+        on_event: &mut (dyn FnMut(RunAllEvent<'_>) + Send),
+    ) -> Result<Summary, Error> {
+        self.check_cancelled()?;
+        let plan = self.current()?;
+        let mut rows = self.folder.shards()?;
+        let order = |row: &ShardRow| {
+            let place = plan
+                .groups()
+                .iter()
+                .position(|group| group.name == row.shard.group);
+            (
+                place.unwrap_or(usize::MAX),
+                row.shard.plan,
+                row.shard.number,
+            )
+        };
+        rows.sort_by_key(order);
+        let after = plan
+            .groups()
+            .iter()
+            .map(|group| (group.name.clone(), group.after.clone()));
+        let shared = Shared {
+            states: Mutex::new(self.states(&rows, which)?),
+            rows,
+            after: after.collect(),
+            summary: Mutex::default(),
+            on_event: Mutex::new(on_event),
+        };
+        let mut links: BTreeMap<&LinkName, u16> = BTreeMap::new();
+        for row in &shared.rows {
+            let copies = plan.links().get(&row.link).map_or(1, |link| link.copies);
+            // Of an engine's tasks, each runs one shard at a time.
+            let copies = which.task.map_or(copies, |_| 1);
+            links.insert(&row.link, copies);
+        }
+        thread::scope(|scope| {
+            for (link, copies) in links {
+                for _ in 0..copies {
+                    scope.spawn(|| self.work(link, &plan, &shared, options, cancel));
+                }
+            }
+        });
+        Ok(self.concluded(shared, which)?)
+    }
+
+    /// Those that are over, and those that are not chosen, do not wait.
+    fn states(&self, rows: &[ShardRow], which: &Selection) -> Result<Vec<State>, Error> {
+        let mut states = Vec::with_capacity(rows.len());
+        for (row, at) in numbered(rows) {
+            let result = ShardRun::of(&self.folder, row)?.result()?;
+            states.push(match result {
+                Some(result) if result.failed == 0 => State::Over,
+                Some(_) => State::Broken,
+                None if !which.has(row, at) => State::Broken,
+                None => State::Waits,
+            });
+        }
+        Ok(states)
+    }
+
+    fn work(
+        &self,
+        link: &LinkName,
+        plan: &Plan,
+        shared: &Shared,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) {
+        let bounds = plan.links().get(link);
+        let is_quiet = || bounds.is_some_and(|link| link.is_quiet(now(), plan.offset()));
+        let mut pauses = PAUSES.iter();
+        loop {
+            // Quiet hours are waited for; a pause has no end that is known.
+            while is_quiet() && !cancel.is_cancelled() && !self.is_halted() {
+                thread::sleep(TICK);
+            }
+            let at = match shared.next(link) {
+                Next::Shard(at) => at,
+                Next::Later if !cancel.is_cancelled() => {
+                    thread::sleep(TICK);
+                    continue;
+                }
+                Next::Later | Next::None => return,
+            };
+            let row = &shared.rows[at];
+            shared.tell(RunAllEvent::Began(row));
+            let mut on_event = |event: ShardEvent<'_>| shared.tell(RunAllEvent::Shard(row, &event));
+            let ended = self.run_row(row, options, cancel, &mut on_event);
+            shared.tell(RunAllEvent::Ended(row, &ended));
+            let goes_on = match &ended {
+                Ok(ShardEnd::Done(_) | ShardEnd::Failed(_)) => {
+                    pauses = PAUSES.iter();
+                    true
+                }
+                Ok(ShardEnd::NotFinished(_)) if self.is_halted() => false,
+                Ok(ShardEnd::NotFinished(_)) if is_quiet() => true,
+                Ok(ShardEnd::NotFinished(_)) => match pauses.next() {
+                    Some(pause) => wait(*pause, cancel),
+                    None => false,
+                },
+                Err(error) => error.fault() != Fault::Cancelled,
+            };
+            shared.ended(at, ended, goes_on);
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    fn is_halted(&self) -> bool {
+        self.folder.has(Mark::Paused) || self.folder.has(Mark::Cancelled)
+    }
+
+    fn concluded(&self, shared: Shared, which: &Selection) -> Result<Summary, Error> {
+        let summary = shared.summary.into_inner();
+        let mut summary = summary.unwrap_or_else(PoisonError::into_inner);
+        for (row, at) in numbered(&shared.rows) {
+            if !which.has(row, at) {
+                continue;
+            }
+            match ShardRun::of(&self.folder, row)?.result()? {
+                Some(result) if result.failed == 0 => summary.done += 1,
+                Some(_) => summary.failed.push(row.shard.clone()),
+                None => summary.left += 1,
+            }
+        }
+        summary.left -= summary.refused.min(summary.left);
+        Ok(summary)
+    }
+}
+
+/// Each row with its number among those of its link.
+fn numbered<'a>(rows: &'a [ShardRow]) -> Vec<(&'a ShardRow, u32)> {
+    let mut next: BTreeMap<&'a LinkName, u32> = BTreeMap::new();
+    let number = |row: &'a ShardRow| {
+        let next = next.entry(&row.link).or_default();
+        *next += 1;
+        (row, *next - 1)
+    };
+    rows.iter().map(number).collect()
+}
+
+impl Selection {
+    fn has(&self, row: &ShardRow, at: u32) -> bool {
+        let is_link = self.link.as_ref().is_none_or(|link| *link == row.link);
+        let is_task = self.task.is_none_or(|(task, of)| at % of.max(1) == task);
+        is_link && is_task
+    }
+}
+
+/// Waits; `false` when the user wants it to end.
+fn wait(pause: Duration, cancel: &Cancel) -> bool {
+    let until = Instant::now() + pause;
+    while Instant::now() < until && !cancel.is_cancelled() {
+        thread::sleep(TICK);
+    }
+    !cancel.is_cancelled()
+}
+
+enum Next {
+    Shard(usize),
+    /// What is left waits for groups of other links.
+    Later,
+    None,
+}
+
+impl Shared<'_> {
+    fn tell(&self, event: RunAllEvent<'_>) {
+        let mut on_event = self.on_event.lock().unwrap_or_else(PoisonError::into_inner);
+        (on_event)(event);
+    }
+
+    fn next(&self, link: &LinkName) -> Next {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_any_left = false;
+        for at in 0..self.rows.len() {
+            if states[at] != State::Waits || self.rows[at].link != *link {
+                continue;
+            }
+            match self.blocked(&states, &self.rows[at].shard.group) {
+                Blocked::No => {
+                    states[at] = State::Runs;
+                    return Next::Shard(at);
+                }
+                Blocked::ForNow => is_any_left = true,
+                // A group before it is broken: it stays for the next run.
+                Blocked::ForGood => {}
+            }
+        }
+        match is_any_left {
+            true => Next::Later,
+            false => Next::None,
+        }
+    }
+
+    fn blocked(&self, states: &[State], group: &GroupName) -> Blocked {
+        let after = self.after.get(group).map_or(&[][..], Vec::as_slice);
+        let before = self.rows.iter().zip(states);
+        let mut before = before
+            .filter(|(row, _)| after.contains(&row.shard.group))
+            .peekable();
+        let mut blocked = Blocked::No;
+        for (row, state) in before.by_ref() {
+            match state {
+                State::Over => {}
+                State::Broken => return Blocked::ForGood,
+                State::Waits
+                    if matches!(self.blocked(states, &row.shard.group), Blocked::ForGood) =>
+                {
+                    return Blocked::ForGood;
+                }
+                State::Waits | State::Runs => blocked = Blocked::ForNow,
+            }
+        }
+        blocked
+    }
+
+    fn ended(&self, at: usize, ended: Result<ShardEnd, Error>, goes_on: bool) {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
+        states[at] = match ended {
+            Ok(ShardEnd::Done(_)) => State::Over,
+            Ok(ShardEnd::Failed(_)) => State::Broken,
+            Ok(ShardEnd::NotFinished(why)) => {
+                summary.why_left.get_or_insert(why);
+                match goes_on {
+                    true => State::Waits,
+                    false => State::Broken,
+                }
+            }
+            Err(error) => {
+                summary.refused += 1;
+                summary.refusal.get_or_insert(error);
+                State::Broken
+            }
+        };
+    }
+}
+
+enum Blocked {
+    No,
+    ForNow,
+    ForGood,
+}

@@ -1,0 +1,256 @@
+//! Compares both ends of a campaign, file by file, and writes what an auditor can check.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use campaign_store::{Entry, Kind, ShardRow, ShardRun};
+use serde::Serialize;
+use transfer::{CopyControl, CopyEvent, CopyObserver, shown};
+use units::Bytes;
+
+use super::places::{self, Ends};
+use super::run::{RunOptions, now};
+use super::shard_copy::{batches, comparison};
+use super::{Campaign, ShardId};
+use crate::{Cancel, Error};
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// Files of which both ends have the same content, by their BLAKE3.
+    pub equal: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// Files that differ, or are at one end alone: `GROUP/NAME`, as people read them.
+    pub different: Vec<String>,
+    /// Files whose content here is not what was hashed on the way.
+    pub other_digest: Vec<String>,
+    /// Names that were never copied: they failed, or their shard is not over.
+    pub not_copied: u64,
+    /// Links and folders, which have no digest and are not compared.
+    pub without_content: u64,
+    /// When, in seconds since 1970.
+    pub at: i64,
+    /// The list of digests, a line for each file as `b3sum` prints and checks them; by group.
+    pub lists: Vec<PathBuf>,
+    /// BLAKE3 of each list.
+    pub list_digests: Vec<String>,
+}
+
+impl Verified {
+    /// Whether both ends have all of the campaign, and the same.
+    pub fn is_equal(&self) -> bool {
+        self.different.is_empty() && self.other_digest.is_empty() && self.not_copied == 0
+    }
+}
+
+/// How far it is.
+#[derive(Debug, Clone)]
+pub struct VerifyProgress {
+    /// The shard that is being compared.
+    pub shard: ShardId,
+    /// Files that were compared before it.
+    pub files: u64,
+}
+
+impl Campaign {
+    /// Has both ends read every file that was copied, and compares their digests.
+    ///
+    /// # Errors
+    /// When the campaign cannot be read, the other end does not answer, or the lists cannot be
+    /// written.
+    pub fn verify(
+        &self,
+        options: &RunOptions,
+        cancel: &Cancel,
+        on_progress: &mut dyn FnMut(&VerifyProgress),
+    ) -> Result<Verified, Error> {
+        let mut verifying = Verifying::new();
+        for row in self.folder.shards()? {
+            if cancel.is_cancelled() {
+                return Err(Error::cancelled("ended before all was compared"));
+            }
+            let files = verifying.found.equal;
+            let shard = row.shard.clone();
+            on_progress(&VerifyProgress { shard, files });
+            verifying.shard(self, &row, options, cancel)?;
+        }
+        verifying.finish(self)
+    }
+}
+
+struct Verifying {
+    found: Verified,
+    /// Of each group: the digest of each file.
+    digests: BTreeMap<String, BTreeMap<Vec<u8>, blake3::Hash>>,
+}
+
+impl Verifying {
+    fn new() -> Self {
+        Verifying {
+            found: Verified {
+                equal: 0,
+                bytes: Bytes::ZERO,
+                different: Vec::new(),
+                other_digest: Vec::new(),
+                not_copied: 0,
+                without_content: 0,
+                at: now(),
+                lists: Vec::new(),
+                list_digests: Vec::new(),
+            },
+            digests: BTreeMap::new(),
+        }
+    }
+
+    fn shard(
+        &mut self,
+        campaign: &Campaign,
+        row: &ShardRow,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<(), Error> {
+        let run = ShardRun::of(&campaign.folder, row)?;
+        let superseded = run.superseded()?;
+        let done = run.noted()?;
+        let current: Vec<Entry> = done
+            .into_values()
+            .filter(|entry| !superseded.contains(&entry.name))
+            .collect();
+        let counted = row.names.saturating_sub(current.len() as u64);
+        self.found.not_copied += counted.saturating_sub(superseded_in(&run, &superseded)?);
+        let (files, others): (Vec<_>, Vec<_>) = current
+            .into_iter()
+            .partition(|entry| matches!(entry.kind, Kind::File(_)));
+        self.found.without_content += others.len() as u64;
+        if files.is_empty() {
+            return Ok(());
+        }
+        let (plan, now) = (campaign.plan_of(row)?, campaign.current()?);
+        let link = campaign.link(&now, &plan, row)?;
+        let group = campaign.group(row)?;
+        let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
+        for batch in batches(files, ends.direction) {
+            let request = comparison(&ends, &link, &batch)?;
+            let mut heard = Heard::default();
+            let control = CopyControl::from(cancel);
+            transfer::copy(&request.spec, &control, &mut heard)?;
+            self.take(&row.shard, &ends, batch, &heard)?;
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        shard: &ShardId,
+        ends: &Ends,
+        batch: Vec<Entry>,
+        heard: &Heard,
+    ) -> Result<(), Error> {
+        let group = shard.group.to_string();
+        for entry in batch {
+            let name = format!("{group}/{}", shown(&entry.name));
+            if !heard.equal.contains(&entry.name) {
+                self.found.different.push(name);
+                continue;
+            }
+            let path = ends.here.join(std::ffi::OsStr::from_bytes(&entry.name));
+            let digest = hash(&path).map_err(|error| Error::unreadable(&path, error))?;
+            if entry.digest.is_some_and(|known| digest != known) {
+                self.found.other_digest.push(name);
+            }
+            self.found.equal += 1;
+            self.found.bytes += Bytes::new(entry.bytes());
+            let of_group = self.digests.entry(group.clone()).or_default();
+            of_group.insert(entry.name, digest);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, campaign: &Campaign) -> Result<Verified, Error> {
+        let folder = campaign.path().join("verified");
+        fs::create_dir_all(&folder).map_err(|error| Error::unwritable(&folder, error))?;
+        for (group, digests) in &self.digests {
+            let file = folder.join(format!("{group}.b3"));
+            let written = write_list(&file, digests);
+            let digest = written.map_err(|error| Error::unwritable(&file, error))?;
+            self.found.lists.push(file);
+            self.found.list_digests.push(digest);
+        }
+        let report = folder.join("report.json");
+        let text = serde_json::to_vec_pretty(&self.found).map_err(io::Error::from);
+        let written = text.and_then(|text| fs::write(&report, text));
+        written.map_err(|error| Error::unwritable(&report, error))?;
+        Ok(self.found)
+    }
+}
+
+fn superseded_in(
+    run: &ShardRun,
+    superseded: &std::collections::BTreeSet<Vec<u8>>,
+) -> Result<u64, Error> {
+    if superseded.is_empty() {
+        return Ok(0);
+    }
+    let planned = run.planned()?;
+    let is_superseded = |entry: &&Entry| superseded.contains(&entry.name);
+    Ok(planned.iter().filter(is_superseded).count() as u64)
+}
+
+/// Names that the comparison said are the same.
+#[derive(Default)]
+struct Heard {
+    equal: std::collections::BTreeSet<Vec<u8>>,
+}
+
+impl CopyObserver for Heard {
+    fn on_event(&mut self, event: &CopyEvent) {
+        if let CopyEvent::Skipped { name, .. } = event {
+            self.equal.insert(name.as_bytes().to_vec());
+        }
+    }
+}
+
+fn hash(path: &Path) -> io::Result<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new();
+    io::copy(&mut fs::File::open(path)?, &mut hasher)?;
+    Ok(hasher.finalize())
+}
+
+/// As `b3sum` writes it: names with a backslash or a line break are escaped, behind a backslash at
+/// the beginning of the line.
+fn write_list(path: &Path, digests: &BTreeMap<Vec<u8>, blake3::Hash>) -> io::Result<String> {
+    let mut text = BufWriter::new(tempfile::NamedTempFile::new_in(
+        path.parent().unwrap_or(Path::new(".")),
+    )?);
+    let mut hasher = blake3::Hasher::new();
+    for (name, digest) in digests {
+        let line = list_line(name, digest);
+        hasher.update(&line);
+        text.write_all(&line)?;
+    }
+    let file = text.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+fn list_line(name: &[u8], digest: &blake3::Hash) -> Vec<u8> {
+    let is_escaped = name
+        .iter()
+        .any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'));
+    let start: &[u8] = if is_escaped { b"\\" } else { b"" };
+    let mut line = [start, digest.to_hex().as_bytes(), b"  "].concat();
+    for byte in name {
+        match byte {
+            b'\\' => line.extend_from_slice(b"\\\\"),
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\r' => line.extend_from_slice(b"\\r"),
+            byte => line.push(*byte),
+        }
+    }
+    line.push(b'\n');
+    line
+}

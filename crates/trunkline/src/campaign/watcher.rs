@@ -1,0 +1,101 @@
+//! Beside a running copy: ends it when the campaign is paused or cancelled or its link becomes
+//! quiet, and gives it its share of the link.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use campaign_plan::{Campaign as Plan, Link};
+use campaign_store::{CampaignFolder, Mark, Slots};
+use transfer::CopyControl;
+use units::Rate;
+
+use super::run::now;
+use crate::Cancel;
+
+/// How soon changes are noticed.
+pub(super) const TICK: Duration = Duration::from_millis(200);
+/// How long one more copy of a bounded link waits before it sends: until the others have noticed
+/// it and send less.
+pub(super) const ENTRY: Duration = Duration::from_secs(1);
+
+/// Why a shard may not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Halt {
+    Asked,
+    Paused,
+    Cancelled,
+    /// Until this second since 1970, where it is known.
+    Quiet(Option<i64>),
+}
+
+pub(super) struct Watcher<'a> {
+    pub folder: &'a CampaignFolder,
+    pub plan: &'a Plan,
+    pub link: &'a Link,
+    pub slots: &'a Slots,
+    pub cancel: &'a Cancel,
+}
+
+impl Watcher<'_> {
+    /// Why nothing may be sent now, if so.
+    pub fn halt(&self) -> Option<Halt> {
+        if self.cancel.is_cancelled() {
+            return Some(Halt::Asked);
+        }
+        if self.folder.has(Mark::Cancelled) {
+            return Some(Halt::Cancelled);
+        }
+        if self.folder.has(Mark::Paused) {
+            return Some(Halt::Paused);
+        }
+        let (now, offset) = (now(), self.plan.offset());
+        let is_quiet = self.link.is_quiet(now, offset);
+        is_quiet.then(|| Halt::Quiet(self.link.quiet_until(now, offset)))
+    }
+
+    /// The share of this copy: equal parts of the link's bound for all that run now.
+    pub fn share(&self) -> Option<Rate> {
+        let rate = self.link.rate?;
+        let copies = u64::from(self.slots.held().max(1));
+        Some(Rate::from_bits_per_second(rate.bits_per_second() / copies))
+    }
+
+    /// Runs `copy` and watches it. Returns what it returns, and why it was ended, if it was.
+    pub fn beside<T>(&self, control: &CopyControl, copy: impl FnOnce() -> T) -> (T, Option<Halt>) {
+        let (is_over, halted) = (AtomicBool::new(false), Mutex::new(None));
+        let value = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    if let Some(halt) = self.halt() {
+                        *halted.lock().unwrap_or_else(PoisonError::into_inner) = Some(halt);
+                        control.stop();
+                        return;
+                    }
+                    if self.link.rate.is_some() {
+                        control.set_rate_max(self.share());
+                    }
+                    thread::sleep(TICK);
+                }
+            });
+            let over = Over(&is_over);
+            let value = copy();
+            drop(over);
+            value
+        });
+        (
+            value,
+            halted.into_inner().unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+}
+
+/// Ends the watching however the copy ends.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
