@@ -36,9 +36,7 @@ pub use probes::{
     TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
-pub use setting::{
-    Amount, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window,
-};
+pub use setting::{Amount, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window};
 pub use target::{
     Fault, HostLimits, MoverAxes, MoverCommand, Snapshot, Target, TargetError, TargetInfo,
     TargetKind, Watch,
