@@ -73,7 +73,7 @@ pub trait CopyHandler: Send + Sync {
     /// Serves one conversation, on a thread of its own. It ends early when the listening end stops.
     fn serve(&self, accepted: AcceptedSession);
 
-    /// Who serves sessions of access to files ([`wire::remote`]); nobody does without.
+    /// Serves sessions of access to files ([`wire::remote`]); without, none are served.
     fn remote(&self) -> Option<&dyn RemoteHandler> {
         None
     }

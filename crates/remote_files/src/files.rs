@@ -126,8 +126,8 @@ impl RemoteFiles {
 
     /// Gives what is in a folder to `each`, in no order, some at a time; names are relative to it.
     ///
-    /// Where it `is_recursive`, all that is below comes too, folders before what is in them, and the
-    /// far end waits for `each`, so that a tree of any size takes little memory at both ends. A
+    /// Where it `is_recursive`, all that is below comes too, folders before what is in them, and
+    /// the far end waits for `each`, so that a tree of any size takes little memory at both ends. A
     /// connection that is lost before the first entries is no error, later it is.
     ///
     /// # Errors

@@ -96,8 +96,8 @@ impl Slot {
         }
     }
 
-    /// Takes an event; waits where the caller has many batches to take. `false` when nobody wants
-    /// the rest of a long answer.
+    /// Takes an event; waits where the caller has many batches to take. `false` when the rest of a
+    /// long answer is not wanted.
     pub fn on_event(&self, event: Event) -> bool {
         let mut state = lock(&self.state);
         state.heard = Some(Instant::now());

@@ -13,8 +13,8 @@ const AHEAD: u64 = 4;
 /// The shortest interval.
 const INTERVAL_MIN: Span = Span::from_millis(50);
 
-/// Grows with what a connection delivers, so that much is asked only of those that deliver much: the
-/// last piece of a call then does not wait behind many others on a slow connection.
+/// Grows with what a connection delivers, so that much is asked only of those that deliver much:
+/// the last piece of a call then does not wait behind many others on a slow connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Window {
     bytes: u64,

@@ -201,7 +201,7 @@ fn thousands_of_open_requests_take_no_memory_and_all_are_answered() {
 
 /// A client that takes no answers stops the server's thread, and its memory stays.
 #[test]
-fn answers_that_nobody_takes_wait_in_the_network() {
+fn answers_that_are_not_taken_wait_in_the_network() {
     let (folder, server) = served();
     fs::write(folder.path().join("f"), vec![7; 8 << 20]).unwrap();
     let mut held = Vec::new();
@@ -304,7 +304,7 @@ fn swap(inside: &Path, outside: &Path, is_over: &AtomicBool) {
 }
 
 #[test]
-fn temporary_files_of_copies_are_nobodys() {
+fn temporary_files_of_copies_are_out_of_reach() {
     let (folder, server) = served();
     fs::write(folder.path().join(".f.trunkline-part"), b"half").unwrap();
     let files = server.files();

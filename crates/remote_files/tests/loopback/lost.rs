@@ -162,7 +162,7 @@ fn a_call_ends_soon_after_it_is_cancelled() {
 
 /// The far end waits for a slow caller, and other calls go on.
 #[test]
-fn a_listing_waits_for_its_caller_and_holds_up_nobody() {
+fn a_listing_waits_for_its_caller_and_holds_up_no_other() {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..3_000 {
         if number % 100 == 0 {

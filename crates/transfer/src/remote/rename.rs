@@ -50,7 +50,7 @@ fn told(from: &Name, to: &Name, errno: Errno) -> Failure {
         ),
         Errno::EINVAL => (
             FailureKind::Request,
-            "a folder cannot be put into itself, or the file system cannot keep names that are taken",
+            "the file system refuses it, as it does to put a folder into itself",
             "choose another name",
         ),
         Errno::EEXIST | Errno::ENOTEMPTY => {
