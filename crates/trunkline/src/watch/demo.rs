@@ -344,8 +344,13 @@ impl DemoMonth {
         };
         let timetable = self.plan.timetable.clone();
         let tell = Arc::new(|_: &super::CollectorEvent| ());
-        let mut known =
-            Known::open(Arc::clone(&self.collector), timetable, None, &self.database, tell)?;
+        let mut known = Known::open(
+            Arc::clone(&self.collector),
+            timetable,
+            None,
+            &self.database,
+            tell,
+        )?;
         known.clock = Clock::Stopped(self.now);
         Ok(WebServer::start(
             pages.options(&self.database),
