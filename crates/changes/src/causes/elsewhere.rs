@@ -88,7 +88,8 @@ fn loss(evidence: &Evidence<'_>) -> Option<Cause> {
     cause(CauseKind::Loss, because, visits)
 }
 
-/// Medians of a metric on both sides and the visits since, where all of those lie beyond all before.
+/// Medians of a metric on both sides and the visits since, where all of those lie beyond all
+/// before.
 fn apart(evidence: &Evidence<'_>, metric: Metric) -> Option<(f64, f64, Vec<UnixTime>)> {
     let values = |side: &[&Visit]| -> Vec<f64> {
         side.iter().filter_map(|visit| metric.of(visit)).collect()
