@@ -129,8 +129,8 @@ pub fn with_rights(failure: Failure) -> Failure {
     match is_of_rights && failure.kind != "Cancelled" {
         true => failure.with_hint(
             "Python has several threads, and only root can emulate then: start it as root, or \
-             with `unshare --user --map-root-user --net python ...` as root of a namespace of \
-             your own; `sim:` needs no rights",
+             with `unshare --user --map-root-user python ...` as root of a namespace of your own; \
+             `sim:` needs no rights",
         ),
         false => failure,
     }

@@ -96,7 +96,7 @@ def test_fit_reads_points(tmp_path):
 OUTPUT = {"json", "brief", "save", "report", "csv", "plots", "log", "no-history", "help", "no-cache"}
 OTHERS = {
     "copy": {"archive", "preserve", "verbose", "quiet", "from0"},
-    "sweep": set(),
+    "measure": {"fq-rate"},
 }
 
 

@@ -73,7 +73,9 @@ def main() -> int:
     program(is_static)
     for kind in kinds:
         wheel(kind)
-    run("maturin", "sdist", "--out", str(OUT), "-m", "python/Cargo.toml")
+    sdist = "import sys, trunkline_backend as one; print(one.build_sdist(sys.argv[1]))"
+    backend = str(ROOT / "python/packaging")
+    run(str(TOOLS / "bin/python"), "-c", sdist, str(OUT), PYTHONPATH=backend)
     for file in sorted(OUT.iterdir()):
         print(f"{file.stat().st_size / 1e6:6.1f} MB  {file.name}")
     return 0
