@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "copy"))
 from common import ROOT, TRUNKLINE, heading  # noqa: E402
@@ -169,12 +170,19 @@ def cell_of(recommended, mover):
     return {flag: value for flag, value in cell.items() if value is not None or flag in GRIDS[mover]}
 
 
+def seconds(given, path):
+    """The length of a run: 40 round trips at the least, so that slow start is not most of it."""
+    delay = tomllib.loads((ROOT / "paths" / f"{path}.toml").read_text())["forward"]["delay"]
+    one_way = float(delay.removesuffix("ms")) / 1000
+    return max(given.seconds, 40 * 2 * one_way)
+
+
 def play(given, path, mover):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="trunkline-movers-", dir=given.folder))
     try:
         folder.chmod(0o755)
         (folder / "store").mkdir(mode=0o755)
-        plan = {"mover": mover, "target": target(mover, folder), "seconds": given.seconds, "rounds": given.rounds,
+        plan = {"mover": mover, "target": target(mover, folder), "seconds": seconds(given, path), "rounds": given.rounds,
                 "seed": given.seed, "trunkline": str(given.trunkline)}
         command = [str(given.trunkline), "emulate", path, "--far", server(mover, folder), "--", sys.executable, __file__,
                    "--near", str(folder)]
@@ -213,7 +221,7 @@ def spread(rates):
 
 def page(given, results, head, took):
     lines = [head, __doc__.split("\n\n", 2)[2].strip(), "",
-             f"Runs of {given.seconds} s, {given.rounds} rounds, {given.beside} paths side by side, seed {given.seed}; "
+             f"Runs of {given.seconds:g} s or 40 round trips, {given.rounds} rounds, {given.beside} paths side by side, seed {given.seed}; "
              f"{took / 60:.0f} minutes in all. Mbit/s, mean (range) of the rounds.", "",
              "| path | program | default | best of the grid | carries | search | carries | ratio | search took, samples |",
              "|---|---|---|---|---|---|---|---|---|"]
@@ -261,7 +269,8 @@ def main():
         (folder / "result.json").write_text(json.dumps(result))
         return
     head, began, results = heading("other programs, tuned"), time.monotonic(), {}
-    todo = list(itertools.product(given.paths.split(","), given.movers.split(",")))
+    movers = given.movers.split(",")
+    todo = [(path, mover) for mover in movers for path in given.paths.split(",")]
     file = pathlib.Path(given.output or ROOT / "bench" / "results" / f"movers-{datetime.date.today()}.md")
     with concurrent.futures.ThreadPoolExecutor(given.beside) as pool:
         running = {pool.submit(play, given, *cell): cell for cell in todo}

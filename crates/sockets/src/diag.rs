@@ -298,6 +298,47 @@ mod tests {
     }
 
     #[test]
+    fn ss_says_the_same() {
+        if !testkit::has_program("ss") {
+            return;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        near.write_all(&[7; 300_000]).unwrap();
+        far.read_exact(&mut vec![0; 300_000]).unwrap();
+        let local = near.local_addr().unwrap();
+        let all = Diag::open().unwrap().connections(Time::ZERO).unwrap();
+        let own = all.iter().find(|one| one.local == local).unwrap();
+        let mut ss = std::process::Command::new("ss");
+        let ss = ss.args(["-tinO", "sport", "=", &format!(":{}", local.port())]);
+        let said = String::from_utf8(ss.output().unwrap().stdout).unwrap();
+        let line = said
+            .lines()
+            .find(|line| line.contains(&local.to_string()))
+            .unwrap();
+        let value = |name: &str| {
+            let mut words = line.split_whitespace();
+            words
+                .find_map(|word| word.strip_prefix(name))
+                .unwrap()
+                .to_owned()
+        };
+        let number = |bytes: Option<Bytes>| bytes.unwrap().get().to_string();
+        assert_eq!(value("bytes_sent:"), number(own.info.bytes_sent));
+        assert_eq!(value("bytes_acked:"), number(own.info.bytes_acked));
+        assert_eq!(value("mss:"), number(own.info.mss));
+        assert_eq!(value("cwnd:"), own.info.cwnd_segments.unwrap().to_string());
+        let min: f64 = value("minrtt:").parse().unwrap();
+        let own_min = own.info.rtt_min.unwrap().as_secs_f64() * 1e3;
+        assert!((min - own_min).abs() < 1e-3, "{min} ms, {own_min} ms");
+        assert!(
+            line.split_whitespace()
+                .any(|word| Some(word) == own.congestion.as_deref())
+        );
+    }
+
+    #[test]
     fn nothing_that_is_cut_off_is_taken_for_a_connection() {
         let whole = [1_u8; FIXED + 8];
         for length in 0..FIXED {

@@ -178,3 +178,95 @@ fn nuttcp_takes_one_client_after_another_that_was_ended() {
         is_what_the_link_carries(&seen);
     }
 }
+
+#[test]
+fn xrdcp_writes_over_its_test_file_and_removes_it() {
+    let server = |folder: &Path| {
+        use std::os::unix::fs::PermissionsExt;
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(folder, open.clone()).unwrap();
+        let admin = folder.join("admin");
+        fs::create_dir(&admin).unwrap();
+        fs::set_permissions(&admin, open).unwrap();
+        let (all, admin) = (folder.display(), admin.display());
+        let configuration = format!(
+            "all.export {all}\nall.adminpath {admin}\nall.pidpath {admin}\nxrd.port 1094\n\
+             xrd.network nodnr\n"
+        );
+        fs::write(folder.join("cfg"), configuration).unwrap();
+        words(&format!("xrootd -c {all}/cfg -l - -n test -R nobody"))
+    };
+    let programs = ["xrdcp", "xrdfs", "xrootd"];
+    let Some(ends) = Ends::up("xrootd", &programs, server) else {
+        return;
+    };
+    let file = ends.folder.join("file");
+    let mut target = ends.target(&format!("root://{FAR}/{}", file.display()));
+    for _ in 0..2 {
+        let seen = ends.observe(&mut target, &streams(1));
+        is_what_the_link_carries(&seen);
+    }
+    let test = ends.folder.join("file.trunkline-test");
+    assert!(test.exists());
+    ends.network.network().near().run(|| target.stop()).unwrap();
+    assert_eq!(target.left_behind(), None);
+    assert!(!test.exists());
+}
+
+/// Keys and a configuration of an ssh server that touch nothing of this host's own.
+fn ssh_server(folder: &Path) -> Vec<String> {
+    for name in ["host_key", "user_key"] {
+        let mut make = Command::new("ssh-keygen");
+        make.args(["-q", "-t", "ed25519", "-N", "", "-f"]);
+        assert!(make.arg(folder.join(name)).status().unwrap().success());
+    }
+    fs::copy(folder.join("user_key.pub"), folder.join("authorized")).unwrap();
+    fs::create_dir_all("/run/sshd").unwrap();
+    let place = folder.display();
+    let server = format!(
+        "Port 2222\nHostKey {place}/host_key\nAuthorizedKeysFile {place}/authorized\nPidFile none\n\
+         StrictModes no\nUsePAM no\nPermitRootLogin yes\nUseDNS no\n\
+         Subsystem sftp internal-sftp\n"
+    );
+    fs::write(folder.join("sshd"), server).unwrap();
+    let client = format!(
+        "Host *\nPort 2222\nIdentityFile {place}/user_key\nIdentitiesOnly yes\n\
+         UserKnownHostsFile /dev/null\nStrictHostKeyChecking no\nLogLevel ERROR\n"
+    );
+    fs::write(folder.join("ssh"), client).unwrap();
+    words(&format!("/usr/sbin/sshd -D -f {place}/sshd"))
+}
+
+#[test]
+fn scp_and_rclone_go_through_an_ssh_server_and_leave_nothing() {
+    let programs = ["scp", "sshd", "rclone"];
+    let Some(ends) = Ends::up("ssh", &programs, ssh_server) else {
+        return;
+    };
+    let place = ends.folder.display();
+    let remote = format!(":sftp,host={FAR},port=2222,user=root,key_file={place}/user_key");
+    let file = ends.folder.join("it's a file");
+    let clients = [
+        (
+            format!("scp://root@{FAR}/{}", file.display()),
+            vec!["-F".to_owned(), format!("{place}/ssh")],
+            1,
+        ),
+        (
+            format!("sftp+rclone:{remote}:{}", file.display()),
+            Vec::new(),
+            2,
+        ),
+    ];
+    let test = ends.folder.join("it's a file.trunkline-test");
+    for (name, options, count) in clients {
+        let far = movers::Far::parse(&name).unwrap().unwrap();
+        let mut target = MoverTarget::new(far, options);
+        let seen = ends.observe(&mut target, &streams(count));
+        is_what_the_link_carries(&seen);
+        assert!(test.exists(), "{name}");
+        ends.network.network().near().run(|| target.stop()).unwrap();
+        assert_eq!(target.left_behind(), None, "{name}");
+        assert!(!test.exists(), "{name}");
+    }
+}
