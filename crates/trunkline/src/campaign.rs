@@ -9,6 +9,7 @@
 mod changes;
 mod outcomes;
 pub mod pages;
+mod patience;
 mod places;
 mod plan;
 mod run;

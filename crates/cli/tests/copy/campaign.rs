@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -158,22 +158,22 @@ fn runs_that_are_killed_at_any_moment_lose_nothing_and_send_little_twice() {
     }
     site.ends(&["plan"], 0);
     let mut is_done = false;
-    for round in 0_u64..60 {
+    for round in 0_u64..40 {
         let mut running = site.starts(&["run"]);
         // Moments from the first millisecond on, later and later, so that it ends in the end.
-        thread::sleep(Duration::from_millis(round * round * 3));
-        if running
-            .try_wait()
-            .unwrap()
-            .is_some_and(|status| status.success())
-        {
+        let moment = Instant::now() + Duration::from_millis(round * round * 20);
+        while Instant::now() < moment && running.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let ended = running.try_wait().unwrap();
+        if ended.is_some_and(|status| status.success()) {
             is_done = true;
             break;
         }
         running.kill().unwrap();
         running.wait().unwrap();
     }
-    assert!(is_done, "never done in 60 rounds");
+    assert!(is_done, "never done in 40 rounds");
     site.assert_same();
     site.ends(&["verify"], 0);
     let status = site.status();

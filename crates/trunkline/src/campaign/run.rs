@@ -14,6 +14,7 @@ use units::{Bytes, Span};
 use wire::copy::ProblemKind;
 
 use super::outcomes::Outcomes;
+use super::patience::{is_busy, patiently};
 use super::places::{self, Ends};
 use super::shard_copy::{batches, request};
 use super::status::ShardProgress;
@@ -364,7 +365,11 @@ impl Running<'_> {
             told: None,
             on_event,
         };
-        let copying = || transfer::copy(&request.spec, &control, &mut telling);
+        let copying = || {
+            patiently(request.spec.patience, &control, || {
+                transfer::copy(&request.spec, &control, &mut telling)
+            })
+        };
         let (copied, halt) = self.watcher.beside(&control, copying);
         let Telling { mut outcomes, .. } = telling;
         let trouble = outcomes.trouble.take();
@@ -455,15 +460,12 @@ fn add_sent(sum: &mut Sum, copied: &Outcome) {
 
 /// A copy that ended before its end: who ended it, and whether the same once more goes on.
 fn ended(error: CopyError, halt: Option<Halt>) -> Stop {
-    match (&error, halt) {
-        (CopyError::Cancelled { .. }, halt) => Stop::Halt(halt.unwrap_or(Halt::Asked)),
-        (CopyError::Lost { .. } | CopyError::Unreachable { .. }, _) => {
-            Stop::Unfinished(Error::from(error))
-        }
-        (CopyError::Problem { kind, .. }, _) if *kind == ProblemKind::Busy => {
-            Stop::Unfinished(Error::from(error))
-        }
-        (CopyError::Problem { .. }, _) => Stop::Error(Error::from(error)),
+    match &error {
+        CopyError::Cancelled { .. } => Stop::Halt(halt.unwrap_or(Halt::Asked)),
+        CopyError::Lost { .. } | CopyError::Unreachable { .. } => Stop::Unfinished(error.into()),
+        CopyError::Problem { .. } if halt.is_some() => Stop::Halt(halt.unwrap_or(Halt::Asked)),
+        CopyError::Problem { .. } if is_busy(&error) => Stop::Unfinished(error.into()),
+        CopyError::Problem { .. } => Stop::Error(error.into()),
     }
 }
 

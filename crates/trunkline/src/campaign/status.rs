@@ -1,7 +1,7 @@
 //! Where a campaign stands, from the files in its folder.
 
 use campaign_plan::LinkName;
-use campaign_store::{Mark, ShardId, ShardResult, ShardRow, ShardRun, Slots};
+use campaign_store::{Entry, Mark, ShardId, ShardResult, ShardRow, ShardRun, Slots};
 use observe::Limit;
 use serde::{Deserialize, Serialize};
 use units::Rate;
@@ -234,6 +234,9 @@ impl Gathered {
         link.shards_left += 1;
         let told = run.told::<ShardProgress>()?;
         let Some(progress) = told.filter(|_| run.is_running()) else {
+            let noted = run.noted()?;
+            link.names_done += noted.len() as u64;
+            link.bytes_done += noted.values().map(Entry::bytes).sum::<u64>();
             return Ok(());
         };
         link.names_done += progress.done;

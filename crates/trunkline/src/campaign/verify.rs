@@ -11,6 +11,7 @@ use serde::Serialize;
 use transfer::{CopyControl, CopyEvent, CopyObserver, shown};
 use units::Bytes;
 
+use super::patience::patiently;
 use super::places::{self, Ends};
 use super::run::{RunOptions, now};
 use super::shard_copy::{batches, comparison};
@@ -137,7 +138,10 @@ impl Verifying {
             let request = comparison(&ends, &link, &batch)?;
             let mut heard = Heard::default();
             let control = CopyControl::from(cancel);
-            transfer::copy(&request.spec, &control, &mut heard)?;
+            patiently(options.patience, &control, || {
+                heard = Heard::default();
+                transfer::copy(&request.spec, &control, &mut heard)
+            })?;
             self.take(&row.shard, &ends, batch, &heard)?;
         }
         Ok(())
