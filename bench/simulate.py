@@ -25,8 +25,16 @@ def path_file(folder, name, rate, rtt, queue_packets, loss=0, payload=1460, buff
     return file
 
 
-def command(path, streams, seeds, *more):
-    return [TRUNKLINE, "simulate", path, "-P", streams, "--variant", "sack", "--seeds", seeds, *more,
+def managed_path_file(folder, name, rate, rtt, queue, buffer="64MiB"):
+    """Writes a path file for a dumbbell with another queue than drop-tail, whose fields are in `queue`."""
+    forward = f'[forward]\nrate = "{rate:.0f}bit/s"\ndelay = "{rtt / 2 * 1e3:g}ms"\nqueue = {{ {queue} }}\n'
+    file = pathlib.Path(folder) / f"{name}.toml"
+    file.write_text(forward + "\n" + HOSTS.format(mtu=1500, buffer=buffer))
+    return file
+
+
+def command(path, streams, seeds, *more, variant="sack"):
+    return [TRUNKLINE, "simulate", path, "-P", streams, "--variant", variant, "--seeds", seeds, *more,
             "--no-cache", "--json"]
 
 

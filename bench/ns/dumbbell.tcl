@@ -13,7 +13,9 @@ array set ask {
   rate 100e6        rtt 0.04             queue_packets 100   loss 0
   cross 0           cross_window_packets 44
   duration 100      warmup 20            transfer 0          start_within 1
-  jitter 0          seed 1               monitor 1
+  jitter 0          seed 1               monitor 1           variant sack
+  queue DropTail    ecn 0                min 50              max 150
+  probability 0.1   weight 0.002         gentle 1            wait 0
 }
 foreach {name value} $argv {
   if {![info exists ask($name)]} { puts stderr "no setting is called $name"; exit 2 }
@@ -34,17 +36,27 @@ foreach {name value} [list \
   packetSize_ $ask(payload)  useHeaders_ true         tcpip_base_hdr_size_ 40 \
   tcpTick_ 0.001             rtxcur_init_ 1.0         minrto_ 0.2               maxrto_ 60 \
   windowInitOption_ 1        windowInit_ 2            windowOption_ 1           maxcwnd_ 0 \
-  maxburst_ 0                overhead_ $ask(jitter)   slow_start_restart_ true  ecn_ 0 \
+  maxburst_ 0                overhead_ $ask(jitter)   slow_start_restart_ true  ecn_ $ask(ecn) \
   numdupacks_ 3              singledup_ 1             timestamps_ false \
   bugFix_ true               bugFix_ack_ true         bugFix_ts_ false \
 ] { Agent/TCP set $name $value }
 Agent/TCPSink set packetSize_ 40
 Agent/TCPSink set maxSackBlocks_ 3
 Agent/TCPSink/Sack1/DelAck set interval_ 100ms
+Agent/TCPSink/DelAck set interval_ 100ms
 
 # --- Links --------------------------------------------------------------------------------------
 set access_rate [expr {10.0 * $ask(rate)}]
 set access_delay 0.001
+
+# RED as in the paper: packets count, not bytes; drops are spread over the next 1/p arrivals; the
+# mean size is the one of full packets. ns-2's own settings are wait_, bytes_ and 500 bytes.
+foreach {name value} [list \
+  thresh_ $ask(min)   maxthresh_ $ask(max)   linterm_ [expr {1.0 / $ask(probability)}] \
+  q_weight_ $ask(weight)   gentle_ $ask(gentle)   wait_ $ask(wait)   setbit_ $ask(ecn) \
+  bytes_ false   queue_in_bytes_ false   mean_pktsize_ [expr {$ask(payload) + 40}] \
+  use_mark_p_ true   mark_p_ $ask(probability) \
+] { Queue/RED set $name $value }
 
 proc one_way {from to rate delay packets} {
   global ns
@@ -68,7 +80,12 @@ proc host_pair {} {
 
 set left [$ns node]
 set right [$ns node]
-both_ways $left $right $ask(rate) [expr {$ask(rtt) / 2.0 - 2 * $access_delay}] $ask(queue_packets)
+set bottleneck_delay [expr {$ask(rtt) / 2.0 - 2 * $access_delay}]
+both_ways $left $right $ask(rate) $bottleneck_delay $ask(queue_packets)
+if {$ask(queue) ne "DropTail"} {
+  $ns simplex-link $left $right $ask(rate) $bottleneck_delay $ask(queue)
+  $ns queue-limit $left $right $ask(queue_packets)
+}
 set hosts [host_pair]
 if {$ask(cross) > 0} { set cross_hosts [host_pair] }
 
@@ -100,11 +117,15 @@ proc uniform {} {
   return [expr {$park_miller / 2147483647.0}]
 }
 
+array set agent_of { sack Agent/TCP/Sack1  newreno Agent/TCP/Newreno  reno Agent/TCP/Reno }
+array set sink_of { sack Agent/TCPSink/Sack1/DelAck  newreno Agent/TCPSink/DelAck  reno Agent/TCPSink/DelAck }
+
 # The sender's agent, with a source of data on top.
 proc stream {hosts number window} {
   global ns
-  set agent [new Agent/TCP/Sack1]
-  set sink [new Agent/TCPSink/Sack1/DelAck]
+  global agent_of sink_of ask
+  set agent [new $agent_of($ask(variant))]
+  set sink [new $sink_of($ask(variant))]
   $agent set window_ $window
   $agent set fid_ $number
   $ns attach-agent [lindex $hosts 0] $agent

@@ -88,7 +88,9 @@ pub(crate) struct Acked {
     pub next: u32,
     /// Segments that it shows to be lost.
     pub lost: u32,
-    /// Losses are being repaired: the window must not grow.
+    /// Losses are being repaired, or the acknowledgement echoes a mark (RFC 3168 section 6.1.2).
+    pub must_not_grow: bool,
+    /// Losses are being repaired.
     pub in_recovery: bool,
     /// What was outstanding at a timeout is not acknowledged yet.
     pub after_timeout: bool,

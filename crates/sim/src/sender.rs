@@ -122,8 +122,9 @@ pub(crate) struct Sender {
     inflation: u32,
     /// Recovery ends here, and no new one begins below.
     recover: u32,
-    /// Marks below this belong to a reduction that was made already.
-    marked_until: u32,
+    /// What was sent below this was on the way when the window was reduced last: neither a mark nor
+    /// a loss of it reduces the window again. Zero before the first time.
+    reduced_at: u32,
     window: Window,
     pub(crate) round_trip: RoundTrip,
     pub(crate) timeout: Deadline,
@@ -169,7 +170,7 @@ impl Sender {
             duplicates: 0,
             inflation: 0,
             recover: 0,
-            marked_until: 0,
+            reduced_at: 0,
             window: Window::new(facts.initial_window.min(outstanding_max)),
             rules,
             round_trip: RoundTrip::new(),
@@ -341,7 +342,7 @@ impl Sender {
                 lost,
                 round_trip,
             };
-            self.grow(news, now);
+            self.grow(news, ack.flags.has(Flags::ECHO), now);
         }
         advanced > 0 || self.phase == Phase::Recovery && phase != Phase::Recovery
     }
@@ -474,9 +475,10 @@ impl Sender {
     fn enter_recovery(&mut self, now: Time) {
         self.recover = self.highest;
         self.must_repair = true;
-        self.control.on_congestion(&mut self.window, now);
-        self.tells_reduction = true;
-        self.marked_until = self.highest;
+        // RFC 3168 section 6.1.2: once for all marks and losses of a window.
+        if self.una >= self.reduced_at {
+            self.reduce(now);
+        }
         if self.repair == Repair::Tahoe {
             self.window.size = 1.0;
             self.next = self.una;
@@ -488,17 +490,24 @@ impl Sender {
         }
     }
 
-    /// RFC 3168 section 6.1.2: a mark counts as a loss, once a round trip.
+    /// RFC 3168 section 6.1.2: a mark counts as a loss, once a round trip. The segment that tells
+    /// the receiver of a reduction is the first one sent after it, so an acknowledgement of all
+    /// before that one still echoes the old mark; what is beyond tells of a new one.
     fn on_mark(&mut self, now: Time) {
-        if self.phase == Phase::Open && self.una >= self.marked_until {
-            self.marked_until = self.highest;
-            self.tells_reduction = true;
-            self.control.on_congestion(&mut self.window, now);
+        let is_new = self.una > self.reduced_at || self.reduced_at == 0;
+        if self.phase == Phase::Open && is_new {
+            self.reduce(now);
         }
     }
 
+    fn reduce(&mut self, now: Time) {
+        self.control.on_congestion(&mut self.window, now);
+        self.tells_reduction = true;
+        self.reduced_at = self.highest;
+    }
+
     #[inline]
-    fn grow(&mut self, news: News, now: Time) {
+    fn grow(&mut self, news: News, echoes_mark: bool, now: Time) {
         let acked = Acked {
             now,
             delivered: news.delivered,
@@ -514,6 +523,7 @@ impl Sender {
             pipe: self.pipe(),
             una: self.una,
             next: self.next,
+            must_not_grow: self.phase == Phase::Recovery || echoes_mark,
             in_recovery: self.phase == Phase::Recovery,
             after_timeout: self.phase == Phase::Loss,
         };
@@ -540,7 +550,7 @@ impl Sender {
             return;
         }
         self.tells_reduction = true;
-        self.marked_until = self.highest;
+        self.reduced_at = self.highest;
         match self.phase == Phase::Loss && self.una < self.recover {
             // Held when the same data times out again.
             true => self.window.size = 1.0,

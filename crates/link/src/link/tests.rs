@@ -158,6 +158,8 @@ fn eager_red(loss: Loss) -> LinkSpec {
         max: 20,
         probability: 0.5,
         weight: 1.0,
+        gentle: true,
+        wait: false,
         ecn: false,
     };
     LinkSpec {

@@ -1,8 +1,9 @@
-//! Random Early Detection (Floyd & Jacobson 1993), gentle (Floyd 2000).
+//! Random Early Detection (Floyd & Jacobson 1993), by default gentle (Floyd 2000).
 //!
-//! The queue counts in packets, and drops are spread as in the paper: uniformly over the next 1/p
-//! arrivals. ns-2 does so with `wait_ false`, `bytes_ false` and `queue_in_bytes_ false`; its
-//! defaults count bytes and drop a third as often at the same average.
+//! The queue counts in packets, and drops are spread as in the paper and in Linux: uniformly over
+//! the next 1/p arrivals. With `wait`, the default of ns-2 and ns-3, they are uniform over the 1/p
+//! after that: a third as many at the same average. ns-2 counts as here with `bytes_ false` and
+//! `queue_in_bytes_ false`; `docs/agreement.md` compares the three.
 
 use netpath::RedSpec;
 use units::{Bytes, Rate, Time};
@@ -38,7 +39,7 @@ impl<P: Packet> Red<P> {
             spec,
             waiting: DropTail::new(spec.limit),
             average: Average::new(spec.weight, rate),
-            spread: Spread::default(),
+            spread: Spread::new(spec.wait),
             random: Random::new(seed, Purpose::EarlyDrop),
         }
     }
@@ -100,15 +101,15 @@ impl<P: Packet> Red<P> {
     }
 }
 
-/// The probability that grows with the average (1993, section 4), with the gentle slope above `max`
-/// in place of a step to 1.
+/// The probability that grows with the average (1993, section 4), and above `max` a step to 1 or
+/// the gentle slope in its place.
 fn base_probability(spec: &RedSpec, average: f64) -> f64 {
     let (min, max) = (f64::from(spec.min), f64::from(spec.max));
     if average < min {
         0.0
     } else if average < max {
         spec.probability * (average - min) / (max - min)
-    } else if average < 2.0 * max {
+    } else if spec.gentle && average < 2.0 * max {
         spec.probability + (1.0 - spec.probability) * (average - max) / max
     } else {
         1.0
@@ -116,15 +117,21 @@ fn base_probability(spec: &RedSpec, average: f64) -> f64 {
 }
 
 /// Spreads drops evenly: with a constant probability `p` alone, drops would come in clusters.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Spread {
+    wait: bool,
     /// Arrivals that passed since the last drop, while the average was above `min`.
     passed: Option<u32>,
 }
 
 impl Spread {
+    fn new(wait: bool) -> Self {
+        Spread { wait, passed: None }
+    }
+
     /// The probability for this arrival, `p / (1 - count * p)`; the paper's count runs from -1
-    /// below `min` and from 0 after a drop, and is raised before it is used.
+    /// below `min` and from 0 after a drop, and is raised before it is used. With `wait` nothing is
+    /// dropped up to a count of `1 / p`, and `p / (2 - count * p)` from there (ns-2's `red.cc`).
     fn probability(&mut self, base: f64) -> f64 {
         if base == 0.0 {
             self.passed = None;
@@ -132,7 +139,12 @@ impl Spread {
         }
         let count = self.passed.map_or(0, |count| count.saturating_add(1));
         self.passed = Some(count);
-        let left = 1.0 - f64::from(count) * base;
+        let spent = f64::from(count) * base;
+        let left = match self.wait {
+            true if spent < 1.0 => return 0.0,
+            true => 2.0 - spent,
+            false => 1.0 - spent,
+        };
         if left <= base { 1.0 } else { base / left }
     }
 

@@ -44,6 +44,8 @@ fn red(section: &Section, mtu: u16) -> Result<QueueSpec, PathError> {
         "max",
         "probability",
         "weight",
+        "gentle",
+        "wait",
         "ecn",
     ])?;
     let limit = limit(section, mtu)?;
@@ -72,6 +74,8 @@ fn red(section: &Section, mtu: u16) -> Result<QueueSpec, PathError> {
             probability_hint,
         )?,
         weight: positive(section, "weight", RedSpec::WEIGHT, weight_hint)?,
+        gentle: section.boolean("gentle")?.unwrap_or(RedSpec::GENTLE),
+        wait: section.boolean("wait")?.unwrap_or(false),
         ecn: ecn(section)?,
     }))
 }

@@ -54,11 +54,11 @@ pub enum QueueLimit {
     Packets(u32),
 }
 
-/// Random Early Detection, gentle (Floyd & Jacobson 1993, section 4; Floyd 2000; ns-2's `gentle_`).
+/// Random Early Detection (Floyd & Jacobson 1993, section 4; Floyd 2000 for `gentle`).
 ///
 /// The average queue decides: below `min` nothing happens; from `min` to `max` the probability
-/// grows to `probability`, from there to twice `max` it grows to 1, and beyond that everything is
-/// dropped. While at most one packet waits nothing is dropped, as in ns-2.
+/// grows to `probability`, and beyond everything is dropped. A gentle queue grows it to 1 between
+/// `max` and twice `max` first. While at most one packet waits nothing is dropped, as in ns-2.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RedSpec {
     /// The most that waits.
@@ -76,11 +76,26 @@ pub struct RedSpec {
     /// Weight of one arrival in the average.
     #[serde(rename = "weight_ratio")]
     pub weight: f64,
+    /// Whether the probability grows to 1 between `max` and twice `max` instead of jumping there.
+    #[serde(default = "gentle_by_default")]
+    pub gentle: bool,
+    /// Whether at least `1/p` arrivals lie between two drops at the probability `p`, and at most
+    /// twice as many (`wait_` of ns-2, `Wait` of ns-3, on by default there). Without it, as in the
+    /// paper and in Linux, at most `1/p` do.
+    #[serde(default)]
+    pub wait: bool,
     /// Whether packets that say they understand it are marked instead, up to `max`.
     pub ecn: bool,
 }
 
+/// Documents from before the field was there are of gentle queues.
+const fn gentle_by_default() -> bool {
+    RedSpec::GENTLE
+}
+
 impl RedSpec {
+    /// As in ns-2, ns-3 and Linux: without it a queue around `max` swings.
+    pub const GENTLE: bool = true;
     /// ns-2's default, `linterm_` 10.
     pub const PROBABILITY: f64 = 0.1;
     /// The weight that Floyd & Jacobson use: about 500 packets to follow a new level.

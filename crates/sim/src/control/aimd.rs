@@ -10,7 +10,7 @@ impl Aimd {
     /// RFC 5681 section 3.1: slow start below the threshold, then equation 3.
     #[inline]
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if acked.in_recovery {
+        if acked.must_not_grow {
             return;
         }
         let mut growth = acked.growth;

@@ -46,7 +46,7 @@ impl Cubic {
     }
 
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if acked.in_recovery {
+        if acked.must_not_grow {
             return;
         }
         let mut growth = acked.growth;

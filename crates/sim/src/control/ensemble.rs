@@ -78,7 +78,7 @@ impl Ensemble {
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
         self.round_trip = acked.round_trip_smoothed;
         let used = f64::from(acked.pipe + acked.delivered);
-        if !acked.in_recovery && used >= self.share().size / 2.0 {
+        if !acked.must_not_grow && used >= self.share().size / 2.0 {
             let mut growth = acked.growth;
             if self.common.is_in_slow_start() {
                 growth = self.common.slow_start(growth);

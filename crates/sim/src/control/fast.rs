@@ -28,7 +28,7 @@ impl Fast {
     /// Equation 4, with the smoothed round trip. Slow start ends when half of what the queue is to
     /// hold waits in it: then a doubling is already on its way.
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if acked.in_recovery {
+        if acked.must_not_grow {
             return;
         }
         let round_trip = self.round.ends(acked);

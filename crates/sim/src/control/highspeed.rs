@@ -17,7 +17,7 @@ impl HighSpeed {
     /// RFC 3649 section 5: `w += a(w) / w` for each acknowledged segment.
     #[inline]
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if acked.in_recovery {
+        if acked.must_not_grow {
             return;
         }
         let mut growth = acked.growth;

@@ -55,7 +55,7 @@ impl LedbatPlusPlus {
 
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
         self.delays.note(acked);
-        if acked.in_recovery {
+        if acked.must_not_grow {
             return;
         }
         let now = acked.now;

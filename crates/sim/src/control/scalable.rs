@@ -18,7 +18,7 @@ pub(crate) struct Scalable;
 impl Scalable {
     #[inline]
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if acked.in_recovery {
+        if acked.must_not_grow {
             return;
         }
         let mut growth = acked.growth;

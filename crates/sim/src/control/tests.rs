@@ -16,6 +16,7 @@ impl Acked {
             una: 0,
             next: 0,
             lost: 0,
+            must_not_grow: false,
             in_recovery: false,
             after_timeout: false,
         }
@@ -56,6 +57,7 @@ fn no_window_grows_while_losses_are_repaired() {
         let mut control = Control::new(variant, &Facts::of(Rate::from_bits_per_second(1)));
         let mut window = Window::new(10);
         let acked = Acked {
+            must_not_grow: true,
             in_recovery: true,
             round_trip: Some(Span::from_millis(40)),
             round_trip_min: Span::from_millis(40),

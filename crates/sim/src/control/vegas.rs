@@ -32,7 +32,7 @@ impl Vegas {
     }
 
     pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
-        if acked.in_recovery {
+        if acked.must_not_grow {
             return;
         }
         let round_trip = self.round.ends(acked);

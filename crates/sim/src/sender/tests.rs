@@ -316,17 +316,58 @@ fn without_timestamps_a_repeated_request_measures_nothing() {
 
 // Marks.
 
+fn marked(number: u32, beyond: &[(u32, u32)]) -> Packet {
+    Packet {
+        flags: Flags::default().with(Flags::ECHO, true),
+        ..ack(number, beyond)
+    }
+}
+
 #[test]
 fn a_mark_halves_once_a_round_trip_and_is_confirmed() {
     let mut sender = sender(Variant::Sack, 10);
-    let marked = |number| Packet {
-        flags: Flags::default().with(Flags::ECHO, true),
-        ..ack(number, &[])
-    };
-    sender.on_ack(&marked(1), AT(100));
-    let cut = sender.window().size;
-    assert!((5.0..6.0).contains(&cut), "{cut}");
+    sender.on_ack(&marked(1, &[]), AT(100));
+    // Not a fraction more: what echoes a mark opens no window.
+    assert_eq!(sender.window().size, 5.0);
     assert!(sender.takes_reduction_notice() && !sender.takes_reduction_notice());
-    sender.on_ack(&marked(2), AT(101));
-    assert!(sender.window().size >= cut);
+    sender.on_ack(&marked(2, &[]), AT(101));
+    assert_eq!(sender.window().size, 5.0);
+    sender.on_ack(&ack(3, &[]), AT(102));
+    assert_eq!(sender.window().size, 5.2);
+}
+
+#[test]
+fn the_old_mark_is_echoed_until_the_receiver_has_heard_of_the_reduction() {
+    let mut sender = sender(Variant::Sack, 10);
+    sender.on_ack(&marked(1, &[]), AT(100));
+    // Segment 10 is the next to leave, and the first to tell of the reduction.
+    sender.on_ack(&marked(10, &[]), AT(101));
+    assert_eq!(sender.window().size, 5.0);
+    assert_eq!(sent(&mut sender), new(10..15));
+    // What acknowledges it and echoes a mark tells of another one.
+    sender.on_ack(&marked(11, &[]), AT(200));
+    assert_eq!(sender.window().size, 2.5);
+}
+
+#[test]
+fn a_mark_and_a_loss_in_one_window_halve_once() {
+    for variant in [Variant::Sack, Variant::NewReno] {
+        let mut sender = sender(variant, 10);
+        sender.on_ack(&marked(1, &[]), AT(100));
+        for top in 3..=5 {
+            sender.on_ack(&marked(1, &[(2, top)]), AT(100 + u64::from(top)));
+        }
+        assert_eq!(sender.phase, Phase::Recovery, "{variant}");
+        assert_eq!(sender.window().size, 5.0, "{variant}");
+        assert_eq!(sent(&mut sender), [again(1)], "{variant}");
+        // Beyond what was on the way then, a loss counts again.
+        sender.on_ack(&ack(10, &[]), AT(200));
+        assert!(sent(&mut sender).starts_with(&new(10..15)), "{variant}");
+        sender.on_ack(&ack(11, &[]), AT(300));
+        let before = sender.window().size;
+        for top in 13..=15 {
+            sender.on_ack(&ack(11, &[(12, top)]), AT(300 + u64::from(top)));
+        }
+        assert_eq!(sender.window().size, before / 2.0, "{variant}");
+    }
 }

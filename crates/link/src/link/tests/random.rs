@@ -11,8 +11,8 @@ fn any_queue() -> impl Strategy<Value = QueueSpec> {
         (9000u64..60_000).prop_map(|bytes| QueueLimit::Bytes(Bytes::new(bytes))),
     ];
     let shares = (0.001f64..0.5, 0.001f64..0.49);
-    (0..5, limit, any::<bool>(), shares, 0.002f64..1.0).prop_map(
-        |(kind, limit, ecn, (scavenger, priority), weight)| match kind {
+    (0..5, limit, any::<[bool; 3]>(), shares, 0.002f64..1.0).prop_map(
+        |(kind, limit, [ecn, gentle, wait], (scavenger, priority), weight)| match kind {
             0 => QueueSpec::DropTail(limit),
             1 => QueueSpec::Red(RedSpec {
                 limit,
@@ -20,6 +20,8 @@ fn any_queue() -> impl Strategy<Value = QueueSpec> {
                 max: 4,
                 probability: 0.1,
                 weight,
+                gentle,
+                wait,
                 ecn,
             }),
             2 => QueueSpec::CoDel(CoDelSpec {

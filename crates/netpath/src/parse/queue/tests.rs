@@ -18,6 +18,8 @@ fn every_queue_is_read_with_its_defaults() {
         max: 150,
         probability: 0.1,
         weight: 0.002,
+        gentle: true,
+        wait: false,
         ecn: true,
     };
     let codel = CoDelSpec {
@@ -37,10 +39,12 @@ fn every_queue_is_read_with_its_defaults() {
             QueueSpec::Red(red),
         ),
         (
-            r#"{ kind = "red", limit = "1000packets", min = "50packets", max = "150packets", probability = 0.02, weight = 1 }"#,
+            r#"{ kind = "red", limit = "1000packets", min = "50packets", max = "150packets", probability = 0.02, weight = 1, gentle = false, wait = true }"#,
             QueueSpec::Red(RedSpec {
                 probability: 0.02,
                 weight: 1.0,
+                gentle: false,
+                wait: true,
                 ecn: false,
                 ..red
             }),
@@ -112,6 +116,10 @@ fn queues_that_make_no_sense_are_refused() {
         (
             red(r#"min = "5packets", max = "90packets", ecn = "yes""#),
             "`\"yes\"` is a string\n  at test.toml:5, field `forward.queue.ecn`\nhint: `ecn` takes true or false",
+        ),
+        (
+            red(r#"min = "5packets", max = "90packets", gentle = 1"#),
+            "field `forward.queue.gentle`\nhint: `gentle` takes true or false",
         ),
         (
             codel(r#"target = "0ms""#),

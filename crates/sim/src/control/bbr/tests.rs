@@ -55,6 +55,7 @@ impl Bench {
             una: self.una,
             next: self.next,
             lost,
+            must_not_grow: in_recovery,
             in_recovery,
             ..Acked::of(1)
         };
