@@ -35,6 +35,13 @@ def _settle() -> None:
         core.wait_done(max(0.0, deadline - time.monotonic()))
 
 
+def let_go() -> None:
+    """Waits until calls that were cancelled have let go of their files, for two seconds at most."""
+    deadline = time.monotonic() + 2.0
+    for core in [one for one in _running if one.cancelled and not one.done]:
+        core.wait_done(max(0.0, deadline - time.monotonic()))
+
+
 atexit.register(_settle)
 os.register_at_fork(after_in_child=_running.clear)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _text, _trunkline
-from ._call import Call, OnProgress, Operation
+from ._call import Call, OnProgress, Operation, let_go
 from ._paths import PathLike, Target, path_of, target_of
 from ._results import Result
 from ._text import Counts, File, History, Rate, Size, Sizes, Time
@@ -513,6 +513,8 @@ def _copy(
         RunError: It ended early; the same copy goes on.
     """
     given = dict(locals())
+    # An interrupted copy to the same place may still hold its lock.
+    let_go()
     command = {"places": tuple(os.fspath(place) for place in given.pop("places"))} | given
     includes = [include] if isinstance(include, str) else list(include)
     excludes = [exclude] if isinstance(exclude, str) else list(exclude)
