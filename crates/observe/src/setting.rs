@@ -205,8 +205,7 @@ pub struct Setting {
     pub moving: Moving,
 }
 
-/// What programs that move files let their user set beside streams and window. `None` leaves each
-/// to the program.
+/// What other programs let users set beside streams and window; `None` leaves it to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Moving {
     /// Files at once.

@@ -26,12 +26,12 @@ pub trait Target {
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError>;
 
-    /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`], and removes what runs
-    /// have left anywhere.
+    /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`], and removes what
+    /// runs have left anywhere.
     fn stop(&mut self) {}
 
-    /// What could not be removed from the far end by [`Target::stop`]: a sentence for people without
-    /// a full stop.
+    /// What could not be removed from the far end by [`Target::stop`]: a sentence for people
+    /// without a full stop.
     fn left_behind(&self) -> Option<String> {
         None
     }

@@ -1,6 +1,6 @@
 //! Another program that runs for a while: its last words, its sockets, its end.
 //!
-//! A child leads a session of its own, so that it asks nobody at the terminal for a password, gets
+//! A child leads a session of its own, so that it asks for no password at the terminal, gets
 //! no Ctrl-C meant for us, and everything it starts can be ended with it. The kernel ends it when
 //! the thread that started it ends, whatever ends that.
 //!
@@ -263,7 +263,7 @@ mod tests {
         child.end();
         until(|| {
             let stat = fs::read_to_string(format!("/proc/{grandchild}/stat"));
-            // One that nobody has collected yet has ended, too.
+            // One that was not collected yet has ended, too.
             let gone = stat.map_or(true, |stat| stat.contains(") Z "));
             gone.then_some(())
         });

@@ -2,7 +2,7 @@
 //!
 //! One question lists all connections of the calling thread's network namespace, each with the
 //! number of its socket, by which [`crate::child::Child::sockets`] tells whose it is. What comes is
-//! what `ss -tin` prints. Nobody needs rights for it.
+//! what `ss -tin` prints. No rights are needed for it.
 //!
 //! Layouts are those of Linux's `include/uapi/linux/inet_diag.h` and `sock_diag.h`. Left out:
 //! listening sockets, and those that no process has any more.

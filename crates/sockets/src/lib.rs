@@ -3,8 +3,9 @@
 //! [`options`] sets what a stream asks for and reads what it got, [`tcp_info`] reads `TCP_INFO`,
 //! [`poll`] waits, [`fn@listen`] listens. [`host`] has the limits of this network namespace,
 //! [`processor`] the processor time of threads, [`Clock`] the monotonic clock, [`random`] the
-//! kernel's randomness. [`child`] runs other programs, [`diag`] reads their connections. [`Address`] is `HOST[:PORT]` as users write it. [`eviction`] chooses which
-//! connection goes when too many are unidentified.
+//! kernel's randomness. [`child`] runs other programs, [`diag`] reads their connections.
+//! [`Address`] is `HOST[:PORT]` as users write it. [`eviction`] chooses which connection goes when
+//! too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`. Left out: choosing the local address.
 

@@ -2,8 +2,8 @@
 //!
 //! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end;
 //! `sim:PATH` a path in virtual time; a URL like `gridftp://HOST/FILE` the far end of another
-//! program, whose own client is run here. All come out as a [`Target`], and callers need not know which
-//! it is.
+//! program, whose own client is run here. All come out as a [`Target`], and callers need not know
+//! which it is.
 //!
 //! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
 //! which is refused.

@@ -114,7 +114,7 @@ impl MoverTarget {
         found.next()
     }
 
-    /// A way to send echoes to the far host; `None` where there is none, or nobody answers.
+    /// A way to send echoes to the far host; `None` where there is none.
     fn echo(&self) -> Option<ProbeSocket> {
         let token = EchoToken(random::number().ok()?);
         ProbeSocket::icmp(self.address()?, token).ok()

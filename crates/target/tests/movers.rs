@@ -194,7 +194,7 @@ fn xrdcp_writes_over_its_test_file_and_removes_it() {
              xrd.network nodnr\n"
         );
         fs::write(folder.join("cfg"), configuration).unwrap();
-        words(&format!("xrootd -c {all}/cfg -l - -n test -R nobody"))
+        words(&format!("xrootd -c {all}/cfg -l - -n test -R daemon"))
     };
     let programs = ["xrdcp", "xrdfs", "xrootd"];
     let Some(ends) = Ends::up("xrootd", &programs, server) else {

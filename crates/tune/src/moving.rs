@@ -5,8 +5,8 @@
 //! Along an axis the target's values are tried in the order in which it gives them, as long as each
 //! brings something; the first that does not ends the axis. So an axis costs one sample where the
 //! program's own value is good. A value counts only where it gained more than runs of one setting
-//! differ by: otherwise the program's own is left alone. What two axes would only bring together is not found, nor is what
-//! other streams would make of them.
+//! differ by: otherwise the program's own is left alone. What two axes would only bring together is
+//! not found, nor is what other streams would make of them.
 
 use observe::{MoverAxes, Moving, Setting};
 

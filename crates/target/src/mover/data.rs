@@ -79,7 +79,7 @@ fn fill(folder: &Path, size: Bytes, setting: &Setting) -> io::Result<(Local, Fil
     Ok((local, lock))
 }
 
-/// Removes folders of ours whose process is gone: nobody holds their lock.
+/// Removes folders of ours whose process is gone: their lock is free.
 fn sweep(place: &Path) {
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     for entry in entries {

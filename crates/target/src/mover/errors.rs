@@ -154,10 +154,14 @@ pub(super) fn hangs(client: &dyn Client, after: Span, has_begun: bool, said: &st
 }
 
 /// Fewer than this of a file that is fetched show nothing.
-pub(super) fn too_short(client: &dyn Client, lasted: Span) -> TargetError {
+pub(super) fn too_short(client: &dyn Client, lasted: Span, said: &str) -> TargetError {
     let program = client.program();
+    let words = last_words(said);
     failed(
-        format!("`{program}` had moved all of it after {}", lasted.human()),
+        format!(
+            "`{program}` had moved all of it after {}; {words}",
+            lasted.human()
+        ),
         Some("name a larger file: a sample runs for some seconds".to_owned()),
     )
 }

@@ -68,7 +68,7 @@ pub(super) fn ask(
 
 /// Why a run has shown nothing.
 pub(super) enum NotSeen {
-    /// The client has ended without moving data: the far end may take it later.
+    /// The client has ended without moving data, or next to none: the far end may take it later.
     Refused(TargetError),
     /// Anything else.
     Failed(TargetError),
@@ -316,7 +316,11 @@ impl Running {
         let lasted = now.since(began);
         let is_timed = matches!(plan.amount, Amount::Time(_));
         match is_timed && lasted < LASTED_MIN {
-            true => Err(errors::too_short(self.client, lasted).into()),
+            true => Err(NotSeen::Refused(errors::too_short(
+                self.client,
+                lasted,
+                &said,
+            ))),
             false => Ok(self.end(now, began)),
         }
     }
