@@ -2,8 +2,8 @@
 //! bounds; and where a sorted list of files is cut into shards.
 //!
 //! A plan is one TOML file, [`Campaign::parse`]. Nothing here reads a clock or a disk: times are
-//! handed in as seconds since 1970, places and patterns are checked by whoever knows them
-//! ([`Checks`]).
+//! handed in as seconds since 1970, and the caller brings the checks of places and
+//! patterns ([`Checks`]).
 //!
 //! Reading order: `model.rs`, `read.rs`, `cut.rs`.
 

@@ -267,7 +267,7 @@ impl CampaignFolder {
     }
 }
 
-/// Whoever only looks whether a lock is held holds it for a moment: a try is repeated.
+/// A look at a lock holds it for a moment ([`is_locked`]), so a try is repeated.
 const GLANCES: u32 = 3;
 const GLANCE: Duration = Duration::from_millis(15);
 
@@ -315,7 +315,7 @@ pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
     }
 }
 
-/// Whether somebody holds the lock of a file.
+/// Whether the lock of a file is held.
 pub(crate) fn is_locked(file: &Path) -> bool {
     let Ok(opened) = File::open(file) else {
         return false;

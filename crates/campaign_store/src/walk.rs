@@ -39,7 +39,7 @@ pub struct Tree<'a> {
     pub scratch: &'a Path,
 }
 
-/// How far a walk is, for whoever watches.
+/// How far a walk is; other threads may read it.
 #[derive(Debug, Default)]
 pub struct Counted {
     /// Names found.

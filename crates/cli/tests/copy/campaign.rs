@@ -315,7 +315,7 @@ fn a_campaign_is_paused_resumed_and_cancelled() {
 }
 
 #[test]
-fn a_link_that_nobody_answers_on_keeps_no_other_waiting() {
+fn a_far_end_that_does_not_answer_keeps_no_other_waiting() {
     let site = Site::new(50, "copies = 1");
     let plan = fs::read_to_string(site.near("plan.toml")).unwrap();
     let source = site.source();

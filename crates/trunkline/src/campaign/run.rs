@@ -490,7 +490,7 @@ impl CopyObserver for Telling<'_, '_> {
                 self.told = Some(Instant::now());
                 let done = self.done_before + self.outcomes.done.len() as u64;
                 let progress = ShardProgress::of(self.row, progress, done, now());
-                // Whoever cannot write here cannot write notes either, which is told.
+                // Notes in the same folder tell if it cannot be written.
                 let _ = self.run.tell(&progress);
             }
         }

@@ -13,7 +13,7 @@ use super::watcher::TICK;
 use super::{Campaign, ShardId};
 use crate::{Cancel, Error, Fault};
 
-/// Pauses before a link that nobody answers on is tried again.
+/// Pauses before a far end that does not answer is tried again.
 const PAUSES: [Duration; 3] = [
     Duration::from_secs(2),
     Duration::from_secs(10),
