@@ -20,17 +20,16 @@ import subprocess
 import tempfile
 
 from common import ROOT, heading
-from families import deviation
 from ns2 import build_ns3, ns2_command, ns3_command
 from simulate import AS_NS2, command, managed_path_file
 
 GOODPUT_TOLERANCE = 0.02
 SIGNIFICANT = 2  # standard errors
-SECONDS_MIN = 40
-CYCLES = 25  # of a stream's window, which a run should see; fewer where packets would be too many
+SECONDS_MIN = 20
+CYCLES = 12  # of a stream's window, which a run should see; fewer where packets would be too many
 CYCLES_MIN = 10
-PACKETS_MAX = 4e6
-NS3_PACKETS = 7e5
+PACKETS_MAX = 3e6
+NS3_PACKETS = 2e5
 WARMUP = 0.3  # of the duration
 BUFFER_PACKETS = 64 * 2**20 // 1460
 FIGURES = ["goodput_mbps", "mean_queue_packets", "drops", "marks", "jain"]
@@ -177,7 +176,8 @@ def figures_of(shown, cell):
 
 
 def ask(references, programs, seeds):
-    for seed, cell in itertools.product(range(1, seeds + 1), cells()):
+    """The cheapest cells first."""
+    for seed, cell in itertools.product(range(1, seeds + 1), sorted(cells(), key=Cell.packets)):
         for name in cell.references():
             if name in programs and (cell.key(), seed) not in references[name].rows and cell.is_long_enough():
                 references[name].add(cell, seed, programs[name](cell, seed))
@@ -196,15 +196,23 @@ def trunkline(cell, seeds, folder):
 @dataclasses.dataclass
 class Mean:
     value: float
-    error: float
+    deviation: float | None  # of one run; unknown from a single one
+    runs: int
 
     @staticmethod
     def of(runs, name):
         values = [run[name] for run in runs if name in run]
-        return Mean(statistics.mean(values), deviation(values) / math.sqrt(len(values))) if values else None
+        several = statistics.stdev(values) if len(values) > 1 else None
+        return Mean(statistics.mean(values), several, len(values)) if values else None
+
+    def error(self, otherwise=None):
+        """Standard error of the mean, with the deviation of a like simulator where there is a single run."""
+        spread = self.deviation if self.deviation is not None else otherwise
+        return None if spread is None else spread / math.sqrt(self.runs)
 
     def __str__(self):
-        return f"{self.value:.4g} ± {self.error:.2g}"
+        error = self.error()
+        return f"{self.value:.4g}" + ("" if error is None else f" ± {error:.2g}")
 
 
 def difference(ours, theirs):
@@ -212,7 +220,10 @@ def difference(ours, theirs):
     if ours is None or theirs is None:
         return None
     part = ours.value / theirs.value - 1
-    error = math.hypot(ours.error, theirs.error) / theirs.value
+    errors = ours.error(theirs.deviation), theirs.error(ours.deviation)
+    if None in errors:
+        return part, None, "agrees" if abs(part) <= GOODPUT_TOLERANCE else "unclear"
+    error = math.hypot(*errors) / theirs.value
     if abs(part) <= GOODPUT_TOLERANCE:
         verdict = "agrees"
     else:
@@ -245,8 +256,12 @@ def lines_of(cell, runs):
         compared = []
         for a, b in PAIRS:
             found = difference(means.get(a), means.get(b)) if name == "goodput_mbps" else None
-            compared.append("" if found is None else f"{found[0] * 100:+.2f} ± {found[1] * 100:.2f} {found[2]}")
+            compared.append("" if found is None else verdict_words(*found))
         yield line([*cell_words(cell), name, *(means.get(who) or "" for who in ("ns2", "ns3", "trunkline")), *compared])
+
+
+def verdict_words(part, error, verdict):
+    return f"{part * 100:+.2f} " + ("" if error is None else f"± {error * 100:.2f} ") + verdict
 
 
 def summary(name, found):
@@ -293,7 +308,8 @@ def compare(references, seeds, folder):
     everything = {cell: runs for found in families.values() for cell, runs in found.items()}
     lines += summary("all", everything)
     lines += ["", f"Goodput agrees within {GOODPUT_TOLERANCE * 100:g} %; beyond that by less than {SIGNIFICANT} standard errors "
-              "of the difference it is unclear. Mean over the seeds ± standard error of the mean; drops and marks are a "
+              "of the difference it is unclear. Mean over the seeds ± standard error of the mean, without where there was a "
+              "single run; a difference then takes the other side's deviation. Drops and marks are a "
               f"second, queues in packets without the one being sent. {seeds} seeds of trunkline; the references have as "
               "many as their tables hold. SACK with delayed acknowledgements (CUBIC in its family), "
               f"{WARMUP * 100:g} % of each run is warm-up. A run lasts {SECONDS_MIN} s or {CYCLES} cycles of a "

@@ -157,3 +157,48 @@ fn marks_take_the_place_of_drops_and_what_is_sent_again_carries_none() {
         data.filter(|event| event.again && event.marked && event.fate == Fate::Received);
     assert_eq!(again_marked.count(), 0);
 }
+
+/// Mbit/s of 20 streams over 100 Mbit/s and 40 ms, RED with thresholds of 50 and 150 packets of
+/// 333, mean of three seeds of 20 s, set up as in the comparison with ns-2.
+fn red_goodput(fields: &str, ecn: bool) -> f64 {
+    let text = format!(
+        "[forward]\nrate = \"100Mbit/s\"\ndelay = \"20ms\"\nqueue = {{ kind = \"red\", \
+         limit = \"333packets\", min = \"50packets\", max = \"150packets\", ecn = {ecn}{fields} }}\n\
+         [hosts]\nmtu = 1500\nsend_buffer_max = \"64MiB\"\nreceive_buffer_max = \"64MiB\"\n"
+    );
+    let path = PathSpec::from_toml("red", &text).unwrap();
+    let mut base = Scenario::of(path.clone(), Variant::Sack);
+    base.tcp = sim::TcpSettings {
+        ecn,
+        ..sim::TcpSettings::ns2(&path)
+    };
+    base.streams = 20;
+    base.duration = Span::from_secs(20);
+    base.warmup = Span::from_secs(6);
+    let mut goodput = |seed| {
+        base.seed = seed;
+        let shown = run(&base).unwrap();
+        shown
+            .streams
+            .iter()
+            .map(|s| s.goodput.as_f64() / 1e6)
+            .sum::<f64>()
+    };
+    (1..=3).map(&mut goodput).sum::<f64>() / 3.0
+}
+
+#[test]
+fn red_carries_with_marks_and_without_what_ns2_carries() {
+    // ns-2, mean of three seeds of 60 s: bench/ns/dumbbell.tcl with the settings above. Its seeds
+    // and ours stray by 0.4 %, so a mean of three by 0.25 %; with two reductions for a mark, as
+    // there once were, the second is 2.6 % lower.
+    for (fields, ecn, ns2) in [
+        ("", false, 94.6),
+        ("", true, 93.1),
+        (", wait = true", false, 97.0),
+        (", wait = true", true, 96.9),
+    ] {
+        let seen = red_goodput(fields, ecn);
+        assert!((seen / ns2 - 1.0).abs() < 0.013, "{fields} {ecn}: {seen}");
+    }
+}
