@@ -117,7 +117,7 @@ impl Line {
             (None, None) => Kind::Folder,
             (Some(_), Some(_)) => return Err("it is a file and a link".to_owned()),
         };
-        let digest = self.digest.map(|hex| blake3::Hash::from_hex(hex));
+        let digest = self.digest.map(blake3::Hash::from_hex);
         let digest = digest
             .transpose()
             .map_err(|error| format!("digest: {error}"))?;

@@ -144,7 +144,7 @@ fn what_has_no_content_leads_back_or_cannot_be_read_is_left_out_and_the_rest_goe
     fs::write(root.join(".x.trunkline-part"), "").unwrap();
     symlink(".", root.join("here")).unwrap();
     fs::create_dir(root.join("closed")).unwrap();
-    fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
     let (entries, walked) = Walking::of(root).walk();
     let names: Vec<String> = entries
         .iter()

@@ -129,7 +129,7 @@ impl Campaign {
                 }
             }
         });
-        Ok(self.concluded(shared, which)?)
+        self.concluded(shared, which)
     }
 
     /// Those that are over, and those that are not chosen, do not wait.

@@ -51,7 +51,10 @@ fn one(
         }
         ShardEnd::Failed(result) => {
             tell_end(&result, arguments);
-            Err(Failure::shards_failed(campaign.path(), &[shard.clone()]))
+            Err(Failure::shards_failed(
+                campaign.path(),
+                std::slice::from_ref(shard),
+            ))
         }
         ShardEnd::NotFinished(why) => Err(Failure::not_finished(why)),
     }
