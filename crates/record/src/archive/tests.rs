@@ -160,6 +160,7 @@ fn host() -> TargetInfo {
         kind: TargetKind::Live,
         limits: None,
         congestion: vec!["cubic".to_owned(), "bbr".to_owned()],
+        mover: None,
     }
 }
 
