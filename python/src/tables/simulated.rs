@@ -19,12 +19,9 @@ fn runs_of(document: &AnyDocument) -> Vec<(usize, &SimulatedRun)> {
         AnyDocument::Simulate(document) => document.body.runs.iter().map(|run| (0, run)).collect(),
         AnyDocument::Campaign(document) => {
             let cells = document.body.cells.iter().enumerate();
-            let of_one = |(visit, cell): (usize, &'_ trunkline::record::simulate::Cell)| {
-                (visit, cell.runs.len())
-            };
-            let visits = cells.clone().map(of_one);
-            let visits = visits.flat_map(|(visit, runs)| std::iter::repeat_n(visit, runs));
-            visits.zip(cells.flat_map(|(_, cell)| &cell.runs)).collect()
+            let runs =
+                cells.flat_map(|(visit, cell)| cell.runs.iter().map(move |run| (visit, run)));
+            runs.collect()
         }
         _ => Vec::new(),
     }
