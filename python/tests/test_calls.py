@@ -96,7 +96,9 @@ def test_fit_reads_points(tmp_path):
 OUTPUT = {"json", "brief", "save", "report", "csv", "plots", "log", "no-history", "help", "no-cache"}
 OTHERS = {
     "copy": {"archive", "preserve", "verbose", "quiet", "from0"},
-    "measure": {"fq-rate"},
+    # What only clients of other programs take is not asked for from Python yet.
+    "measure": {"fq-rate", "requests", "block", "mover-option"},
+    "tune": {"mover-option"},
 }
 
 

@@ -148,7 +148,12 @@ def test_only_root_emulates_with_threads(as_root, program):
         shutil.copy(program, f"{folder}/program")
         env = {"PYTHONPATH": folder, "TRUNKLINE_PROGRAM": f"{folder}/program", "HOME": folder}
         ran = subprocess.run(
-            ["/usr/bin/python3", "-c", script], capture_output=True, text=True, env=env, timeout=60
+            ["/usr/bin/python3", "-c", script],
+            capture_output=True,
+            text=True,
+            env=env,
+            cwd=folder,
+            timeout=60,
         )
     told = ran.stdout.splitlines()
     assert len(told) == 2 and all("unshare" in line for line in told), ran
@@ -165,7 +170,7 @@ def test_the_documents_are_what_the_schema_says():
 
 def test_types_and_stubs(tmp_path):
     pytest.importorskip("mypy")
-    package = Path(tl.__file__).parent
+    package = ROOT / "python/trunkline"
     config = ROOT / "python/pyproject.toml"
     strict = [sys.executable, "-m", "mypy", "--config-file", str(config), str(package)]
     checked = subprocess.run(strict, capture_output=True, text=True, cwd=tmp_path)

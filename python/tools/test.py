@@ -75,7 +75,9 @@ def main() -> int:
     worst = 0
     for python in pythons:
         place = environment(python, shutil.which("uv"))
+        # The installed package, not the folder of this name that tests run in.
         env = os.environ | {"TRUNKLINE_PROGRAM": str(TARGET / "debug/trunkline")}
+        env["PYTHONSAFEPATH"] = "1"
         env.pop("TRUNKLINE_TOKEN", None)
         print(f"== {python}", flush=True)
         command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *sys.argv[1:]]

@@ -17,17 +17,20 @@ Window = int | str
 Direction = Literal["forward", "reverse", "both"]
 Unsettled = Literal["never-settled", "totals-only", "few-losses", "uneven"]
 Limit = Literal["link", "loss", "policer", "shallow-queue", "reordering", "path-mtu", "per-flow", "receive-buffer", "slow-reader", "send-buffer", "application", "host", "network", "sender-disk", "receiver-disk", "sender-processor", "receiver-processor", "rate-limit", "gentle", "round-trips", "several", "too-short", "unknown"]
-Peer = Literal["trunkline", "iperf3"]
+Peer = Literal["trunkline", "iperf3", "mover"]
 ProbeMethod = Literal["udp-echo", "icmp-echo", "tcp-connect"]
 StreamDirection = Literal["sending", "receiving"]
 Counted = Literal["by-receiver", "by-acknowledgement", "by-sender"]
 End = Literal["sender", "receiver"]
-Purpose = Literal["streams", "window", "remembered", "knee", "alternative", "fit", "confirm", "explain"]
+Purpose = Literal["streams", "window", "remembered", "knee", "alternative", "moving", "fit", "confirm", "explain"]
 Arrivals = Literal["poisson", "constant"]
 Class = Literal["scavenger", "best-effort", "priority"]
 TimeoutPart = Literal["whole", "margin"]
 Growth = Literal["per-acknowledgement", "per-byte"]
 Starts = Literal["seeded", "park-miller"]
+Binds = Literal["window", "loss", "link"]
+BufferRule = Literal["BDP1", "BDP2", "BDP3", "BDP4", "BDP5", "BDP6"]
+Form = Literal["partial second order", "Newton", "full second order", "full c", "logarithmic"]
 TraceProtocol = Literal["udp", "tcp", "icmp"]
 Way = Literal["forward", "reverse"]
 Stamped = Literal["by-kernel", "by-program", "exactly"]
@@ -183,6 +186,8 @@ class Setting(Record):
         congestion: Congestion control by its kernel name; `None` leaves the host's default.
         pacing_bits_per_second: Upper bound on each stream's sending rate (`SO_MAX_PACING_RATE`).
         mss_bytes: Maximum segment size in bytes (`TCP_MAXSEG`); `None` leaves it to the path's MTU.
+        moving: How another program moves the data; absent where that is left to it, and of our own
+            streams.
     """
 
     __slots__ = ()
@@ -192,8 +197,26 @@ class Setting(Record):
     congestion: str | None
     pacing_bits_per_second: int | None
     mss_bytes: int | None
+    moving: Moving | None
+    _records = {"moving": "Moving"}
+    _optional = frozenset(["congestion", "moving", "mss_bytes", "pacing_bits_per_second"])
+
+
+class Moving(Record):
+    """What other programs let users set beside streams and window; `None` leaves it to them.
+
+    Attributes:
+        concurrency: Files at once.
+        pipelining: Requests that each file may have without an answer.
+        block_bytes: Data of one request, read or write.
+    """
+
+    __slots__ = ()
+    concurrency: int | None
+    pipelining: int | None
+    block_bytes: int | None
     _records = {}
-    _optional = frozenset(["congestion", "mss_bytes", "pacing_bits_per_second"])
+    _optional = frozenset(["block_bytes", "concurrency", "pipelining"])
 
 
 class RateInterval(Record):
@@ -620,6 +643,8 @@ class TuneDocument(Record):
         cut_because: Why it ended before it had what it needed; absent when it had.
         drift: What changed on the path while it was measured: a sentence without a full stop;
             absent when nothing seems to have.
+        left_behind: What could not be removed from the far end: a sentence without a full stop;
+            absent where nothing was left.
         samples: Everything that was tried, in order.
     """
 
@@ -647,9 +672,10 @@ class TuneDocument(Record):
     cost: Cost
     cut_because: str | None
     drift: str | None
+    left_behind: str | None
     samples: list[Sample]
     _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "limit", "limit_because", "limit_default", "limit_or", "recommended", "seed", "settings", "sysctl", "unpaced", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "seed", "settings", "sysctl", "unpaced", "window_needed_bytes"])
 
 
 class Objective(Record):
@@ -677,6 +703,7 @@ class Recommended(Record):
     Attributes:
         streams: Parallel streams.
         window: Socket buffers of each stream: `"auto"` or bytes.
+        moving: How another program is to move the data; absent where that is left to it.
         congestion: Congestion control, where it is not the host's default.
         pacing_bits_per_second: Upper bound on each stream's rate, where there is one.
         goodput_bits_per_second: The goodput that was seen there.
@@ -690,6 +717,7 @@ class Recommended(Record):
     __slots__ = ()
     streams: int
     window: Window
+    moving: Moving | None
     congestion: str | None
     pacing_bits_per_second: int | None
     goodput_bits_per_second: int
@@ -698,8 +726,8 @@ class Recommended(Record):
     rtt_unloaded_seconds: float | None
     sample: int
     because: str
-    _records = {"interval": "RateInterval"}
-    _optional = frozenset(["congestion", "interval", "pacing_bits_per_second", "rtt_loaded_seconds", "rtt_unloaded_seconds"])
+    _records = {"moving": "Moving", "interval": "RateInterval"}
+    _optional = frozenset(["congestion", "interval", "moving", "pacing_bits_per_second", "rtt_loaded_seconds", "rtt_unloaded_seconds"])
 
 
 class Verdict(Record):
@@ -990,6 +1018,8 @@ class Tune(Record):
         cut_because: Why it ended before it had what it needed; absent when it had.
         drift: What changed on the path while it was measured: a sentence without a full stop;
             absent when nothing seems to have.
+        left_behind: What could not be removed from the far end: a sentence without a full stop;
+            absent where nothing was left.
         samples: Everything that was tried, in order.
     """
 
@@ -1010,9 +1040,10 @@ class Tune(Record):
     cost: Cost
     cut_because: str | None
     drift: str | None
+    left_behind: str | None
     samples: list[Sample]
     _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "limit", "limit_because", "limit_default", "limit_or", "recommended", "settings", "sysctl", "unpaced", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "settings", "sysctl", "unpaced", "window_needed_bytes"])
 
 
 class Run(Record):
@@ -1344,14 +1375,18 @@ class QueueSpec(Record):
 
 
 class RedSpec(Record):
-    """Random Early Detection, gentle (Floyd & Jacobson 1993, section 4; Floyd 2000; ns-2's
-    `gentle_`).
+    """Random Early Detection (Floyd & Jacobson 1993, section 4; Floyd 2000 for `gentle`).
 
     Attributes:
         min_packets: Average queue, in packets, at which dropping begins.
         max_packets: Average queue, in packets, at which `probability` is reached.
         drop_ratio: Drop probability at `max`.
         weight_ratio: Weight of one arrival in the average.
+        gentle: Whether the probability grows to 1 between `max` and twice `max` instead of jumping
+            there. Documents leave out what is true, so that a path keeps its digest.
+        wait: Whether at least `1/p` arrivals lie between two drops at the probability `p`, and at
+            most twice as many (`wait_` of ns-2, `Wait` of ns-3, on by default there). Without it,
+            as in the paper and in Linux, at most `1/p` do. Documents leave out what is false.
         ecn: Whether packets that say they understand it are marked instead, up to `max`.
     """
 
@@ -1360,9 +1395,11 @@ class RedSpec(Record):
     max_packets: int
     drop_ratio: float
     weight_ratio: float
+    gentle: bool | None
+    wait: bool | None
     ecn: bool
     _records = {}
-    _optional = frozenset([])
+    _optional = frozenset(["gentle", "wait"])
 
 
 class CoDelSpec(Record):
@@ -2025,11 +2062,11 @@ class PredictDocument(Record):
     window_bytes: int
     link: PredictedLink
     knee: PredictedKnee
-    highest: PredictedStreams
-    one_stream: list[PredictedStream]
-    points: list[PredictedPoint]
-    buffers: list[PredictedBuffer]
-    _records = {"host": "Host", "path": "Path", "link": "PredictedLink", "knee": "PredictedKnee", "highest": "PredictedStreams", "one_stream": "PredictedStream", "points": "PredictedPoint", "buffers": "PredictedBuffer"}
+    highest: StreamsAt
+    one_stream: list[OneStream]
+    points: list[Predicted]
+    buffers: list[BufferAdvice]
+    _records = {"host": "Host", "path": "Path", "link": "PredictedLink", "knee": "PredictedKnee", "highest": "StreamsAt", "one_stream": "OneStream", "points": "Predicted", "buffers": "BufferAdvice"}
     _optional = frozenset(["seed"])
 
 
@@ -2075,7 +2112,7 @@ class PredictedKnee(Record):
     _optional = frozenset([])
 
 
-class PredictedStreams(Record):
+class StreamsAt(Record):
     """A number of streams and what they carry.
 
     Attributes:
@@ -2090,7 +2127,7 @@ class PredictedStreams(Record):
     _optional = frozenset([])
 
 
-class PredictedStream(Record):
+class OneStream(Record):
     """One stream by one formula.
 
     Attributes:
@@ -2105,20 +2142,22 @@ class PredictedStream(Record):
     _optional = frozenset(["rate_bits_per_second"])
 
 
-class PredictedPoint(Record):
-    """Several streams by each formula.
+class Predicted(Record):
+    """One number of streams by each formula.
 
     Attributes:
         streams: How many.
-        goodput_bits_per_second: Payload of all of them.
-        others_bits_per_second: What streams of others get beside them.
-        lost_ratio: Loss events for each packet; absent where it is not predicted.
+        goodput_bits_per_second: Payload of all of one's own streams.
+        others_bits_per_second: Payload of all streams of others.
+        lost_ratio: Loss events for each packet, the path's own among them; absent where streams go
+            by bandwidth and overrun a short queue, which no formula here describes.
         rtt_seconds: Mean round trip, queue included.
-        limit: What keeps them from more: `window`, `loss` or `link`.
-        hacker_bits_per_second: By Hacker's sum, up to the capacity; absent without loss.
-        altman_bits_per_second: By Altman's utilisation; absent for congestion controls that it does
-            not describe.
-        window_cap_bits_per_second: All windows once a round trip.
+        limit: What keeps one's own streams from more.
+        hacker_bits_per_second: Reno streams that do not disturb each other, up to the capacity;
+            absent without loss.
+        altman_bits_per_second: What streams without loss of their own use of a link with a short
+            queue; absent for bbr.
+        window_cap_bits_per_second: All windows once a round trip, whatever the link carries.
     """
 
     __slots__ = ()
@@ -2127,7 +2166,7 @@ class PredictedPoint(Record):
     others_bits_per_second: int
     lost_ratio: float | None
     rtt_seconds: float
-    limit: str
+    limit: Binds
     hacker_bits_per_second: int | None
     altman_bits_per_second: int | None
     window_cap_bits_per_second: int | None
@@ -2135,17 +2174,17 @@ class PredictedPoint(Record):
     _optional = frozenset(["altman_bits_per_second", "hacker_bits_per_second", "lost_ratio", "window_cap_bits_per_second"])
 
 
-class PredictedBuffer(Record):
+class BufferAdvice(Record):
     """One rule for the buffers.
 
     Attributes:
-        rule: `BDP1` to `BDP6`.
+        rule: Which rule.
         formula: Its formula in words.
         per_stream: What it gives each of so many streams.
     """
 
     __slots__ = ()
-    rule: str
+    rule: BufferRule
     formula: str
     per_stream: list[StreamBuffer]
     _records = {"per_stream": "StreamBuffer"}
@@ -2195,53 +2234,37 @@ class FitDocument(Record):
     host: Host
     file: str
     knee_ratio: float
-    samples: list[FitSample]
-    recommended: FitOptimum | None
+    samples: list[StreamsAt]
+    recommended: Optimum | None
     models: list[FitModel]
-    _records = {"host": "Host", "samples": "FitSample", "recommended": "FitOptimum", "models": "FitModel"}
+    _records = {"host": "Host", "samples": "StreamsAt", "recommended": "Optimum", "models": "FitModel"}
     _optional = frozenset(["recommended", "seed"])
 
 
-class FitSample(Record):
-    """A point.
-
-    Attributes:
-        streams: Parallel streams.
-        goodput_bits_per_second: Throughput of all of them.
-    """
-
-    __slots__ = ()
-    streams: int
-    goodput_bits_per_second: int
-    _records = {}
-    _optional = frozenset([])
-
-
-class FitOptimum(Record):
-    """A number of streams to use: the fewest that reach the share.
+class Optimum(Record):
+    """A number of streams to use: the fewest that reach the share asked for, by the best form.
 
     Attributes:
         form: The form that says so.
         streams: How many.
-        spread: Where the curve reaches the share, not rounded, and how far that moves as samples
-            are left out.
+        spread: Where the curve reaches the share, and how far that moves as samples are left out.
     """
 
     __slots__ = ()
-    form: str
+    form: Form
     streams: int
-    spread: FitSpread
-    _records = {"spread": "FitSpread"}
+    spread: Spread
+    _records = {"spread": "Spread"}
     _optional = frozenset([])
 
 
-class FitSpread(Record):
-    """A value and how far it moves as numbers of streams are left out; no confidence interval.
+class Spread(Record):
+    """A number of streams and how far it moves as samples are left out; no confidence interval.
 
     Attributes:
         streams: From all samples, not rounded.
-        low_streams: The lowest.
-        high_streams: The highest.
+        low_streams: The lowest, that of all samples among them.
+        high_streams: The highest, likewise.
     """
 
     __slots__ = ()
@@ -2274,7 +2297,7 @@ class FitModel(Record):
     """
 
     __slots__ = ()
-    form: str
+    form: Form
     formula: str
     problem: str | None
     coefficients: list[Coefficient]
@@ -2283,10 +2306,10 @@ class FitModel(Record):
     mean_absolute_error_bits_per_second: int | None
     residual_ratios: list[float]
     limit_bits_per_second: int | None
-    peak: FitSpread | None
-    knee: FitSpread | None
-    curve: list[FitSample]
-    _records = {"coefficients": "Coefficient", "peak": "FitSpread", "knee": "FitSpread", "curve": "FitSample"}
+    peak: Spread | None
+    knee: Spread | None
+    curve: list[StreamsAt]
+    _records = {"coefficients": "Coefficient", "peak": "Spread", "knee": "Spread", "curve": "StreamsAt"}
     _optional = frozenset(["knee", "left_out_failed", "left_out_ratio", "limit_bits_per_second", "mean_absolute_error_bits_per_second", "peak", "problem"])
 
 
@@ -3321,12 +3344,12 @@ class PathBuffers(Record):
     rtt_mean_seconds: float | None
     available_bits_per_second: int | None
     bulk_transfer_capacity_bits_per_second: int | None
-    advice: list[BufferAdvice]
-    _records = {"advice": "BufferAdvice"}
+    advice: list[BufferAdvice2]
+    _records = {"advice": "BufferAdvice2"}
     _optional = frozenset(["available_bits_per_second", "bulk_transfer_capacity_bits_per_second", "rtt_max_seconds", "rtt_mean_seconds"])
 
 
-class BufferAdvice(Record):
+class BufferAdvice2(Record):
     """What one rule asks for.
 
     Attributes:

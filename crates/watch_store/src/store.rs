@@ -41,7 +41,7 @@ impl Store {
         })
     }
 
-    /// Opens a database that is there, to read it: nothing is made or updated, and whoever may
+    /// Opens a database that is there, to read it: nothing is made or updated, and a user who may
     /// only read it can do so.
     ///
     /// # Errors

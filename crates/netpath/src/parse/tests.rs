@@ -61,7 +61,7 @@ fn a_misspelt_congestion_control_is_told_with_line_and_what_was_meant() {
         told.contains("test.toml:9, field `hosts.congestion`"),
         "{told}"
     );
-    assert!(told.contains("hint: `cubic` is"), "{told}");
+    assert!(told.contains("hint: did you mean `cubic`?"), "{told}");
     for fine in ["bbr", "bbr3", "cubic2", "my_own", "yeah", "lp"] {
         let text = GOOD.replacen("\"reno\"", &format!("\"{fine}\""), 1);
         assert_eq!(read(&text).unwrap().hosts.congestion, fine);

@@ -77,12 +77,13 @@ pub struct RedSpec {
     #[serde(rename = "weight_ratio")]
     pub weight: f64,
     /// Whether the probability grows to 1 between `max` and twice `max` instead of jumping there.
-    #[serde(default = "gentle_by_default")]
+    /// Documents leave out what is true, so that a path keeps its digest.
+    #[serde(default = "gentle_by_default", skip_serializing_if = "is_gentle")]
     pub gentle: bool,
     /// Whether at least `1/p` arrivals lie between two drops at the probability `p`, and at most
     /// twice as many (`wait_` of ns-2, `Wait` of ns-3, on by default there). Without it, as in the
-    /// paper and in Linux, at most `1/p` do.
-    #[serde(default)]
+    /// paper and in Linux, at most `1/p` do. Documents leave out what is false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wait: bool,
     /// Whether packets that say they understand it are marked instead, up to `max`.
     pub ecn: bool,
@@ -91,6 +92,11 @@ pub struct RedSpec {
 /// Documents from before the field was there are of gentle queues.
 const fn gentle_by_default() -> bool {
     RedSpec::GENTLE
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+const fn is_gentle(gentle: &bool) -> bool {
+    *gentle
 }
 
 impl RedSpec {

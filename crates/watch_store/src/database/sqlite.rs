@@ -61,7 +61,7 @@ impl Sqlite {
         }
         match Sqlite::read(path, &name, "") {
             // Its log needs a file beside it, which a folder that may not be written cannot have.
-            // Where no log is there either, nobody writes.
+            // Where no log is there either, no other process writes.
             Err(StoreError::Database { .. }) if !has_log(path) => {
                 Sqlite::read(path, &name, "?immutable=1")
             }

@@ -84,7 +84,7 @@ fn filled() -> Filled {
             .insert_event(&visits[0].pair, &task, &event(id))
             .unwrap();
     }
-    // Read as whoever exports reads.
+    // Read as an export reads.
     let store = Store::open_to_read(&name).unwrap();
     Filled {
         _folder: folder,
