@@ -93,7 +93,7 @@ pub struct TooLong {
 }
 
 impl Forecast {
-    /// From the goodput of visits, in order; `None` without a day of them (48 values at least).
+    /// From the goodput of visits, in order; `None` without 48 values over 23 hours.
     ///
     /// ```
     /// use changes::{Forecast, UnixTime, Visit, VisitKind};

@@ -14,8 +14,11 @@
 //! that changed with the same visit lowers the bar (`detector/judge.rs`).
 //! docs/decisions/014-watching-paths.md has the figures.
 //!
-//! Left out: holidays and other seasons than day and weekend, one-way delays, comparisons between
-//! paths, and visits closer than some minutes, which should be summed up first.
+//! What is usual is learned from the sixth visit on, with wider bounds until 44 visits are known.
+//! It is counted in visits, whatever their distance.
+//!
+//! Left out: holidays and other seasons than day and weekend, one-way delays, and comparisons
+//! between paths.
 //!
 //! Reading order: `visit.rs`, `event.rs`, `metric.rs`, then `usual.rs`, `series.rs`,
 //! `detector.rs`,
