@@ -26,9 +26,9 @@ const SILENCE: f64 = 4.0;
 /// Looks for changes of one path in one direction.
 ///
 /// Feed it every visit in order with [`Detector::push`]. Visits may measure different things; each
-/// metric has its own series. Memory is counted in visits: 1344 values of each metric are kept, four
-/// weeks of half-hourly visits or 22 hours of one a minute. Seasons need four days of them and
-/// forecasts 23 hours, so visits a minute apart get neither. Its state is a value that
+/// metric has its own series. Memory is counted in visits: 1344 values of each metric are kept,
+/// four weeks of half-hourly visits or 22 hours of one a minute. Seasons need four days of them
+/// and forecasts 23 hours, so visits a minute apart get neither. Its state is a value that
 /// can be stored; the same visits in the same order always give the same events.
 ///
 /// ```
