@@ -163,7 +163,8 @@ fn marks_take_the_place_of_drops_and_what_is_sent_again_carries_none() {
 fn red_goodput(fields: &str, ecn: bool) -> f64 {
     let text = format!(
         "[forward]\nrate = \"100Mbit/s\"\ndelay = \"20ms\"\nqueue = {{ kind = \"red\", \
-         limit = \"333packets\", min = \"50packets\", max = \"150packets\", ecn = {ecn}{fields} }}\n\
+         limit = \"333packets\", min = \"50packets\", max = \"150packets\", \
+         ecn = {ecn}{fields} }}\n\
          [hosts]\nmtu = 1500\nsend_buffer_max = \"64MiB\"\nreceive_buffer_max = \"64MiB\"\n"
     );
     let path = PathSpec::from_toml("red", &text).unwrap();
