@@ -21,7 +21,7 @@ use crate::event::Progress;
 use crate::result::Done;
 
 /// How soon a signal is noticed.
-const TICK: Duration = Duration::from_millis(20);
+pub const TICK: Duration = Duration::from_millis(20);
 /// Events that wait to be read; of more, the newest are kept.
 const EVENTS_MAX: usize = 4096;
 

@@ -72,6 +72,12 @@ impl Failure {
 
 impl From<trunkline::Error> for Failure {
     fn from(error: trunkline::Error) -> Self {
+        Failure::from(&error)
+    }
+}
+
+impl From<&trunkline::Error> for Failure {
+    fn from(error: &trunkline::Error) -> Self {
         Failure {
             kind: match error.fault() {
                 Fault::Request => "RequestError",

@@ -18,6 +18,7 @@ mod event;
 mod history;
 mod ops;
 mod path;
+mod remote;
 mod result;
 mod serve;
 mod tables;
@@ -44,6 +45,8 @@ mod _trunkline {
     };
     #[pymodule_export]
     use super::path::{PathSpec, path_names};
+    #[pymodule_export]
+    use super::remote::Remote;
     #[pymodule_export]
     use super::result::{Done, table_of_all};
     #[pymodule_export]

@@ -177,6 +177,7 @@ def test_types_and_stubs(tmp_path):
     assert checked.returncode == 0, checked.stdout
     allowed = Path(__file__).parent / "stubtest.allow"
     stubs = [sys.executable, "-m", "mypy.stubtest", "trunkline", "--allowlist", str(allowed)]
+    stubs += ["--mypy-config-file", str(config)]
     compared = subprocess.run(stubs, capture_output=True, text=True, cwd=package.parent)
     assert compared.returncode == 0, compared.stdout
     use = tmp_path / "use.py"

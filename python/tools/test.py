@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,18 @@ def install(place: Path, python: Path) -> None:
         if file.suffix in {".py", ".pyi", ".typed"}:
             (library / file.name).symlink_to(file)
     (library / "_trunkline.abi3.so").symlink_to(TARGET / "debug/lib_trunkline.so")
+    entry_points(library.parent / "trunkline-0.dist-info")
+
+
+def entry_points(folder: Path) -> None:
+    """What other packages find ours by, as an installed wheel says it."""
+    project = tomllib.loads((ROOT / "python/pyproject.toml").read_text())["project"]
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {where}" for name, where in points.items())]
+    folder.mkdir(exist_ok=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: trunkline\nVersion: 0\n")
+    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
 
 def main() -> int:
@@ -79,6 +92,8 @@ def main() -> int:
         env = os.environ | {"TRUNKLINE_PROGRAM": str(TARGET / "debug/trunkline")}
         env["PYTHONSAFEPATH"] = "1"
         env.pop("TRUNKLINE_TOKEN", None)
+        # The sources in the current folder have no core; the environment's package has.
+        env["PYTHONSAFEPATH"] = "1"
         print(f"== {python}", flush=True)
         command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *sys.argv[1:]]
         worst = max(worst, subprocess.run(command, cwd=ROOT / "python", env=env).returncode)

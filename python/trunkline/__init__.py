@@ -12,6 +12,7 @@ from ._emulate import FAR, NEAR, EmulatedPath, emulate
 from ._errors import (
     Cancelled,
     Error,
+    FileError,
     ForkedError,
     IncompleteCopy,
     InternalError,
@@ -47,6 +48,7 @@ __all__ = [
     "Cancelled",
     "EmulatedPath",
     "Error",
+    "FileError",
     "ForkedError",
     "History",
     "IncompleteCopy",

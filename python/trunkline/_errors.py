@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 __all__ = [
     "Cancelled",
+    "DiskFullError",
     "Error",
+    "FileError",
     "ForkedError",
     "IncompleteCopy",
     "InternalError",
+    "IsAFolderError",
     "KeepWarning",
+    "NameTakenError",
+    "NoSuchFileError",
+    "NotAFolderError",
+    "NotEmptyError",
     "RequestError",
+    "RightsError",
     "RunError",
 ]
 
@@ -78,3 +87,62 @@ class InternalError(Error, RuntimeError):
 
 class KeepWarning(UserWarning):
     """A result could not be kept in the archive; it is there all the same."""
+
+
+class FileError(Error, OSError):
+    """What a server says about one of its files. Each is one of Python's own exceptions, too."""
+
+    _number = errno.EIO
+
+    def __init__(
+        self,
+        what: str,
+        hint: str | None = None,
+        causes: list[str] | None = None,
+        partial: Any = None,
+    ) -> None:
+        """Says `what` happened, with the number that the system has for it."""
+        super().__init__(what, hint, causes, partial)
+        self.errno = self._number
+
+
+class NoSuchFileError(FileError, FileNotFoundError):
+    """There is no such name."""
+
+    _number = errno.ENOENT
+
+
+class NameTakenError(FileError, FileExistsError):
+    """Something has the name already."""
+
+    _number = errno.EEXIST
+
+
+class RightsError(FileError, PermissionError):
+    """The token, the server or its file system does not allow it."""
+
+    _number = errno.EACCES
+
+
+class IsAFolderError(FileError, IsADirectoryError):
+    """It is a folder, and a file was expected."""
+
+    _number = errno.EISDIR
+
+
+class NotAFolderError(FileError, NotADirectoryError):
+    """It is no folder, and one was expected."""
+
+    _number = errno.ENOTDIR
+
+
+class NotEmptyError(FileError):
+    """The folder has something in it."""
+
+    _number = errno.ENOTEMPTY
+
+
+class DiskFullError(FileError):
+    """The server has no room, or no quota, for it."""
+
+    _number = errno.ENOSPC

@@ -1,7 +1,10 @@
 """The core of the package, in Rust. What users see stands in the modules beside it."""
 
+import builtins
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
+
+from . import _errors
 
 __all__ = [
     "Call",
@@ -10,6 +13,7 @@ __all__ = [
     "Failure",
     "PathSpec",
     "Progress",
+    "Remote",
     "Server",
     "Table",
     "__version__",
@@ -139,6 +143,32 @@ class PathSpec:
     @property
     def bandwidth_delay_product_bytes(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
+
+_Identity: TypeAlias = tuple[int, int, int]
+_Info: TypeAlias = tuple[str, _Identity, int, bytes | None]
+
+@final
+class Remote:
+    """Files of a server; any number of threads may use it."""
+
+    @staticmethod
+    def open(
+        url: str,
+        token: str | None = None,
+        token_file: str | None = None,
+        streams: str | None = None,
+        patience: str | None = None,
+    ) -> Remote: ...
+    def rights(self) -> tuple[bool, bool]: ...
+    def connections(self) -> int: ...
+    def info(self, path: bytes) -> _Info: ...
+    def list(self, path: bytes, recursive: bool) -> builtins.list[tuple[bytes, _Info]]: ...
+    def read_many(
+        self, asked: Sequence[tuple[bytes, int, int | None, _Identity | None]]
+    ) -> builtins.list[bytes | _errors.Error]: ...
+    def make_folder(self, path: bytes, with_parents: bool) -> None: ...
+    def remove(self, path: bytes, what: str) -> None: ...
+    def rename(self, from_path: bytes, to_path: bytes, replaces: bool) -> None: ...
 
 @final
 class Server:

@@ -1,0 +1,514 @@
+"""The filesystem of fsspec, with a server in this process or in one that is killed."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import trunkline as tl
+
+fsspec = pytest.importorskip("fsspec")
+import fsspec.tests.abstract as abstract  # noqa: E402
+from test_copy import contents, made, served  # noqa: E402
+
+from trunkline.fs import TrunklineFileSystem, _together  # noqa: E402
+
+ODD = ["a b", "100%", "50%25", "größe", "日本", "c#d", "e?f", "g&h=i", "j'k", 'l"m', "n\\o", "p*q", "r[1]"]
+
+
+@pytest.fixture(scope="module")
+def served_here(tmp_path_factory):
+    base = tmp_path_factory.mktemp("fs")
+    (base / "store").mkdir()
+    token = tl.add_token(base / "tokens", "ana")
+    reader = tl.add_token(base / "tokens", "bob", read_only=True)
+    with tl.serve(root=base / "store", tokens=base / "tokens") as server:
+        yield base / "store", server, token, reader
+
+
+@pytest.fixture
+def fs(served_here):
+    _, server, token, _ = served_here
+    return TrunklineFileSystem("127.0.0.1", server.port, token=token)
+
+
+@pytest.fixture
+def root(served_here, request):
+    """A folder of its own in what is served, here and there."""
+    here = served_here[0] / f"{random.getrandbits(40):x}"
+    here.mkdir()
+    return here, f"/{here.name}"
+
+
+class Fixtures(abstract.AbstractFixtures):
+    @pytest.fixture
+    def fs(self, served_here):
+        _, server, token, _ = served_here
+        return TrunklineFileSystem("127.0.0.1", server.port, token=token)
+
+    @pytest.fixture
+    def fs_path(self, root):
+        return root[1]
+
+
+class TestCopy(abstract.AbstractCopyTests, Fixtures):
+    pass
+
+
+class TestGet(abstract.AbstractGetTests, Fixtures):
+    pass
+
+
+class TestPut(abstract.AbstractPutTests, Fixtures):
+    pass
+
+
+class TestOpen(abstract.AbstractOpenTests, Fixtures):
+    pass
+
+
+class TestPipe(abstract.AbstractPipeTests, Fixtures):
+    pass
+
+
+def test_names_and_urls(fs, served_here):
+    port = served_here[1].port
+    strip = TrunklineFileSystem._strip_protocol
+    assert strip(f"trunkline://h:{port}/a%20b/") == "/a b"
+    assert strip("a//b/") == "/a/b"
+    assert strip("/50%25") == "/50%25"
+    assert strip("trunkline://h") == "/"
+    for name in ODD:
+        assert strip(fs.unstrip_protocol(f"/x/{name}")) == f"/x/{name}"
+    kwargs = TrunklineFileSystem._get_kwargs_from_urls
+    assert kwargs("trunkline://h:5/a") == {"host": "h", "port": 5}
+    assert kwargs("trunkline://[::1]:5/a") == {"host": "[::1]", "port": 5}
+    assert kwargs("trunkline://h/a:6") == {"host": "h"}
+    with pytest.raises(ValueError, match="%25"):
+        strip("trunkline://h/100%")
+
+
+def test_groups_of_pairs():
+    assert _together([("/a/b/c", "/x/b/c"), ("/a/d", "/x/d"), ("/a/e", "/x/f")]) == {
+        ("/a", "/x"): ["b/c", "d"],
+        ("/a/e", "/x/f"): [""],
+    }
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names(fs, root, tmp_path, name):
+    here, there = root
+    fs.pipe_file(f"{there}/{name}", name.encode())
+    assert (here / name).read_bytes() == name.encode()
+    assert fs.ls(there, detail=False) == [f"{there}/{name}"]
+    assert fs.find(there) == [f"{there}/{name}"]
+    assert fs.cat_file(f"{there}/{name}") == name.encode()
+    with fsspec.open(fs.unstrip_protocol(f"{there}/{name}"), token=fs.storage_options["token"]) as f:
+        assert f.read() == name.encode()
+    fs.get_file(f"{there}/{name}", tmp_path / name)
+    fs.put_file(tmp_path / name, f"{there}/in {name}/{name}")
+    assert (here / f"in {name}" / name).read_bytes() == name.encode()
+    fs.mv(f"{there}/{name}", f"{there}/moved")
+    fs.rm_file(f"{there}/moved")
+    if "[" not in name:  # fsspec takes that for a pattern
+        fs.get(f"{there}/in {name}", str(tmp_path / "back") + "/", recursive=True)
+        assert list(contents(tmp_path / "back").values()) == [name.encode()]
+    assert not fs.exists(f"{there}/moved") and fs.isdir(f"{there}/in {name}")
+
+
+def test_a_name_with_a_wildcard_is_itself_where_it_is_there(fs, root, tmp_path):
+    here, there = root
+    for name in ("p*q", "pXq", "r[1]", "r1"):
+        (here / name).write_text(name)
+    for name in ("p*q", "r[1]"):
+        fs.get_file(f"{there}/{name}", tmp_path / "same")
+        assert (tmp_path / "same").read_text() == name
+        fs.get_file(f"{there}/{name}", tmp_path / name)
+        assert (tmp_path / name).read_text() == name
+        fs.mv(f"{there}/{name}", f"{there}/moved {name}")
+        fs.rm(f"{there}/moved {name}")
+    assert sorted(contents(here)) == ["pXq", "r1"] and len(contents(tmp_path)) == 3
+    fs.rm(f"{there}/p*")
+    assert sorted(contents(here)) == ["r1"]
+
+
+def test_ranges_are_those_of_the_file(fs, root):
+    here, there = root
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    draw = random.Random(seed)
+    data = draw.randbytes(3_000_001)
+    (here / "f").write_bytes(data)
+    asked = [sorted(draw.randrange(3_100_000) for _ in range(2)) for _ in range(60)]
+    read = fs.cat_ranges([f"{there}/f"] * 60, [one for one, _ in asked], [two for _, two in asked])
+    assert read == [data[one:two] for one, two in asked]
+    ends = [(None, None), (-10, None), (5, -5), (-7, -3), (0, 0), (9_000_000, None), (None, -9**9)]
+    for start, end in ends:
+        assert fs.cat_file(f"{there}/f", start, end) == data[start:end], (start, end)
+    with fs.open(f"{there}/f", block_size=50_000) as file:
+        for _ in range(60):
+            at, length = draw.randrange(3_000_100), draw.randrange(100_000)
+            file.seek(at)
+            assert file.read(length) == data[at : at + length]
+    missing = fs.cat_ranges([f"{there}/f", f"{there}/g"], 0, 3)
+    assert missing[0] == data[:3] and isinstance(missing[1], FileNotFoundError)
+    many = fs.cat([f"{there}/f", f"{there}/g"], on_error="omit")
+    assert many == {f"{there}/f": data}
+    with pytest.raises(FileNotFoundError):
+        fs.cat([f"{there}/f", f"{there}/g"])
+
+
+def test_what_names_are(fs, root):
+    here, there = root
+    made(here / "run7", [5, 70_000])
+    (here / "run7/deep/er").mkdir(parents=True)
+    (here / "run7/deep/er/x").write_bytes(b"x")
+    (here / "run7/to").symlink_to("000.bin")
+    info = fs.info(f"{there}/run7/001.bin")
+    stat = (here / "run7/001.bin").stat()
+    assert (info["size"], info["type"], info["mtime_ns"]) == (70_000, "file", stat.st_mtime_ns)
+    assert info["mode"] & 0o777 == stat.st_mode & 0o777
+    assert fs.modified(f"{there}/run7/001.bin").timestamp() == pytest.approx(stat.st_mtime)
+    with pytest.raises(NotImplementedError):
+        fs.created(f"{there}/run7/001.bin")
+    assert fs.info(f"{there}/run7/to")["islink"] and fs.size(f"{there}/run7/to") == 5
+    assert fs.find(f"{there}/run7") == [
+        f"{there}/run7/{one}" for one in ["000.bin", "001.bin", "deep/er/x", "to"]
+    ]
+    assert fs.find(f"{there}/run7", maxdepth=1, withdirs=True) == [
+        f"{there}/run7{one}" for one in ["", "/000.bin", "/001.bin", "/deep", "/to"]
+    ]
+    assert fs.find(f"{there}/none") == []
+    assert fs.glob(f"{there}/run7/*.bin") == [f"{there}/run7/00{n}.bin" for n in (0, 1)]
+    assert fs.du(f"{there}/run7/deep") == 1
+    assert [names for _, _, names in fs.walk(f"{there}/run7/deep")] == [[], ["x"]]
+    before = fs.checksum(f"{there}/run7/000.bin")
+    (here / "run7/000.bin").write_bytes(b"other")
+    assert fs.checksum(f"{there}/run7/000.bin") != before
+
+
+def test_exceptions_are_those_of_python(fs, root):
+    here, there = root
+    (here / "f").write_bytes(b"x")
+    (here / "d/e").mkdir(parents=True)
+    for does, kind in [
+        (lambda: fs.info(f"{there}/none"), FileNotFoundError),
+        (lambda: fs.ls(f"{there}/none"), FileNotFoundError),
+        (lambda: fs.open(f"{there}/none"), FileNotFoundError),
+        (lambda: fs.cat_file(f"{there}/none"), FileNotFoundError),
+        (lambda: fs.get_file(f"{there}/none", here / "g"), FileNotFoundError),
+        (lambda: fs.put_file(here / "none", f"{there}/g"), FileNotFoundError),
+        (lambda: fs.mv(f"{there}/none", f"{there}/g"), FileNotFoundError),
+        (lambda: fs.rm(f"{there}/none"), FileNotFoundError),
+        (lambda: fs.cat_file(f"{there}/d"), IsADirectoryError),
+        (lambda: fs.open(f"{there}/d"), IsADirectoryError),
+        (lambda: fs.open(f"{there}/d", "wb"), IsADirectoryError),
+        (lambda: fs.put_file(here / "f", f"{there}/d"), IsADirectoryError),
+        (lambda: fs.rm(f"{there}/d"), IsADirectoryError),
+        (lambda: fs.info(f"{there}/f/x"), (NotADirectoryError, FileNotFoundError)),
+        (lambda: fs.mkdir(f"{there}/d"), FileExistsError),
+        (lambda: fs.makedirs(f"{there}/d"), FileExistsError),
+        (lambda: fs.mkdir(f"{there}/x/y", create_parents=False), FileNotFoundError),
+        (lambda: fs.rmdir(f"{there}/d"), OSError),
+        (lambda: fs.info(f"{there}/../../etc"), tl.RequestError),
+    ]:
+        with pytest.raises(kind) as caught:
+            does()
+        assert isinstance(caught.value, (tl.Error, FileNotFoundError))
+    with pytest.raises(FileNotFoundError) as caught:
+        fs.info(f"{there}/none")
+    assert caught.value.errno == 2 and "none" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.errno == 2 and str(again) == str(caught.value)
+
+
+def test_folders_there_and_back(fs, root, tmp_path):
+    here, there = root
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    draw = random.Random(seed)
+    source = made(tmp_path / "run7", [draw.randrange(100_000) for _ in range(20)])
+    for number in range(10):
+        below = source / "/".join(f"s{draw.randrange(3)}" for _ in range(draw.randrange(1, 4)))
+        below.mkdir(parents=True, exist_ok=True)
+        (below / f"f{number}").write_bytes(draw.randbytes(draw.randrange(1000)))
+    (source / "empty/er").mkdir(parents=True)
+    seen = fsspec.callbacks.Callback()
+    fs.put(str(source), there, recursive=True, callback=seen)
+    assert contents(here / "run7") == contents(source)
+    assert (here / "run7/empty/er").is_dir()
+    total = sum(map(len, contents(source).values()))
+    assert (seen.size, seen.value) == (total, total)
+    seen = fsspec.callbacks.Callback()
+    fs.get(f"{there}/run7", str(tmp_path / "back"), recursive=True, callback=seen)
+    assert contents(tmp_path / "back") == contents(source)
+    assert (tmp_path / "back/empty/er").is_dir()
+    assert (seen.size, seen.value) == (total, total)
+    # Other bytes of the same size and time are sent, too.
+    name = source / "000.bin"
+    stat = name.stat()
+    name.write_bytes(draw.randbytes(stat.st_size))
+    os.utime(name, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    fs.put(str(source), there, recursive=True)
+    assert contents(here / "run7") == contents(source)
+    assert set(fs.cat(f"{there}/run7", recursive=True).values()) == set(contents(source).values())
+    lists = [f"{there}/run7/{n:03}.bin" for n in range(5)]
+    targets = [str(tmp_path / f"x{n}") for n in range(5)]
+    fs.get(lists, targets)
+    assert [open(one, "rb").read() for one in targets] == [
+        (source / f"{n:03}.bin").read_bytes() for n in range(5)
+    ]
+    fs.rm(f"{there}/run7/0*", recursive=True)
+    assert not [one for one in contents(here / "run7") if one.endswith(".bin") and one[0] == "0"]
+    fs.rm([f"{there}/run7/s0", f"{there}/run7"], recursive=True)
+    assert not (here / "run7").exists()
+
+
+def test_moves(fs, root):
+    here, there = root
+    (here / "d").mkdir()
+    for name in ("a", "b", "c1", "c2"):
+        (here / name).write_text(name)
+    fs.mv(f"{there}/a", f"{there}/b")
+    assert (here / "b").read_text() == "a" and not (here / "a").exists()
+    fs.mv(f"{there}/b", f"{there}/d")
+    fs.mv(f"{there}/c*", f"{there}/d/")
+    assert sorted(contents(here / "d")) == ["b", "c1", "c2"]
+    fs.mv(f"{there}/d", f"{there}/e", recursive=True)
+    fs.mv(f"{there}/e", f"{there}/e")
+    assert sorted(contents(here / "e")) == ["b", "c1", "c2"]
+
+
+def test_written_files_appear_whole_when_they_are_closed(fs, root):
+    here, there = root
+    with fs.open(f"{there}/new/f", "wb", block_size=1000) as file:
+        for _ in range(10):
+            file.write(b"0123456789" * 77)
+        assert not (here / "new").exists()
+    assert (here / "new/f").read_bytes() == b"0123456789" * 770
+    with pytest.raises(ZeroDivisionError), fs.open(f"{there}/new/g", "wb") as file:
+        file.write(b"half")
+        1 / 0  # noqa: B018
+    assert not (here / "new/g").exists()
+    with fs.open(f"{there}/new/f", "ab") as file:
+        assert file.tell() == 7700
+        file.write(b"end")
+    assert (here / "new/f").read_bytes().endswith(b"789end")
+    with fs.open(f"{there}/t", "w", encoding="utf-8") as file:
+        file.write("größe\n")
+    assert fs.read_text(f"{there}/t", encoding="utf-8") == "größe\n"
+    with fs.transaction:
+        fs.pipe_file(f"{there}/late", b"x")
+        assert not fs.exists(f"{there}/late")
+    assert fs.cat_file(f"{there}/late") == b"x"
+    late = fs.open(f"{there}/only", "xb")
+    (here / "only").write_bytes(b"another's")
+    with pytest.raises(FileExistsError):
+        late.close()
+    assert (here / "only").read_bytes() == b"another's"
+    fs.touch(f"{there}/late")
+    assert fs.size(f"{there}/late") == 0
+
+
+def test_a_file_that_changes_while_it_is_read(fs, root):
+    here, there = root
+    (here / "f").write_bytes(b"a" * 1_000_000)
+    with fs.open(f"{there}/f", block_size=1000) as file:
+        file.read(10)
+        (here / "f").write_bytes(b"b" * 1_000_000)
+        file.seek(500_000)
+        with pytest.raises(tl.Error, match="f"):
+            file.read(10)
+
+
+def test_a_token_that_reads_only(served_here, fs, root, tmp_path):
+    here, there = root
+    (here / "f").write_bytes(b"data")
+    _, server, _, reader = served_here
+    only = TrunklineFileSystem("127.0.0.1", server.port, token=reader)
+    assert only.cat_file(f"{there}/f") == b"data"
+    (tmp_path / "x").write_bytes(b"x")
+    for does in [
+        lambda: only.open(f"{there}/g", "wb"),
+        lambda: only.pipe_file(f"{there}/g", b""),
+        lambda: only.put_file(tmp_path / "x", f"{there}/g"),
+        lambda: only.put(str(tmp_path / "x"), f"{there}/g"),
+        lambda: only.rm(f"{there}/f"),
+        lambda: only.rm(f"{there}", recursive=True),
+        lambda: only.mv(f"{there}/f", f"{there}/g"),
+        lambda: only.mkdir(f"{there}/d"),
+    ]:
+        with pytest.raises(PermissionError) as caught:
+            does()
+        assert reader not in str(caught.value)
+    assert contents(here) == {"f": b"data"}
+
+
+def test_tokens(served_here, root, tmp_path, monkeypatch):
+    here, there = root
+    (here / "f").write_bytes(b"data")
+    _, server, token, _ = served_here
+    kept = tmp_path / "token"
+    kept.write_text(token + "\n")
+    url = server.place(f"{there}/f")
+    with fsspec.open(url, token_file=kept) as file:
+        assert file.read() == b"data"
+    with pytest.raises(tl.RequestError, match="none was given"):
+        fsspec.open(url).open()
+    monkeypatch.setenv("TRUNKLINE_TOKEN", token)
+    with fsspec.open(url) as file:
+        assert file.read() == b"data"
+    (tmp_path / "got").mkdir()
+    fsspec.filesystem("trunkline", host="127.0.0.1", port=server.port).get(
+        f"{there}/f", str(tmp_path / "got") + "/"
+    )
+    assert contents(tmp_path / "got") == {"f": b"data"}
+    monkeypatch.delenv("TRUNKLINE_TOKEN")
+    with pytest.raises(tl.Error) as caught:
+        fsspec.open(url, token=tl.add_token(tmp_path / "others", "eve")).open()
+    assert caught.value.hint
+    with pytest.raises(tl.RequestError, match="cannot be used with"):
+        fsspec.open(url, token=token, token_file=kept).open()
+    fs = TrunklineFileSystem("127.0.0.1", server.port, token=token)
+    told = json.loads(fs.to_json(include_password=False))
+    assert "token" not in told and token not in repr(fs) + str(fs) + json.dumps(told)
+    assert fsspec.AbstractFileSystem.from_json(fs.to_json()).cat_file(f"{there}/f") == b"data"
+
+
+def test_pandas_reads_a_column_by_the_url(fs, root, served_here):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    here, there = root
+    frame = pandas.DataFrame({"a": range(200_000), "b": [str(one) for one in range(200_000)]})
+    frame.to_parquet(here / "x.parquet")
+    script = (
+        "import pandas, sys; f = pandas.read_parquet(sys.argv[1], columns=['a']); "
+        "print(list(f.columns), f.a.sum())"
+    )
+    token = served_here[2]
+    ran = subprocess.run(
+        [sys.executable, "-c", script, fs.unstrip_protocol(f"{there}/x.parquet")],
+        env=os.environ | {"TRUNKLINE_TOKEN": token}, capture_output=True, text=True, timeout=100,
+    )
+    assert ran.stdout == f"['a'] {frame.a.sum()}\n", ran.stderr
+    options = {"token": token}
+    frame.to_parquet(fs.unstrip_protocol(f"{there}/y.parquet"), storage_options=options)
+    back = pandas.read_parquet(fs.unstrip_protocol(f"{there}/y.parquet"), storage_options=options)
+    assert back.equals(frame)
+    frame.head(9).to_csv(fs.unstrip_protocol(f"{there}/z.csv"), storage_options=options)
+    assert (here / "z.csv").read_text() == frame.head(9).to_csv()
+
+
+def test_a_server_that_dies_inside_a_read(tmp_path):
+    (tmp_path / "store").mkdir()
+    token = tl.add_token(tmp_path / "tokens", "ana")
+    with open(tmp_path / "store/f", "wb") as file:
+        file.truncate(4 << 30)
+    server, port = served(tmp_path / "store", tmp_path / "tokens")
+    fs = TrunklineFileSystem("127.0.0.1", port, token=token, patience=2)
+    assert fs.size("/f") == 4 << 30
+    threading.Timer(0.3, server.kill).start()
+    began = time.monotonic()
+    with pytest.raises(tl.RunError) as caught:
+        while True:
+            fs.cat_file("/f", 0, 200_000_000)
+    server.wait()
+    assert time.monotonic() - began < 20 and caught.value.hint
+    with pytest.raises(tl.RunError):
+        fs.ls("/")
+    # The same filesystem goes on with another server at the same place.
+    server, _ = served(tmp_path / "store", tmp_path / "tokens", port)
+    try:
+        assert fs.cat_file("/f", 5, 10) == bytes(5)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_ctrl_c_inside_a_read(fs, root):
+    here, there = root
+    with open(here / "f", "wb") as file:
+        file.truncate(4 << 30)
+    waited = []
+
+    def interrupt():
+        time.sleep(0.3)
+        waited.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            fs.cat_file(f"{there}/f", 0, 400_000_000)
+    assert time.monotonic() - waited[0] < 1
+    assert fs.cat_file(f"{there}/f", 0, 3) == bytes(3)
+
+
+def _read(fs, path, answers):
+    answers.put((fs.cat_file(path), fs.open(path).read()))
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_other_processes(fs, root, how):
+    here, there = root
+    (here / "f").write_bytes(b"data")
+    assert fs.cat_file(f"{there}/f") == b"data"
+    context = multiprocessing.get_context(how)
+    answers = context.Queue()
+    children = [
+        context.Process(target=_read, args=(fs, f"{there}/f", answers)) for _ in range(3)
+    ]
+    for child in children:
+        child.start()
+    assert [answers.get(timeout=60) for _ in children] == [(b"data", b"data")] * 3
+    for child in children:
+        child.join(60)
+        assert child.exitcode == 0
+    # The connections of this process are as they were.
+    core = fs._core()
+    assert fs.cat_file(f"{there}/f") == b"data" and fs._core() is core
+
+
+def test_pickles(fs, root):
+    here, there = root
+    (here / "f").write_bytes(b"0123456789")
+    fs.info(there)
+    again = pickle.loads(pickle.dumps(fs))
+    assert again == fs and again.cat_file(f"{there}/f") == b"0123456789"
+    file = pickle.loads(pickle.dumps(fsspec.core.OpenFile(fs, f"{there}/f")))
+    with file as opened:
+        assert opened.read(3) == b"012"
+    with fs.open(f"{there}/f") as opened:
+        opened.seek(4)
+        other = pickle.loads(pickle.dumps(opened))
+    assert other.read() in (b"456789", b"0123456789")
+
+
+def test_threads_share_the_connections(fs, root):
+    here, there = root
+    made(here / "run7", [10_000] * 40)
+    expected = contents(here / "run7")
+    got, cores = {}, set()
+
+    def read(number):
+        mine = TrunklineFileSystem(fs.host, fs.port, token=fs.storage_options["token"])
+        cores.add(id(mine._core()))
+        for name in list(expected)[number::4]:
+            got[name] = mine.cat_file(f"{there}/run7/{name}")
+
+    threads = [threading.Thread(target=read, args=(one,)) for one in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert got == expected and len(cores) == 1

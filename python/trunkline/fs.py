@@ -1,0 +1,725 @@
+"""Files of a server as a filesystem of fsspec: `trunkline://HOST[:PORT]/PATH`.
+
+It needs fsspec (`pip install trunkline[fsspec]`), which finds it by itself: pandas, Dask and others
+take the URL as it is. Ranges and listings come over connections that stay open; whole files are
+copied as `trunkline.copy` does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import re
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import quote, unquote
+
+from fsspec.callbacks import DEFAULT_CALLBACK, Callback
+from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
+from fsspec.utils import isfilelike, stringify_path
+
+from . import _errors, _text, _trunkline
+from ._operations import copy
+from ._text import File, Time
+from ._trunkline import Progress
+
+__all__ = ["TrunklineFile", "TrunklineFileSystem"]
+
+_SCHEME = "trunkline://"
+# Requests at the same time for what has no request for many.
+_AT_ONCE = 16
+Info = dict[str, Any]
+Range = tuple[str, int | None, int | None]
+
+# Connections of this process, for all filesystems of one server. The keys have tokens: nothing
+# shows them.
+_open: weakref.WeakValueDictionary[tuple[Any, ...], _trunkline.Remote] = (
+    weakref.WeakValueDictionary()
+)
+
+
+def _bytes(path: str) -> bytes:
+    """A name as the server has it."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _decoded(path: str) -> str:
+    """A path of a URL as `trunkline.copy` reads it: `%20` is a space, `?` and `#` stay."""
+    if re.search("%(?![0-9A-Fa-f]{2})", path):
+        what = f"`{path}` has a % that two hexadecimal digits do not follow"
+        raise _errors.RequestError(what, "write %25 for a percent sign")
+    return unquote(path, errors="surrogateescape")
+
+
+class _Plan:
+    """What a copy of many will do: its pairs of names, and what listings said of them."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[str, str]] = []
+        self.known: dict[str, Info] = {}
+
+
+def _together(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[str]]:
+    """Pairs of names by what they begin with, as far as they end alike."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for source, target in pairs:
+        ones, others = source.split("/"), target.split("/")
+        alike = 0
+        most = min(len(ones), len(others)) - 1
+        while alike < most and ones[-1 - alike] == others[-1 - alike]:
+            alike += 1
+        cut = len(ones) - alike, len(others) - alike
+        below = "/".join(ones[cut[0] :])
+        key = "/".join(ones[: cut[0]]), "/".join(others[: cut[1]])
+        groups.setdefault(key, []).append(below)
+    return groups
+
+
+class TrunklineFileSystem(AbstractFileSystem):
+    """Files that `trunkline serve --root` serves.
+
+    Names are absolute below the folder of the token: `/run7/hits.parquet`. In URLs, and only there,
+    `%20` is a space, as for `trunkline.copy`.
+    """
+
+    protocol = "trunkline"
+    root_marker = "/"
+
+    def __init__(
+        self,
+        host: str,
+        port: int | None = None,
+        *,
+        token: str | None = None,
+        token_file: File | None = None,
+        streams: int | None = None,
+        patience: Time = "2min",
+        **options: Any,
+    ) -> None:
+        """Connects when something is asked for.
+
+        Args:
+            host: The server's name or address.
+            port: Its port, where it is not trunkline's.
+            token: What opens the server; `$TRUNKLINE_TOKEN` has it otherwise.
+            token_file: A file that has it.
+            streams: This many connections; without, as many as the path needs.
+            patience: How long the server may be gone before a request fails.
+            options: Those of all filesystems of fsspec.
+        """
+        super().__init__(**options)
+        self.host = host
+        self.port = port
+        self._access: dict[str, Any] = {
+            "token": token,
+            "token_file": None if token_file is None else os.fspath(token_file),
+        }
+        self._streams = streams
+        self._patience = _text.span(patience)
+        self._cores: dict[int, _trunkline.Remote] = {}
+
+    # Names.
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        if isinstance(path, list | tuple):
+            return [cls._strip_protocol(one) for one in path]
+        name: str = stringify_path(path)
+        if name.startswith(_SCHEME):
+            name = _decoded(name[len(_SCHEME) :].partition("/")[2])
+        elif name.startswith("trunkline::"):
+            name = name[len("trunkline::") :]
+        return "/" + re.sub("/+", "/", name).strip("/")
+
+    @staticmethod
+    def _get_kwargs_from_urls(path: str) -> dict[str, Any]:
+        if not path.startswith(_SCHEME):
+            return {}
+        authority = path[len(_SCHEME) :].partition("/")[0]
+        found = re.fullmatch(r"(\[[^\]]*\]|[^:]*):([0-9]+)", authority)
+        if found:
+            return {"host": found[1], "port": int(found[2])}
+        return {"host": authority}
+
+    @property
+    def _root(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host.strip("[]") else self.host
+        host = host.replace("[[", "[").replace("]]", "]")
+        return f"{_SCHEME}{host}" if self.port is None else f"{_SCHEME}{host}:{self.port}"
+
+    def unstrip_protocol(self, name: str) -> str:
+        """The URL of a name, as `trunkline.copy` takes it, too."""
+        if name.startswith(_SCHEME):
+            return name
+        path = self._strip_protocol(name)
+        return self._root + quote(path, safe="/", errors="surrogateescape")
+
+    @property
+    def fsid(self) -> str:
+        """Which server it is."""
+        return self._root
+
+    def __repr__(self) -> str:
+        """Which server it is, without what opens it."""
+        return f"<TrunklineFileSystem {self._root}>"
+
+    def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
+        """What makes the same filesystem; the token is a password."""
+        told = super().to_dict(include_password=include_password)
+        if not include_password:
+            told.pop("token", None)
+        return told
+
+    # Requests.
+
+    def _core(self) -> _trunkline.Remote:
+        """The connections of this process."""
+        process = os.getpid()
+        core = self._cores.get(process)
+        if core is None:
+            core = self._cores.setdefault(process, self._opened(process))
+        return core
+
+    def _opened(self, process: int) -> _trunkline.Remote:
+        streams = _text.number(self._streams)
+        environment = None if any(self._access.values()) else os.environ.get("TRUNKLINE_TOKEN")
+        key = (
+            process, self._root, *self._access.values(), environment, streams, self._patience,
+        )
+        core = _open.get(key)
+        if core is None:
+            core = _trunkline.Remote.open(
+                self._root + "/", **self._access, streams=streams, patience=self._patience
+            )
+            core = _open.setdefault(key, core)
+        return core
+
+    def _told(self, path: str, info: tuple[str, tuple[int, int, int], int, bytes | None]) -> Info:
+        kind, (size, modified, version), mode, link = info
+        told: Info = {
+            "name": path,
+            "size": size if kind == "file" else 0,
+            "type": kind,
+            "mtime": modified / 1e9,
+            "mtime_ns": modified,
+            "version": version,
+            "mode": mode,
+            "islink": link is not None,
+        }
+        if link is not None:
+            told["destination"] = link.decode("utf-8", "surrogateescape")
+        return told
+
+    def info(self, path: str, **_: Any) -> Info:
+        """What a name is; a link is what it points to."""
+        path = self._strip_protocol(path)
+        return self._told(path, self._core().info(_bytes(path)))
+
+    def exists(self, path: str, **_: Any) -> bool:
+        """Whether there is such a name. That it cannot be found out is an exception."""
+        try:
+            self.info(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def _is(self, path: str, kind: str) -> bool:
+        try:
+            return bool(self.info(path)["type"] == kind)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def isdir(self, path: str) -> bool:
+        """Whether it is a folder."""
+        return self._is(path, "directory")
+
+    def isfile(self, path: str) -> bool:
+        """Whether it is a file."""
+        return self._is(path, "file")
+
+    def _is_pattern(self, path: str) -> bool:
+        """Whether it stands for other names; a name that is there stands for itself."""
+        return any(one in path for one in "*?[") and not self.exists(path)
+
+    def _listed(self, path: str, recursive: bool) -> Iterator[Info]:
+        base = path.rstrip("/")
+        for name, info in self._core().list(_bytes(path), recursive):
+            yield self._told(f"{base}/{name.decode('utf-8', 'surrogateescape')}", info)
+
+    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+        """What is in a folder, or the file itself."""
+        path = self._strip_protocol(path)
+        try:
+            all_ = list(self._listed(path, recursive=False))
+        except NotADirectoryError:
+            all_ = [self.info(path)]
+        return all_ if detail else [one["name"] for one in all_]
+
+    def find(
+        self,
+        path: str,
+        maxdepth: int | None = None,
+        withdirs: bool = False,
+        detail: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """All files below a folder, by one listing."""
+        path = self._strip_protocol(path)
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        found: dict[str, Info] = {}
+        try:
+            all_ = list(self._listed(path, recursive=maxdepth != 1))
+            if withdirs:
+                found[path] = self.info(path)
+        except FileNotFoundError:
+            all_ = []
+        except NotADirectoryError:
+            all_ = [self.info(path)] if self.isfile(path) else []
+        start = len(path.rstrip("/")) + 1
+        for one in all_:
+            is_near = maxdepth is None or one["name"].count("/", start) < maxdepth
+            if is_near and (withdirs or one["type"] != "directory"):
+                found[one["name"]] = one
+        if plan := kwargs.get("_plan"):
+            plan.known.update(found)
+        names = sorted(found)
+        return {name: found[name] for name in names} if detail else names
+
+    def created(self, path: str) -> datetime.datetime:
+        """Not known: servers do not tell when a file was made."""
+        raise NotImplementedError(
+            "a trunkline server does not tell when a file was made; `modified` has its last change"
+        )
+
+    def modified(self, path: str) -> datetime.datetime:
+        """When the file was changed last."""
+        return datetime.datetime.fromtimestamp(self.info(path)["mtime"], datetime.timezone.utc)
+
+    def checksum(self, path: str) -> int:
+        """Another number for each version of a file."""
+        info = self.info(path)
+        return hash((info["size"], info["mtime_ns"], info["version"]))
+
+    # Bytes.
+
+    def _read_many(
+        self, ranges: Iterable[Range], expected: tuple[int, int, int] | None = None
+    ) -> list[bytes | _errors.Error]:
+        """Each range, or why it could not be read. Offsets below 0 are from the file's end."""
+        asked = []
+        for path, start, end in ranges:
+            start, end = start or 0, end
+            if start < 0 or (end is not None and end < 0):
+                size = self.size(path)
+                start = max(0, size + start) if start < 0 else start
+                end = max(0, size + end) if end is not None and end < 0 else end
+            asked.append((_bytes(path), start, end if end is None else max(start, end), expected))
+        return self._core().read_many(asked)
+
+    def cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **_: Any
+    ) -> bytes:
+        """Bytes of a file."""
+        (read,) = self._read_many([(self._strip_protocol(path), start, end)])
+        if isinstance(read, BaseException):
+            raise read
+        return read
+
+    def cat_ranges(
+        self,
+        paths: list[str],
+        starts: Any,
+        ends: Any,
+        max_gap: int | None = None,
+        on_error: str = "return",
+        **_: Any,
+    ) -> list[Any]:
+        """Many ranges of many files at once."""
+        if max_gap is not None:
+            raise NotImplementedError("ranges are not joined: each is read as it is asked for")
+        if not isinstance(paths, list):
+            raise TypeError("paths must be a list")
+        starts = starts if isinstance(starts, list) else [starts] * len(paths)
+        ends = ends if isinstance(ends, list) else [ends] * len(paths)
+        if len(starts) != len(paths) or len(ends) != len(paths):
+            raise ValueError("there must be as many starts and ends as paths")
+        names = [self._strip_protocol(path) for path in paths]
+        read = self._read_many(zip(names, starts, ends, strict=True))
+        for one in read:
+            if on_error == "raise" and isinstance(one, BaseException):
+                raise one
+        return read
+
+    def cat(
+        self, path: Any, recursive: bool = False, on_error: str = "raise", **kwargs: Any
+    ) -> Any:
+        """All of a file, or of many at once as a dictionary."""
+        plan = _Plan()
+        names = self.expand_path(path, recursive=recursive, _plan=plan, **kwargs)
+        is_one = len(names) == 1 and not isinstance(path, list)
+        if is_one and names[0] == self._strip_protocol(path):
+            return self.cat_file(names[0])
+        names = [one for one in names if plan.known.get(one, {}).get("type") != "directory"]
+        out: dict[str, Any] = {}
+        for name, read in zip(names, self._read_many((one, 0, None) for one in names), strict=True):
+            if isinstance(read, bytes) or on_error == "return":
+                out[name] = read
+            elif on_error == "raise":
+                raise read
+        return out
+
+    def _open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        autocommit: bool = True,
+        cache_options: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> TrunklineFile:
+        return TrunklineFile(
+            self,
+            path,
+            mode,
+            block_size or "default",
+            autocommit=autocommit,
+            cache_options=cache_options,
+            **kwargs,
+        )
+
+    # Whole files, as copies.
+
+    def _copy(
+        self, source: str, target: str, on_progress: Any = None, **options: Any
+    ) -> Any:
+        return copy(
+            source,
+            target,
+            **self._access,
+            streams=self._streams,
+            patience=self._patience,
+            copy_links=True,
+            history=False,
+            on_progress=on_progress,
+            **{"overwrite": True} | options,
+        )
+
+    def _check_right(self, number: int) -> None:
+        """Says so before a copy begins that this token may not do."""
+        if not self._core().rights()[number]:
+            verb = ("read", "write")[number]
+            raise _errors.RightsError(
+                f"this token may not {verb} files of {self._root}",
+                f"ask who runs the server for a token that may {verb}",
+            )
+
+    def get_file(
+        self,
+        rpath: str,
+        lpath: Any = None,
+        callback: Callback = DEFAULT_CALLBACK,
+        outfile: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Copies a file of the server to one here."""
+        rpath = self._strip_protocol(rpath)
+        if plan := kwargs.get("_plan"):
+            plan.pairs.append((rpath, os.path.abspath(stringify_path(lpath))))
+            return
+        if outfile is not None or isfilelike(lpath):
+            super().get_file(rpath, lpath, callback=callback, outfile=outfile)
+            return
+        plan = _Plan()
+        plan.pairs.append((rpath, os.path.abspath(stringify_path(lpath))))
+        self._get_planned(plan, callback)
+
+    def get(
+        self,
+        rpath: Any,
+        lpath: Any,
+        recursive: bool = False,
+        callback: Callback = DEFAULT_CALLBACK,
+        maxdepth: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Copies files and folders of the server to here."""
+        plan = _Plan()
+        super().get(rpath, lpath, recursive=recursive, maxdepth=maxdepth, _plan=plan)
+        self._get_planned(plan, callback, **kwargs)
+
+    def _get_planned(self, plan: _Plan, callback: Callback, **options: Any) -> None:
+        unknown = [source for source, _ in plan.pairs if source not in plan.known]
+        plan.known |= zip(unknown, self._infos(unknown), strict=True)
+        files = []
+        for source, target in plan.pairs:
+            is_folder = plan.known[source]["type"] == "directory"
+            os.makedirs(target if is_folder else os.path.dirname(target), exist_ok=True)
+            if not is_folder:
+                if os.path.isdir(target):
+                    raise _errors.IsAFolderError(f"{target} is a folder, and {source} is a file")
+                files.append((source, target))
+        callback.set_size(sum(plan.known[source]["size"] for source, _ in files))
+        for (source, target), below in _together(files).items():
+            if below == [""] and any(one in source for one in "*?[\\"):
+                self._get_renamed(source, target, callback, **options)
+            else:
+                self._copied(self.unstrip_protocol(source), target, below, callback, **options)
+
+    def _get_renamed(self, source: str, target: str, callback: Callback, **options: Any) -> None:
+        """Copies a file whose name a copy would take for a pattern, and gives it its new name."""
+        parent, _, name = source.rpartition("/")
+        with tempfile.TemporaryDirectory(
+            prefix=".trunkline-", dir=os.path.dirname(target)
+        ) as folder:
+            self._copied(self.unstrip_protocol(parent), folder, [name], callback, **options)
+            os.replace(os.path.join(folder, name), target)
+
+    def _infos(self, paths: list[str]) -> list[Info]:
+        if len(paths) < 2:
+            return [self.info(path) for path in paths]
+        with ThreadPoolExecutor(min(_AT_ONCE, len(paths))) as pool:
+            return list(pool.map(self.info, paths))
+
+    def _copied(
+        self, source: str, target: str, below: list[str], callback: Callback, **options: Any
+    ) -> None:
+        """Copies a file, or those `below` a folder."""
+        before = callback.value
+
+        def on_progress(event: Progress) -> None:
+            if event.kind == "progress" and event.bytes is not None:
+                callback.absolute_update(before + event.bytes)
+
+        if below == [""]:
+            result = self._copy(source, target, on_progress, **options)
+        else:
+            source, target = source.rstrip("/") + "/", target.rstrip("/") + "/"
+            result = self._copy(
+                source, target, on_progress, files_from=list(below), recursive=True, **options
+            )
+        files = result.files
+        for name, outcome, why in zip(
+            *(files.column(one) for one in ("name", "outcome", "because")), strict=True
+        ):
+            if outcome not in ("published", "skipped"):
+                raise _errors.IncompleteCopy(f"{name} was not copied: {why}", partial=result)
+        callback.absolute_update(before + sum(size or 0 for size in files.column("bytes")))
+
+    def put_file(
+        self,
+        lpath: Any,
+        rpath: str,
+        callback: Callback = DEFAULT_CALLBACK,
+        mode: str = "overwrite",
+        **kwargs: Any,
+    ) -> None:
+        """Copies a file here to the server, and makes the folder that it goes to."""
+        rpath = self._strip_protocol(rpath)
+        plan = kwargs.get("_plan") or _Plan()
+        plan.pairs.append((os.path.abspath(stringify_path(lpath)), rpath))
+        if kwargs.get("_plan"):
+            return
+        if mode == "create" and self.exists(rpath):
+            raise _errors.NameTakenError(f"{rpath} is there already")
+        self._put_planned(plan, callback)
+
+    def put(
+        self,
+        lpath: Any,
+        rpath: Any,
+        recursive: bool = False,
+        callback: Callback = DEFAULT_CALLBACK,
+        maxdepth: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Copies files and folders from here to the server."""
+        plan = _Plan()
+        super().put(lpath, rpath, recursive=recursive, maxdepth=maxdepth, _plan=plan)
+        self._put_planned(plan, callback, **kwargs)
+
+    def _put_planned(self, plan: _Plan, callback: Callback, **options: Any) -> None:
+        self._check_right(1)
+        files, folders = [], set()
+        for source, target in plan.pairs:
+            if os.path.isdir(source):
+                folders.add(target)
+            else:
+                files.append((source, target))
+        callback.set_size(sum(os.stat(source).st_size for source, _ in files))
+        folders |= {self._parent(target) for _, target in files}
+        self._make_folders(folders)
+        for (source, target), below in _together(files).items():
+            if below == [""] and self.isdir(target):
+                raise _errors.IsAFolderError(f"{target} is a folder, and {source} is a file")
+            self._copied(source, self.unstrip_protocol(target), below, callback, **options)
+
+    def _make_folders(self, folders: Iterable[str]) -> None:
+        """Makes folders with those that they are in, each once."""
+        every = sorted(folders)
+        for one, following in zip(every, [*every[1:], ""], strict=False):
+            if one != "/" and not following.startswith(one + "/"):
+                self._core().make_folder(_bytes(one), True)
+
+    def cp_file(self, path1: str, path2: str, **_: Any) -> None:
+        """Copies a file of the server to another name; its bytes come here and go back."""
+        path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
+        if self.isdir(path1):
+            self.makedirs(path2, exist_ok=True)
+            return
+        with tempfile.TemporaryDirectory(prefix="trunkline-") as folder:
+            here = os.path.join(folder, "file")
+            self.get_file(path1, here)
+            self.put_file(here, path2)
+
+    # Names that change.
+
+    def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
+        """Makes a folder."""
+        path = self._strip_protocol(path)
+        if self.exists(path):
+            raise _errors.NameTakenError(f"{path} is there already")
+        self._core().make_folder(_bytes(path), create_parents)
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        """Makes a folder, and those that it is in."""
+        path = self._strip_protocol(path)
+        if not exist_ok and self.exists(path):
+            raise _errors.NameTakenError(f"{path} is there already")
+        if path != "/":
+            self._core().make_folder(_bytes(path), True)
+
+    def rmdir(self, path: str) -> None:
+        """Removes a folder with nothing in it."""
+        self._core().remove(_bytes(self._strip_protocol(path)), "folder")
+
+    def rm_file(self, path: str) -> None:
+        """Removes a file, or a link and not what it points to."""
+        self._core().remove(_bytes(self._strip_protocol(path)), "file")
+
+    _rm = rm_file
+
+    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        """Removes files, and folders with all that is in them where it is `recursive`."""
+        what = "tree" if recursive and maxdepth is None else "file"
+        depth = maxdepth if recursive else None
+        for one in path if isinstance(path, list) else [path]:
+            name = self._strip_protocol(one)
+            if self._is_pattern(name) or depth is not None:
+                names = self.expand_path(name, recursive=recursive, maxdepth=maxdepth)
+            else:
+                names = [name]
+            gone = "\0"
+            for each in names if what == "tree" else reversed(names):
+                if not each.startswith(gone + "/"):
+                    is_folder = what == "file" and depth is not None and self.isdir(each)
+                    self._core().remove(_bytes(each), "folder" if is_folder else what)
+                    gone = each if what == "tree" else gone
+
+    def mv(
+        self,
+        path1: Any,
+        path2: Any,
+        recursive: bool = False,
+        maxdepth: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Gives files and folders other names, at the server; what has the name is replaced."""
+        if isinstance(path1, list) and isinstance(path2, list):
+            for one, other in zip(path1, path2, strict=True):
+                self.mv(one, other)
+            return
+        into = stringify_path(path2).endswith("/") or self.isdir(path2)
+        target = self._strip_protocol(path2)
+        is_one = not isinstance(path1, list) and not self._is_pattern(self._strip_protocol(path1))
+        names = [self._strip_protocol(path1)] if is_one else self.expand_path(path1)
+        if not into and len(names) > 1:
+            raise _errors.NotAFolderError(f"{target} is no folder, and several names go there")
+        for name in names:
+            place = f"{target.rstrip('/')}/{name.rpartition('/')[2]}" if into else target
+            if place != name and not (is_one and name == target):
+                self._core().rename(_bytes(name), _bytes(place), True)
+
+
+class TrunklineFile(AbstractBufferedFile):
+    """A file of a server.
+
+    What is read is of one version of it: when it changes meanwhile, that is an exception. What is
+    written goes to a temporary file here, and to the server when the file is closed; where the
+    `with` block ends in an exception, it does not.
+    """
+
+    def __init__(
+        self, fs: TrunklineFileSystem, path: str, mode: str = "rb", *args: Any, **kwargs: Any
+    ) -> None:
+        """For `TrunklineFileSystem.open`."""
+        self._held: Any = None
+        if mode == "rb":
+            self.details = fs.info(path)
+            if self.details["type"] == "directory":
+                raise _errors.IsAFolderError(f"{path} is a folder")
+        super().__init__(fs, path, mode, *args, **kwargs)
+        if mode != "rb":
+            self.closed = True
+            self._begin()
+            self.closed = False
+
+    def _begin(self) -> None:
+        """Refuses what would be refused at the end, once everything is written."""
+        self.fs._check_right(1)
+        there = None
+        with contextlib.suppress(FileNotFoundError):
+            there = self.fs.info(self.path)
+        if there and there["type"] == "directory":
+            raise _errors.IsAFolderError(f"{self.path} is a folder")
+        if there and self.mode == "xb":
+            raise _errors.NameTakenError(f"{self.path} is there already")
+        self._held = tempfile.NamedTemporaryFile(prefix="trunkline-")
+        if there and self.mode == "ab":
+            self.fs.get_file(self.path, outfile=self._held)
+            self.loc = self._held.tell()
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        told = self.details
+        expected = told["size"], told["mtime_ns"], told["version"]
+        (read,) = self.fs._read_many([(self.path, start, end)], expected)
+        if isinstance(read, BaseException):
+            raise read
+        return bytes(read)
+
+    def _upload_chunk(self, final: bool = False) -> bool:
+        self._held.write(self.buffer.getbuffer())
+        if final and self.autocommit:
+            self.commit()
+        return True
+
+    def commit(self) -> None:
+        """Puts what was written at the server."""
+        self._held.flush()
+        self.fs._make_folders({self.fs._parent(self.path)})
+        options: dict[str, Any] = {"no_preserve": ["times", "permissions"]}
+        if self.mode == "xb":
+            options |= {"overwrite": False, "ignore_existing": True}
+        place = self.fs.unstrip_protocol(self.path)
+        try:
+            result = self.fs._copy(self._held.name, place, **options)
+        finally:
+            self.discard()
+        if "skipped" in result.files.column("outcome"):
+            raise _errors.NameTakenError(f"{self.path} is there already")
+
+    def discard(self) -> None:
+        """Forgets what was written."""
+        if self._held is not None:
+            self._held.close()
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        """Closes it; what was written is forgotten after an exception."""
+        if kind is not None and self.mode != "rb":
+            self.discard()
+            self.closed = True
+        self.close()
