@@ -60,7 +60,7 @@ def turns():
         says(("Failed", problem("go away", hint="or stay")), opened=False),
         told=["go away", "or stay"],
     )
-    yield told("the user there ended it", says(("Cancel", None)))
+    yield told("the user there ended it", says(("Cancel", None)), code=75)
 
 
 # --- pieces -------------------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def answer(far, control, send):
     """Twice what has to be complained about, or end its stream; and then no more."""
     stream = None
     for _ in range(2):
-        stream = stream or far.stream()
+        stream = stream or asked_stream(far, control)
         try:
             stream.send(send())
         except Ended:
@@ -99,6 +99,16 @@ def answer(far, control, send):
         control.say(("Streams", 1))
     control.say(("Failed", problem("that was it", kind="Cancelled")))
     drain(control)
+
+
+def asked_stream(far, control):
+    """A stream; asked for again, since an end that has not seen yet that its stream is gone makes no other."""
+    for _ in range(4):
+        try:
+            return far.stream(seconds=3)
+        except Ended:
+            control.say(("Streams", 1))
+    raise Ended("timed out: no stream came")
 
 
 def notice(stream, control):

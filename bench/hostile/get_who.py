@@ -71,7 +71,7 @@ def is_stopped_while_it_waits(stage):
     process.send_signal(2)
     result = stage.finish(process)
     assert time.monotonic() - begin < 8, "it went on waiting"
-    stage.expect(result, code=1)
+    stage.expect(result, code=75)
 
 
 def silences():

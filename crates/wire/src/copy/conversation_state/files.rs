@@ -120,7 +120,7 @@ impl Files {
         let (told, said) = (self.told, linked);
         require(said <= told, ProtocolRule::Linked { said, told })?;
         let sums = [
-            ("number", u64::from(self.told), u64::from(count)),
+            ("entries", u64::from(self.told), u64::from(count)),
             ("bytes", self.bytes, bytes),
         ];
         for (what, told, said) in sums {

@@ -175,7 +175,7 @@ fn the_end_of_the_entries_agrees_with_them() {
     assert_eq!(refused(&mut protocol, Near, too_many), rule);
     let wrong = refused(&mut protocol, Near, end(5, bytes));
     let rule = ProtocolRule::Sum {
-        what: "number",
+        what: "entries",
         told: 4,
         said: 5,
     };
