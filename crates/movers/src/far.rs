@@ -212,6 +212,23 @@ impl Far {
         format!("{user}{}{port}", self.host_in_url())
     }
 
+    /// The same for people and documents: `PASSWORD` stands for a password.
+    pub fn without_password(&self) -> Far {
+        let user = self.user.as_deref().map(|user| match user.split_once(':') {
+            Some((user, _)) => format!("{user}:{HIDDEN}"),
+            None => user.to_owned(),
+        });
+        Far {
+            asked: without_password(&self.asked),
+            user,
+            path: match self.mover {
+                Mover::Rclone => without_password(&self.path),
+                _ => self.path.clone(),
+            },
+            ..self.clone()
+        }
+    }
+
     /// Whether what is sent there is not kept.
     pub fn keeps_nothing(&self) -> bool {
         self.path == "/dev/null"
@@ -232,6 +249,42 @@ fn inline_host(remote: &str) -> &str {
     let options = remote.split([',', ':']);
     let mut hosts = options.filter_map(|option| option.strip_prefix("host="));
     hosts.next().unwrap_or_default()
+}
+
+/// What stands for a password.
+const HIDDEN: &str = "PASSWORD";
+
+/// `text` with `PASSWORD` for each password in it: behind the user of a URL, and behind `pass=` of
+/// an rclone remote that is written out.
+///
+/// ```
+/// let shown = movers::without_password("tune ftp://ana:secret@dtn/file");
+/// assert_eq!(shown, "tune ftp://ana:PASSWORD@dtn/file");
+/// ```
+pub fn without_password(text: &str) -> String {
+    let urls = replaced(text, "://", &['/', ' ', '\'', '"'], |place| {
+        let (user, host) = place.rsplit_once('@')?;
+        Some(format!("{}:{HIDDEN}@{host}", user.split_once(':')?.0))
+    });
+    replaced(&urls, ",pass=", &[',', ':'], |_| Some(HIDDEN.to_owned()))
+}
+
+/// `text` with `change` of what stands between each `mark` and the next of `ends`.
+fn replaced(
+    text: &str,
+    mark: &str,
+    ends: &[char],
+    change: impl Fn(&str) -> Option<String>,
+) -> String {
+    let mut parts = text.split(mark);
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (place, rest) = part.split_at(part.find(ends).unwrap_or(part.len()));
+        told.push_str(mark);
+        told.push_str(&change(place).unwrap_or_else(|| place.to_owned()));
+        told.push_str(rest);
+    }
+    told
 }
 
 /// Before an rclone remote.
@@ -344,6 +397,24 @@ mod tests {
         ] {
             assert!(refusal(asked).contains("begins with a dash"), "{asked}");
         }
+    }
+
+    #[test]
+    fn passwords_are_neither_shown_nor_kept() {
+        for (asked, shown) in [
+            ("ftp://ana:p@ss@h/f", "ftp://ana:PASSWORD@h/f"),
+            ("ftp://ana@h/f", "ftp://ana@h/f"),
+            ("ftp://h:21/a@b:c", "ftp://h:21/a@b:c"),
+            (
+                "sftp+rclone::sftp,host=h,pass=x1,user=me:f",
+                "sftp+rclone::sftp,host=h,pass=PASSWORD,user=me:f",
+            ),
+            ("tune('ftp://ana:x@h/f')", "tune('ftp://ana:PASSWORD@h/f')"),
+        ] {
+            assert_eq!(without_password(asked), shown);
+        }
+        let far = far("ftp://ana:secret@h/f").without_password();
+        assert_eq!(far.authority(), "ana:PASSWORD@h");
     }
 
     #[test]

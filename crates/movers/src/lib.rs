@@ -27,7 +27,7 @@ mod version;
 mod xrootd;
 
 pub use client::{Client, Mover};
-pub use far::{Far, FarError};
+pub use far::{Far, FarError, without_password};
 pub use job::{Invocation, Job, Local, Removal, Unable};
 pub use printed::Printed;
 pub use version::Version;

@@ -26,6 +26,7 @@ pub use emulated::EmulatedPath;
 pub use error::OpenError;
 pub use live::LiveHost;
 pub use mover::MoverTarget;
+pub use movers::without_password;
 pub use name::{TargetName, load_path};
 pub use network::EmulatedNetwork;
 pub use simulated::SimulatedPath;

@@ -222,7 +222,7 @@ impl Target for MoverTarget {
         let version = self.version.clone();
         let version = version.unwrap_or_else(|| self.client.oldest());
         TargetInfo {
-            name: self.far.asked.clone(),
+            name: movers::without_password(&self.far.asked),
             kind: TargetKind::Live,
             limits: sockets::host::limits(),
             congestion,
@@ -248,7 +248,8 @@ impl Target for MoverTarget {
     }
 
     fn command(&self, setting: &Setting) -> Option<MoverCommand> {
-        let mut command = self.client.command(&self.far, &self.options, setting);
+        let shown = self.far.without_password();
+        let mut command = self.client.command(&shown, &self.options, setting);
         if let Some((_, carried)) = self.carried.iter().find(|(noted, _)| noted == setting) {
             let seen = format!(
                 "of {} streams asked for, {carried} carried data",

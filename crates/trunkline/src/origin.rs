@@ -29,10 +29,13 @@ pub fn name_command(words: Vec<String>) {
     COMMAND.with_borrow_mut(|command| *command = Some(words));
 }
 
+/// The words, without the passwords in them: documents are kept and passed on.
 fn command() -> Vec<String> {
     let of_process = || {
         let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
         words.collect()
     };
-    COMMAND.with_borrow(Clone::clone).unwrap_or_else(of_process)
+    let words = COMMAND.with_borrow(Clone::clone);
+    let words = words.unwrap_or_else(of_process).into_iter();
+    words.map(|word| target::without_password(&word)).collect()
 }
