@@ -40,8 +40,8 @@ pub trait Client: Send + Sync {
     /// The oldest version whose options are those used here.
     fn oldest(&self) -> Version;
 
-    /// What it lets its user set in this version and direction.
-    fn axes(&self, version: &Version, direction: Direction) -> MoverAxes;
+    /// What it lets its user set.
+    fn axes(&self) -> MoverAxes;
 
     /// Its command line for a job.
     ///
@@ -133,12 +133,10 @@ pub(crate) fn streams_only(streams_max: u64) -> MoverAxes {
     }
 }
 
-/// What no program does: data both ways at once, and what has no option.
-pub(crate) fn refuse_unknown(
-    program: &str,
-    setting: &Setting,
-    axes: &MoverAxes,
-) -> Result<(), Unable> {
+/// Refuses what no program does, data both ways at once, and what this one has no option for.
+pub(crate) fn refuse_unknown(client: &impl Client, setting: &Setting) -> Result<(), Unable> {
+    let program = client.program();
+    let axes = client.axes();
     let unable =
         |what: &str, hint: &str| Err(crate::job::unable(format!("{program} {what}"), hint));
     if setting.direction == Direction::Both {
@@ -170,8 +168,9 @@ pub(crate) fn refuse_unknown(
     Ok(())
 }
 
-/// The same for what only tools that measure have.
-pub(crate) fn refuse_tcp(program: &str, setting: &Setting) -> Result<(), Unable> {
+/// Refuses what only programs that measure have options for.
+pub(crate) fn refuse_tcp(client: &impl Client, setting: &Setting) -> Result<(), Unable> {
+    let program = client.program();
     let asked = match (&setting.congestion, setting.mss) {
         (Some(name), _) => format!("the congestion control, and `{name}` was asked for"),
         (_, Some(mss)) => format!("the segment size, and {mss} was asked for"),

@@ -72,7 +72,7 @@ impl Client for GridFtp {
         Version::new(&[9])
     }
 
-    fn axes(&self, _version: &Version, _direction: Direction) -> MoverAxes {
+    fn axes(&self) -> MoverAxes {
         MoverAxes {
             window: true,
             block: vec![Bytes::from_mib(1)],
@@ -82,12 +82,8 @@ impl Client for GridFtp {
 
     fn invocation(&self, job: &Job<'_>) -> Result<Invocation, Unable> {
         let setting = job.setting;
-        refuse_unknown(
-            PROGRAM,
-            setting,
-            &self.axes(&self.oldest(), setting.direction),
-        )?;
-        refuse_tcp(PROGRAM, setting)?;
+        refuse_unknown(self, setting)?;
+        refuse_tcp(self, setting)?;
         let invocation = GridFtp::with_setting(job.options, setting).word("-vb");
         Ok(match setting.direction {
             Direction::Reverse => {
@@ -131,11 +127,7 @@ impl Client for GridFtp {
             Direction::Reverse => invocation.word(remote).word("file:///DESTINATION"),
             _ => invocation.word("file:///SOURCE").word(remote),
         };
-        MoverCommand {
-            program: PROGRAM.to_owned(),
-            line: invocation.line(),
-            note: None,
-        }
+        invocation.command(None)
     }
 
     /// `    653000704 bytes       124.55 MB/sec avg       124.55 MB/sec inst`, all so far.

@@ -58,7 +58,7 @@ impl Client for Iperf2 {
         Version::new(&[2, 1])
     }
 
-    fn axes(&self, _version: &Version, _direction: Direction) -> MoverAxes {
+    fn axes(&self) -> MoverAxes {
         MoverAxes {
             window: true,
             pacing: true,
@@ -68,8 +68,7 @@ impl Client for Iperf2 {
     }
 
     fn invocation(&self, job: &Job<'_>) -> Result<Invocation, Unable> {
-        let axes = self.axes(&self.oldest(), job.setting.direction);
-        refuse_unknown(PROGRAM, job.setting, &axes)?;
+        refuse_unknown(self, job.setting)?;
         let seconds = job.lasting.as_secs_f64().ceil() as u64 + 1;
         let invocation = Iperf2::with_setting(job.far, job.options, job.setting);
         Ok(invocation.flag("-t", seconds).flag("-i", 1).flag("-f", "m"))
@@ -83,11 +82,7 @@ impl Client for Iperf2 {
         let note = fixed(setting).map(|window| {
             format!("-w sets this end only; start the server with `iperf -s -w {window}`")
         });
-        MoverCommand {
-            program: PROGRAM.to_owned(),
-            line: Iperf2::with_setting(far, options, setting).line(),
-            note,
-        }
+        Iperf2::with_setting(far, options, setting).command(note)
     }
 
     /// The intervals of all streams; the lines of `[SUM]` repeat them.

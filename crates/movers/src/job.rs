@@ -1,6 +1,6 @@
 //! One run of a program's client.
 
-use observe::{Setting, Window};
+use observe::{MoverCommand, Setting, Window};
 use thiserror::Error;
 use units::{Bytes, Span};
 
@@ -80,6 +80,15 @@ impl Invocation {
         let value = value.map(|value| (name.to_owned(), value.to_string()));
         self.environment.extend(value);
         self
+    }
+
+    /// As the command that a user is to type.
+    pub(crate) fn command(&self, note: Option<String>) -> MoverCommand {
+        MoverCommand {
+            program: self.program.clone(),
+            line: self.line(),
+            note,
+        }
     }
 
     /// As people type it, quoted where a shell would take it apart.

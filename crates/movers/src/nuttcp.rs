@@ -60,7 +60,7 @@ impl Client for Nuttcp {
         Version::new(&[6])
     }
 
-    fn axes(&self, _version: &Version, _direction: Direction) -> MoverAxes {
+    fn axes(&self) -> MoverAxes {
         MoverAxes {
             window: true,
             block: vec![Bytes::from_mib(1)],
@@ -70,12 +70,8 @@ impl Client for Nuttcp {
 
     fn invocation(&self, job: &Job<'_>) -> Result<Invocation, Unable> {
         let setting = job.setting;
-        refuse_unknown(
-            PROGRAM,
-            setting,
-            &self.axes(&self.oldest(), setting.direction),
-        )?;
-        refuse_tcp(PROGRAM, setting)?;
+        refuse_unknown(self, setting)?;
+        refuse_tcp(self, setting)?;
         let seconds = job.lasting.as_secs_f64().ceil() as u64 + 1;
         let invocation = Nuttcp::with_setting(job.options, setting);
         // A server that has just lost a client refuses for a moment, and `-a` asks again.
@@ -89,11 +85,7 @@ impl Client for Nuttcp {
     }
 
     fn command(&self, far: &Far, options: &[String], setting: &Setting) -> MoverCommand {
-        MoverCommand {
-            program: PROGRAM.to_owned(),
-            line: Nuttcp::to(Nuttcp::with_setting(options, setting), far).line(),
-            note: None,
-        }
+        Nuttcp::to(Nuttcp::with_setting(options, setting), far).command(None)
     }
 
     /// `  112.0000 MB /   1.00 sec =  939.5012 Mbps     0 retrans`, an interval a line; the last

@@ -66,7 +66,7 @@ impl Client for Rclone {
         Version::new(&[1, 60])
     }
 
-    fn axes(&self, _version: &Version, _direction: Direction) -> MoverAxes {
+    fn axes(&self) -> MoverAxes {
         MoverAxes {
             pipelining: vec![256],
             block: vec![Bytes::from_kib(255)],
@@ -76,12 +76,8 @@ impl Client for Rclone {
 
     fn invocation(&self, job: &Job<'_>) -> Result<Invocation, Unable> {
         let setting = job.setting;
-        refuse_unknown(
-            PROGRAM,
-            setting,
-            &self.axes(&self.oldest(), setting.direction),
-        )?;
-        refuse_tcp(PROGRAM, setting)?;
+        refuse_unknown(self, setting)?;
+        refuse_tcp(self, setting)?;
         let invocation = Rclone::with_setting(job.options, setting)
             .flag("--stats", "1s")
             .word("--stats-one-line")
@@ -127,11 +123,7 @@ impl Client for Rclone {
                 }),
             ),
         };
-        MoverCommand {
-            program: PROGRAM.to_owned(),
-            line: invocation.line(),
-            note,
-        }
+        invocation.command(note)
     }
 
     /// `2026/11/25 02:15:00 INFO  : 11.234 MiB / 4 GiB, 0%, 5.5 MiB/s, ETA 12m`, all so far.

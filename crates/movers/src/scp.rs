@@ -59,7 +59,7 @@ impl Client for Scp {
         Version::new(&[9, 2])
     }
 
-    fn axes(&self, _version: &Version, _direction: Direction) -> MoverAxes {
+    fn axes(&self) -> MoverAxes {
         MoverAxes {
             pipelining: vec![256],
             block: vec![Bytes::from_kib(255)],
@@ -69,12 +69,8 @@ impl Client for Scp {
 
     fn invocation(&self, job: &Job<'_>) -> Result<Invocation, Unable> {
         let setting = job.setting;
-        refuse_unknown(
-            PROGRAM,
-            setting,
-            &self.axes(&self.oldest(), setting.direction),
-        )?;
-        refuse_tcp(PROGRAM, setting)?;
+        refuse_unknown(self, setting)?;
+        refuse_tcp(self, setting)?;
         let invocation = Scp::with_setting(job.options, setting)
             .word("-B")
             .flag_of("-P", job.far.port)
@@ -118,11 +114,9 @@ impl Client for Scp {
             Direction::Reverse => invocation.word(remote).word("DESTINATION"),
             _ => invocation.word("SOURCE").word(remote),
         };
-        MoverCommand {
-            program: PROGRAM.to_owned(),
-            line: invocation.line(),
-            note: Some("it has one stream and leaves the window to the kernel".to_owned()),
-        }
+        invocation.command(Some(
+            "it has one stream and leaves the window to the kernel".to_owned(),
+        ))
     }
 
     fn printed(&self, _text: &str) -> Option<Printed> {

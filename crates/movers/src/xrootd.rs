@@ -59,7 +59,7 @@ impl Client for Xrootd {
         Version::new(&[5])
     }
 
-    fn axes(&self, _version: &Version, _direction: Direction) -> MoverAxes {
+    fn axes(&self) -> MoverAxes {
         MoverAxes {
             pipelining: vec![8],
             block: vec![Bytes::from_mib(2)],
@@ -69,12 +69,8 @@ impl Client for Xrootd {
 
     fn invocation(&self, job: &Job<'_>) -> Result<Invocation, Unable> {
         let setting = job.setting;
-        refuse_unknown(
-            PROGRAM,
-            setting,
-            &self.axes(&self.oldest(), setting.direction),
-        )?;
-        refuse_tcp(PROGRAM, setting)?;
+        refuse_unknown(self, setting)?;
+        refuse_tcp(self, setting)?;
         // A server that has just lost a client holds its file open for a moment.
         let invocation = Xrootd::with_setting(job.options, setting);
         let invocation = invocation.word("-f").word("--coerce");
@@ -109,11 +105,7 @@ impl Client for Xrootd {
             Direction::Reverse => invocation.word(remote).word("DESTINATION"),
             _ => invocation.word("SOURCE").word(remote),
         };
-        MoverCommand {
-            program: PROGRAM.to_owned(),
-            line: invocation.line(),
-            note: None,
-        }
+        invocation.command(None)
     }
 
     /// `[1.2GB/10GB][ 12%][=====>      ][118.2MB/s]`, all so far.

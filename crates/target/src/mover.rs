@@ -19,7 +19,7 @@ mod running;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use movers::{Client, Far, Invocation, Job, Removal, Version};
+use movers::{Client, Far, Invocation, Job, Removal};
 use observe::{
     Amount, MoverCommand, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
     TargetKind, Watch,
@@ -38,7 +38,8 @@ pub struct MoverTarget {
     far: Far,
     options: Vec<String>,
     client: &'static dyn Client,
-    version: Option<Version>,
+    /// Whether its version is one whose options are those used here.
+    is_checked: bool,
     data: Option<TestData>,
     /// What the runs so far have left at the far end.
     to_remove: Option<Removal>,
@@ -68,7 +69,7 @@ impl MoverTarget {
             client: far.mover.client(),
             far,
             options,
-            version: None,
+            is_checked: false,
             data: None,
             to_remove: None,
             left_behind: None,
@@ -81,19 +82,20 @@ impl MoverTarget {
 
     /// Asks the program for its version, once.
     fn check_version(&mut self) -> Result<(), TargetError> {
-        if self.version.is_none() {
-            let answer = running::ask(
-                &self.client.ask_version(),
-                self.client,
-                self.patience.answer,
-            )?;
-            let version = self.client.version(&answer);
-            let version = version.ok_or_else(|| errors::unknown_version(self.client, &answer))?;
-            if version < self.client.oldest() {
-                return Err(errors::too_old(self.client, &version));
-            }
-            self.version = Some(version);
+        if self.is_checked {
+            return Ok(());
         }
+        let answer = running::ask(
+            &self.client.ask_version(),
+            self.client,
+            self.patience.answer,
+        )?;
+        let version = self.client.version(&answer);
+        let version = version.ok_or_else(|| errors::unknown_version(self.client, &answer))?;
+        if version < self.client.oldest() {
+            return Err(errors::too_old(self.client, &version));
+        }
+        self.is_checked = true;
         Ok(())
     }
 
@@ -219,14 +221,12 @@ impl Target for MoverTarget {
         if self.far.mover != movers::Mover::Iperf2 {
             congestion.truncate(1);
         }
-        let version = self.version.clone();
-        let version = version.unwrap_or_else(|| self.client.oldest());
         TargetInfo {
             name: movers::without_password(&self.far.asked),
             kind: TargetKind::Live,
             limits: sockets::host::limits(),
             congestion,
-            mover: Some(self.client.axes(&version, observe::Direction::Forward)),
+            mover: Some(self.client.axes()),
         }
     }
 

@@ -37,7 +37,7 @@ impl Client for Scripted {
         Version::new(&[2])
     }
 
-    fn axes(&self, _: &Version, _: Direction) -> MoverAxes {
+    fn axes(&self) -> MoverAxes {
         MoverAxes {
             streams_max: StreamCount::MAX,
             window: true,
