@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use changes::{Detector, Event, Forecast, UnixTime};
 use units::Span;
-use watch_store::{Pair, PairHistory, SavedDetector, Series, Store, StoredEvent, StoredVisit};
+use watch_store::{
+    Name, Pair, PairHistory, SavedDetector, SavedState, Series, Store, StoredEvent, StoredVisit,
+};
 
 use crate::{CollectorError, FOR_EVER};
 
@@ -13,10 +15,15 @@ const PAST: Span = Span::from_secs(60 * 86_400);
 /// Visits after which a detector is saved: a day of half-hourly ones.
 const SAVE_AFTER: u32 = 48;
 
+/// The detectors of a pair, by task.
+type Tasks = BTreeMap<Name, Watched>;
+
 /// All detectors.
 #[derive(Default)]
 pub(crate) struct Detection {
-    series: BTreeMap<Series, Watched>,
+    pairs: BTreeMap<Pair, Tasks>,
+    /// How many saved states could not be used.
+    pub relearned: usize,
 }
 
 struct Watched {
@@ -32,17 +39,18 @@ impl Detection {
         let mut detection = Detection::default();
         let mut events = Vec::new();
         for series in store.all_series()? {
-            let (watched, found) = resumed(store, &series)?;
+            let state = store.saved_detector(&series)?;
+            detection.relearned += usize::from(state == SavedState::Unusable);
+            let (watched, found) = resumed(store, &series, state)?;
             events.extend(stored(store, &series, found)?);
-            detection.series.insert(series, watched);
+            let tasks = detection.pairs.entry(series.pair).or_default();
+            tasks.insert(series.task, watched);
         }
-        let latest: BTreeMap<Pair, UnixTime> = detection
-            .series
-            .iter()
-            .map(|(series, watched)| (series.pair.clone(), watched.through))
-            .collect();
-        for (pair, now) in &latest {
-            detection.support(store, pair, *now, &mut events)?;
+        for (pair, tasks) in &mut detection.pairs {
+            let latest = tasks.values().map(|watched| watched.through).max();
+            if let Some(now) = latest {
+                support(tasks, store, pair, now, &mut events)?;
+            }
         }
         Ok((detection, events))
     }
@@ -59,52 +67,15 @@ impl Detection {
                 pair: visit.pair.clone(),
                 task: visit.task.clone(),
             };
-            let watched = self
-                .series
-                .entry(series.clone())
-                .or_insert_with(Watched::new);
+            let tasks = self.pairs.entry(series.pair.clone()).or_default();
+            let task = tasks.entry(series.task.clone());
+            let watched = task.or_insert_with(Watched::new);
             let found = watched.push(&visit.visit);
             events.extend(stored(store, &series, found)?);
             if watched.unsaved >= SAVE_AFTER {
                 watched.save(store, &series)?;
             }
-            self.support(store, &series.pair, visit.visit.at, events)?;
-        }
-        Ok(())
-    }
-
-    /// Gives the events of a pair's tasks the causes that visits of its other tasks show.
-    fn support(
-        &mut self,
-        store: &mut Store,
-        pair: &Pair,
-        now: UnixTime,
-        events: &mut Vec<StoredEvent>,
-    ) -> Result<(), CollectorError> {
-        let of_pair = self
-            .series
-            .iter()
-            .filter(|(series, _)| series.pair == *pair);
-        let tasks: Vec<Series> = of_pair.map(|(series, _)| series.clone()).collect();
-        for series in &tasks {
-            let own = self.series.get(series);
-            if tasks.len() < 2 || !own.is_some_and(|own| own.detector.may_be_supported(now)) {
-                continue;
-            }
-            let others = tasks.iter().filter(|other| *other != series);
-            let others = others.filter_map(|other| self.series.get(other));
-            let visits = others.flat_map(|other| other.detector.visits());
-            let visits: Vec<changes::Visit> = visits.cloned().collect();
-            let visits: Vec<&changes::Visit> = visits.iter().collect();
-            if let Some(own) = self.series.get_mut(series) {
-                let found = own.detector.support(&visits, now);
-                let is_revised = !found.is_empty();
-                events.extend(stored(store, series, found)?);
-                if is_revised {
-                    // A start from an older state would count revisions anew.
-                    own.save(store, series)?;
-                }
-            }
+            support(tasks, store, &series.pair, visit.visit.at, events)?;
         }
         Ok(())
     }
@@ -116,10 +87,10 @@ impl Detection {
         now: UnixTime,
         events: &mut Vec<StoredEvent>,
     ) -> Result<(), CollectorError> {
-        for (series, watched) in &mut self.series {
+        for (series, watched) in self.all() {
             if let Some(event) = watched.detector.check(now) {
                 watched.unsaved += 1;
-                events.extend(stored(store, series, vec![event])?);
+                events.extend(stored(store, &series, vec![event])?);
             }
         }
         Ok(())
@@ -127,16 +98,26 @@ impl Detection {
 
     /// Saves all that have changed.
     pub fn save(&mut self, store: &mut Store) -> Result<(), CollectorError> {
-        for (series, watched) in &mut self.series {
+        for (series, watched) in self.all() {
             if watched.unsaved > 0 {
-                watched.save(store, series)?;
+                watched.save(store, &series)?;
             }
         }
         Ok(())
     }
 
     pub fn forecast(&self, series: &Series) -> Option<Forecast> {
-        self.series.get(series)?.detector.forecast()
+        let tasks = self.pairs.get(&series.pair)?;
+        tasks.get(&series.task)?.detector.forecast()
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = (Series, &mut Watched)> {
+        self.pairs.iter_mut().flat_map(|(pair, tasks)| {
+            tasks.iter_mut().map(|(task, watched)| {
+                let (pair, task) = (pair.clone(), task.clone());
+                (Series { pair, task }, watched)
+            })
+        })
     }
 }
 
@@ -166,16 +147,57 @@ impl Watched {
     }
 }
 
-fn resumed(store: &mut Store, series: &Series) -> Result<(Watched, Vec<Event>), CollectorError> {
+/// Gives the events of a pair's tasks the causes that visits of its other tasks show.
+fn support(
+    tasks: &mut Tasks,
+    store: &mut Store,
+    pair: &Pair,
+    now: UnixTime,
+    events: &mut Vec<StoredEvent>,
+) -> Result<(), CollectorError> {
+    let names: Vec<Name> = match tasks.len() {
+        0 | 1 => return Ok(()),
+        _ => tasks.keys().cloned().collect(),
+    };
+    for task in names {
+        let may_be = |own: &Watched| own.detector.may_be_supported(now);
+        if !tasks.get(&task).is_some_and(may_be) {
+            continue;
+        }
+        let others = tasks.iter().filter(|(other, _)| **other != task);
+        let visits = others.flat_map(|(_, other)| other.detector.visits());
+        let visits: Vec<changes::Visit> = visits.cloned().collect();
+        let visits: Vec<&changes::Visit> = visits.iter().collect();
+        let Some(own) = tasks.get_mut(&task) else {
+            continue;
+        };
+        let found = own.detector.support(&visits, now);
+        if !found.is_empty() {
+            let (pair, task) = (pair.clone(), task.clone());
+            let series = Series { pair, task };
+            events.extend(stored(store, &series, found)?);
+            // A start from an older state would count revisions anew.
+            own.save(store, &series)?;
+        }
+    }
+    Ok(())
+}
+
+/// A detector with all stored visits, from what was saved of it on.
+fn resumed(
+    store: &mut Store,
+    series: &Series,
+    state: SavedState,
+) -> Result<(Watched, Vec<Event>), CollectorError> {
     let mut watched = Watched::new();
     let (_, end) = FOR_EVER;
-    let from = match store.saved_detector(series)? {
-        Some(SavedDetector { through, detector }) => {
+    let from = match state {
+        SavedState::Saved(SavedDetector { through, detector }) => {
             watched.detector = detector;
             watched.through = through;
             UnixTime::from_seconds(through.seconds() + 1)
         }
-        None => {
+        SavedState::Absent | SavedState::Unusable => {
             let latest = store.latest(series)?.unwrap_or_default();
             UnixTime::from_seconds(latest.seconds().saturating_sub(PAST.as_secs_f64() as u64))
         }

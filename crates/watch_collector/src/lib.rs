@@ -162,6 +162,12 @@ impl Collector {
         self.state().detection.forecast(series)
     }
 
+    /// How many saved detectors could not be used when the database was read last; stored visits
+    /// have taught them again.
+    pub fn relearned(&self) -> usize {
+        self.state().detection.relearned
+    }
+
     /// How each agent is that has reported since the start, by name of the host.
     pub fn agents(&self) -> Vec<AgentState> {
         self.agents_known().states()

@@ -24,6 +24,17 @@ pub struct SavedDetector {
     pub detector: Detector,
 }
 
+/// What the database has of a detector.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SavedState {
+    /// It was never saved.
+    Absent,
+    /// It was damaged, or saved by a version that knew other things.
+    Unusable,
+    /// It was saved so.
+    Saved(SavedDetector),
+}
+
 const UPSERT: &str = "INSERT INTO detectors (series, through, zstd) VALUES ($1, $2, $3) \
      ON CONFLICT (series) DO UPDATE SET through = excluded.through, zstd = excluded.zstd";
 
@@ -90,22 +101,25 @@ impl Store {
         Ok(())
     }
 
-    /// What a detector knew when it was saved last; `None` where it never was, or was saved by a
-    /// version that knew other things: the visits tell it again.
+    /// What a detector knew when it was saved last.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn saved_detector(&mut self, series: &Series) -> Result<Option<SavedDetector>, StoreError> {
+    pub fn saved_detector(&mut self, series: &Series) -> Result<SavedState, StoreError> {
         let Some(number) = self.series_of(&series.pair, &series.task)? else {
-            return Ok(None);
+            return Ok(SavedState::Absent);
         };
         let select = "SELECT through, zstd FROM detectors WHERE series = $1";
         let rows = self.database.query(select, &[number.into()])?;
-        Ok(rows.into_iter().next().and_then(|mut row| {
+        let Some(mut row) = rows.into_iter().next() else {
+            return Ok(SavedState::Absent);
+        };
+        let mut saved = || {
             let through = time(row.int()?);
             let json = packed::unpack_document(&row.bytes()?)?;
             let detector = serde_json::from_str(&json).ok()?;
             Some(SavedDetector { through, detector })
-        }))
+        };
+        Ok(saved().map_or(SavedState::Unusable, SavedState::Saved))
     }
 }

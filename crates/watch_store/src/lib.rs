@@ -34,7 +34,7 @@ mod spool;
 mod store;
 mod visit;
 
-pub use detectors::{SavedDetector, Series};
+pub use detectors::{SavedDetector, SavedState, Series};
 pub use error::StoreError;
 pub use events::StoredEvent;
 pub use export::{Format, Selection, Table, UnknownFormat};

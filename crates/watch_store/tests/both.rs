@@ -4,13 +4,13 @@ mod common;
 
 use std::thread;
 
-use changes::{Event, EventKind, Failure, Visit, VisitKind};
+use changes::{Detector, Event, EventKind, Failure, Visit, VisitKind};
 use common::server::Server;
 use common::{Draw, START, name, pair, time};
 use units::{Rate, Span};
 use watch_store::{
-    DatabaseName, Format, Kept, Level, PairHistory, Receipt, Refusal, Selection, Store, StoreError,
-    Table,
+    DatabaseName, Format, Kept, Level, PairHistory, Receipt, Refusal, SavedDetector, SavedState,
+    Selection, Series, Store, StoreError, Table,
 };
 
 /// Takes an empty database.
@@ -575,4 +575,27 @@ fn pages_get_what_they_ask_for(database: &DatabaseName) {
         (of.clone(), time(START + 20))
     );
     assert_eq!(store.event(&of, &name("mesh"), 3).unwrap(), None);
+}
+
+#[test]
+fn a_damaged_detector_is_told_from_one_that_was_never_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("watch.sqlite");
+    let mut store = Store::open(&DatabaseName::Sqlite(path.clone())).unwrap();
+    let series = Series {
+        pair: pair("slac", "cern"),
+        task: name("goodput"),
+    };
+    assert_eq!(store.saved_detector(&series).unwrap(), SavedState::Absent);
+    let saved = SavedDetector {
+        through: time(7),
+        detector: Detector::new(),
+    };
+    store.save_detector(&series, &saved).unwrap();
+    let found = store.saved_detector(&series).unwrap();
+    assert_eq!(found, SavedState::Saved(saved));
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let damage = "UPDATE detectors SET zstd = x'28b52ffd00'";
+    assert_eq!(connection.execute(damage, []).unwrap(), 1);
+    assert_eq!(store.saved_detector(&series).unwrap(), SavedState::Unusable);
 }
