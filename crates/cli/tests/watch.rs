@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -176,8 +176,14 @@ fn agents_report_and_pages_show_it() {
         stream.contains("the agent ended during the visit"),
         "{stream}"
     );
-    drop((again, b, collector));
+    drop((again, b));
+    // A clean end leaves one file with all results.
+    let mut collector = collector;
+    let pid = collector.process.id().to_string();
+    assert!(Command::new("kill").arg(pid).status().unwrap().success());
+    assert!(collector.process.wait().unwrap().success());
     assert!(Path::new(&site.path("db")).exists());
+    assert!(!Path::new(&site.path("db-wal")).exists());
 }
 
 /// A collector takes nothing from one who shows another host's token.
@@ -193,6 +199,15 @@ fn a_forged_agent_is_told_so_and_keeps_its_results() {
         "{line}"
     );
     collector.says("rejected");
+}
+
+/// Without a collector an agent is told what to start.
+#[test]
+fn an_agent_without_a_collector_is_told_what_to_start() {
+    let site = Site::new();
+    let agent = site.agent("a", "a.token");
+    let line = agent.says("has not got");
+    assert!(line.contains("`trunkline watch serve`"), "{line}");
 }
 
 #[test]

@@ -75,6 +75,8 @@ pub enum CollectorEvent {
     Alert(String),
     /// A receiver did not take an alert; it is tried again.
     NotAlerted(String),
+    /// What was saved of this many detectors cannot be used; stored visits teach them again.
+    Relearned(usize),
     /// A path changed, or more is known of an earlier change.
     Changed(Box<StoredEvent>),
     /// A connection was rejected, or broke.
@@ -138,7 +140,9 @@ impl CollectorServer {
             None => None,
         };
         let web: Arc<OnceLock<WebServer>> = Arc::default();
-        let (tell, desk, pages) = (Arc::clone(&on_event), alerts.clone(), Arc::clone(&web));
+        // The pages know the collector: with a strong reference back none of them would be dropped, and
+        // SQLite ends its log when the last connection closes.
+        let (tell, desk, pages) = (Arc::clone(&on_event), alerts.clone(), Arc::downgrade(&web));
         let collector = Collector::open(
             CollectorOptions {
                 database: options.database.clone(),
@@ -153,7 +157,7 @@ impl CollectorServer {
                 if let Some(desk) = &desk {
                     desk.insert(events, &*tell);
                 }
-                if let Some(pages) = pages.get() {
+                if let Some(pages) = pages.upgrade().as_ref().and_then(|pages| pages.get()) {
                     pages.notify();
                 }
             }),
@@ -209,6 +213,10 @@ impl CollectorServer {
         (self.on_event)(&CollectorEvent::Listening(self.port()));
         if let Some(address) = self.pages {
             (self.on_event)(&CollectorEvent::Pages(address));
+        }
+        let relearned = self.collector.relearned();
+        if relearned > 0 {
+            (self.on_event)(&CollectorEvent::Relearned(relearned));
         }
         let reports = Arc::new(Taking {
             collector: Arc::clone(&self.collector),
@@ -306,6 +314,11 @@ impl fmt::Display for CollectorEvent {
             CollectorEvent::Pages(address) => write!(f, "pages on http://{address}/"),
             CollectorEvent::Alert(headline) => write!(f, "alert: {headline}"),
             CollectorEvent::NotAlerted(why) => write!(f, "an alert waits: {why}"),
+            CollectorEvent::Relearned(count) => write!(
+                f,
+                "what was saved of {count} detectors cannot be used; they learn again from the \
+                 stored visits"
+            ),
             CollectorEvent::Changed(event) => f.write_str(&super::words::changed(event)),
             CollectorEvent::Rejected { peer, reason } => write!(f, "{peer}: rejected: {reason}"),
             CollectorEvent::RejectedMore {
