@@ -112,10 +112,12 @@ impl fmt::Display for AgentEvent {
             } => {
                 let hint = hint.as_ref().map(|hint| format!("; {hint}"));
                 let hint = hint.unwrap_or_default();
-                write!(
-                    f,
-                    "the collector has not got {waiting} results: {what}{hint}"
-                )
+                let results = match waiting {
+                    0 => "this agent's report".to_owned(),
+                    1 => "1 result".to_owned(),
+                    waiting => format!("{waiting} results"),
+                };
+                write!(f, "the collector has not got {results}: {what}{hint}")
             }
             AgentEvent::Refused { why, file } => {
                 write!(

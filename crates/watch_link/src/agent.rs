@@ -1,5 +1,8 @@
 //! The agent's end.
 
+use std::io;
+use std::net::SocketAddr;
+
 use copy_net::{Channel, DialError, Dialer};
 use sockets::Address;
 use thiserror::Error;
@@ -46,7 +49,7 @@ impl LinkError {
     /// The next step.
     pub fn hint(&self) -> Option<String> {
         match self {
-            LinkError::Dial(error) => error.hint(),
+            LinkError::Dial(error) => collector_hint(error),
             LinkError::Refused(refused) => Some(refused.hint.clone()),
             LinkError::Miscounted { .. } => {
                 Some("use the same version of trunkline at both ends".to_owned())
@@ -54,6 +57,24 @@ impl LinkError {
             LinkError::Frame(_) | LinkError::Silent => None,
         }
     }
+}
+
+/// The next step where no collector answers: the dialer's own words speak of copies.
+fn collector_hint(error: &DialError) -> Option<String> {
+    let is_refused = |tried: &[(SocketAddr, io::Error)]| {
+        let mut errors = tried.iter().map(|(_, error)| error.kind());
+        errors.any(|kind| kind == io::ErrorKind::ConnectionRefused)
+    };
+    let text = match error {
+        DialError::Unreachable { tried, .. } if is_refused(tried) => {
+            "is `trunkline watch serve` running there, on that port?"
+        }
+        DialError::Silent { .. } | DialError::Closed { .. } => {
+            "something else may listen there: `trunkline watch serve` takes results"
+        }
+        other => return other.hint(),
+    };
+    Some(text.to_owned())
 }
 
 impl AgentLink {

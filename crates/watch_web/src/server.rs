@@ -34,7 +34,7 @@ pub enum WebError {
     /// The address cannot be used.
     #[error(
         "cannot listen on {address}: {error}; free the port, or name another address with \
-         `--listen`"
+         `--web`"
     )]
     Listen {
         /// The address.
