@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # Before the package is used: tests neither read nor write what the user has.
 _HOME = tempfile.mkdtemp(prefix="trunkline-python-")
 os.environ |= {"TRUNKLINE_STATE": _HOME, "XDG_CACHE_HOME": _HOME}
+# A shell starts what runs in its background with SIGINT ignored, and tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
