@@ -44,6 +44,9 @@ pub struct CollectorOptions {
     pub allowed: Allowed,
     /// How long raw round trips, rates and documents are kept; figures stay for ever.
     pub keep_raw: Span,
+    /// Since when agents can report. A path counts as silent only after they had time to deliver
+    /// what waited on their disks.
+    pub listening_since: UnixTime,
 }
 
 /// Takes what detectors report, on any thread.
@@ -54,6 +57,7 @@ pub struct Collector {
     plan: PlanDigest,
     allowed: Allowed,
     keep_raw: Span,
+    listening_since: UnixTime,
     state: Mutex<State>,
     agents: Mutex<Agents>,
     on_events: Box<OnEvents>,
@@ -125,6 +129,7 @@ impl Collector {
             plan: options.plan,
             allowed: options.allowed,
             keep_raw: options.keep_raw,
+            listening_since: options.listening_since,
             state: Mutex::new(State {
                 store,
                 detection,

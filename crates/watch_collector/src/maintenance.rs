@@ -1,6 +1,7 @@
 //! Work that repeats: paths without visits, roll-ups, retention of raw values.
 
 use changes::UnixTime;
+use units::Span;
 
 use crate::{Collector, CollectorError};
 
@@ -8,6 +9,9 @@ use crate::{Collector, CollectorError};
 const DAYS_AT_ONCE: u32 = 64;
 /// Rows that one short transaction removes.
 const DROP_AT_ONCE: u32 = 5_000;
+/// How long agents have to deliver after a start: twice the minute between two of their tries, and
+/// one for what waited.
+const DELIVERY: Span = Span::from_secs(180);
 
 impl Collector {
     /// Reports paths without visits, computes roll-ups, removes old raw values. Call it once a
@@ -18,6 +22,9 @@ impl Collector {
     pub fn tend(&self, now: UnixTime) -> Result<(), CollectorError> {
         self.telling(|state, events| {
             state.catch_up(events)?;
+            if now.since(self.listening_since) < DELIVERY {
+                return Ok(());
+            }
             state.detect(|detection, store| detection.check(store, now, events))
         })?;
         while self.state().store.roll_up(DAYS_AT_ONCE)? > 0 {}

@@ -44,12 +44,17 @@ impl Site {
     }
 
     fn open(&self) -> Collector {
+        self.open_at(UnixTime::default())
+    }
+
+    fn open_at(&self, listening_since: UnixTime) -> Collector {
         let (plan, _) = watch_plan::Plan::parse(PLAN, "plan.toml").unwrap();
         let options = CollectorOptions {
             database: DatabaseName::Sqlite(self.folder.path().join("watch.db")),
             plan: PlanDigest::of(PLAN),
             allowed: Allowed::of(&plan),
             keep_raw: Span::from_secs(90 * 86_400),
+            listening_since,
         };
         let seen = Arc::clone(&self.seen);
         let keep = move |events: &[StoredEvent]| seen.lock().unwrap().extend_from_slice(events);
@@ -280,6 +285,20 @@ fn a_path_that_falls_silent_is_an_event_once() {
     for hours in [3, 4, 5] {
         collector.tend(time(end + hours * 3600)).unwrap();
     }
+    assert_eq!(site.ids().len(), 1);
+}
+
+/// While a collector is down, agents keep their results: its pause is no silence of paths.
+#[test]
+fn a_start_waits_for_what_agents_have() {
+    let site = Site::new();
+    site.open().store(&visits(8, 60)).unwrap();
+    let restarted = START + 59 * 1800 + 8 * 3600;
+    let collector = site.open_at(time(restarted));
+    collector.tend(time(restarted + 1)).unwrap();
+    collector.tend(time(restarted + 120)).unwrap();
+    assert!(site.ids().is_empty());
+    collector.tend(time(restarted + 180)).unwrap();
     assert_eq!(site.ids().len(), 1);
 }
 

@@ -140,8 +140,8 @@ impl CollectorServer {
             None => None,
         };
         let web: Arc<OnceLock<WebServer>> = Arc::default();
-        // The pages know the collector: with a strong reference back none of them would be dropped, and
-        // SQLite ends its log when the last connection closes.
+        // The pages know the collector: with a strong reference back none of them would be
+        // dropped, and SQLite ends its log when the last connection closes.
         let (tell, desk, pages) = (Arc::clone(&on_event), alerts.clone(), Arc::downgrade(&web));
         let collector = Collector::open(
             CollectorOptions {
@@ -149,6 +149,7 @@ impl CollectorServer {
                 plan: plan.digest.clone(),
                 allowed: Allowed::of(&plan.plan),
                 keep_raw: options.keep_raw,
+                listening_since: now(),
             },
             Box::new(move |events| {
                 for event in events {

@@ -113,6 +113,7 @@ fn month_until(
             plan: PlanDigest::of(PLAN),
             allowed: Allowed::of(&plan),
             keep_raw: Span::from_secs(2 * DAYS * DAY),
+            listening_since: start,
         },
         Box::new(move |found| {
             let mut all = keep.lock().unwrap_or_else(PoisonError::into_inner);
