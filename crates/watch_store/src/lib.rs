@@ -11,11 +11,13 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `queries.rs`; `detectors.rs`, `retention.rs`, `spool.rs`, and `export.rs`.
+//! `events.rs`, `queries.rs`; `detectors.rs`, `documents.rs`, `retention.rs`, `spool.rs`, and
+//! `export.rs`.
 //! docs/decisions/015-storage-of-visits.md has the figures.
 
 mod database;
 mod detectors;
+mod documents;
 mod error;
 mod events;
 mod export;
@@ -35,6 +37,7 @@ mod store;
 mod visit;
 
 pub use detectors::{SavedDetector, SavedState, Series};
+pub use documents::VisitDocument;
 pub use error::StoreError;
 pub use events::StoredEvent;
 pub use export::{Format, Selection, Table, UnknownFormat};

@@ -78,7 +78,28 @@ fn stored_visits_come_back_whole(database: &DatabaseName) {
         let loaded = store.load(visit.id).unwrap().unwrap();
         assert_eq!((&loaded.stored, loaded.kept), (visit, Kept::Whole));
     }
+    documents_come_page_by_page(&mut store, &visits);
     assert_eq!(store.load(draw.id(time(START))).unwrap(), None);
+}
+
+/// All of them, each once, in the order of time; visits of one second are many.
+fn documents_come_page_by_page(store: &mut Store, visits: &[watch_store::StoredVisit]) {
+    let with = visits.iter().filter(|visit| visit.document.is_some());
+    let mut expected: Vec<_> = with
+        .map(|visit| (visit.visit.at, visit.id, visit.document.clone()))
+        .collect();
+    expected.sort();
+    assert!(expected.len() > 20);
+    let mut found = Vec::new();
+    loop {
+        let after = found.last().map(|(at, id, _)| (*at, *id));
+        let page = store.documents(after, 7).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        found.extend(page.into_iter().map(|one| (one.at, one.id, one.json)));
+    }
+    assert_eq!(found, expected);
 }
 
 fn sent_twice_is_stored_once(database: &DatabaseName) {
