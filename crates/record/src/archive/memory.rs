@@ -1,13 +1,13 @@
 //! What earlier searches on the same target recommended.
 
 use netpath::PathSpec;
-use observe::{StreamCount, TargetInfo};
+use observe::{StreamCount, TargetInfo, TargetKind};
 use rusqlite::params;
 use tune::Remembered;
 use units::Rate;
 
 use super::{Archive, ArchiveError, Entry, Point, rows};
-use crate::Target;
+use crate::{Host, Target};
 
 /// The most settings that a search is reminded of. It has a dozen samples in all and checks each of
 /// these.
@@ -23,9 +23,10 @@ impl Archive {
     /// * `base`: its direction has to be the same. Where it leaves the congestion control open, so
     ///   does a remembered setting with the target's default one.
     ///
-    /// A live host is known by its name. An emulated or a simulated path has to have the same name
-    /// and the same description to the last number, see [`Target::on_path`]; what one kind of
-    /// target found says nothing of another kind. Searches that were cut short are left out.
+    /// A live host is known by its name, and was searched from this host: an archive may hold
+    /// results of others. An emulated or a simulated path has to have the same name and the same
+    /// description to the last number, see [`Target::on_path`]; what one kind of target found says
+    /// nothing of another kind. Searches that were cut short are left out.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -38,12 +39,17 @@ impl Archive {
         let statement = format!(
             "SELECT {} FROM documents WHERE objective IS NOT NULL AND cut_because IS NULL \
              AND target = ?1 AND target_kind = ?2 AND path_digest IS NOT DISTINCT FROM ?3 \
-             AND direction = ?4 ORDER BY created DESC, id DESC LIMIT ?5",
+             AND direction = ?4 AND (?6 IS NULL OR host IS NULL OR host = ?6) \
+             ORDER BY created DESC, id DESC LIMIT ?5",
             rows::entry_columns()
         );
         let target = Target::from(info).on_path(path);
         let kind = rows::word(&target.kind);
         let direction = rows::word(&base.direction);
+        let searched_from = match info.kind {
+            TargetKind::Live => Host::read().name,
+            TargetKind::Emulated | TargetKind::Simulated => None,
+        };
         let searches: Vec<Entry> = self.ask(|connection| {
             let mut statement = connection.prepare(&statement)?;
             let asked = params![
@@ -51,7 +57,8 @@ impl Archive {
                 kind,
                 target.path_digest,
                 direction,
-                SEARCHES_MAX
+                SEARCHES_MAX,
+                searched_from
             ];
             statement.query_map(asked, rows::entry)?.collect()
         })?;

@@ -174,6 +174,7 @@ fn found(day: u32, target: &Target, streams: u16) -> Document<Tune> {
     let setting = &mut document.body.samples[sample].run.setting;
     setting.streams = count;
     setting.congestion = None;
+    document.origin.host = crate::Host::read();
     document
 }
 
@@ -204,6 +205,20 @@ fn the_latest_settings_are_remembered_first_and_each_once() {
     };
     let back = archive.remembered(&host(), None, &back).unwrap();
     assert!(back.is_empty(), "another direction is another path");
+}
+
+/// An archive may hold results of other hosts, as after an import from a watch.
+#[test]
+fn what_another_host_found_is_not_remembered() {
+    let (_folder, mut archive) = empty();
+    let mut document = found(1, &Target::from(&host()), 4);
+    document.origin.host.name = Some("another.example.org".to_owned());
+    archive.keep(&document.into()).unwrap();
+    assert!(streams(&archive, &host(), None).is_empty());
+    archive
+        .keep(&found(2, &Target::from(&host()), 8).into())
+        .unwrap();
+    assert_eq!(streams(&archive, &host(), None), [8]);
 }
 
 #[test]
