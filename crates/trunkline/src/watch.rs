@@ -5,6 +5,7 @@
 
 mod agent;
 mod alerting;
+mod archive;
 mod collector;
 pub mod demo;
 mod explain;
@@ -23,6 +24,7 @@ use std::path::Path;
 
 pub use agent::{RunOptions, run};
 pub use alerting::test_alerts;
+pub use archive::{Archived, archive_documents, named_database};
 pub use changes::UnixTime;
 pub use collector::{
     AlertFiles, CollectOptions, CollectorEvent, CollectorServer, OnCollectorEvent, PageServer,

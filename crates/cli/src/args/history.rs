@@ -42,7 +42,8 @@ pub(crate) struct History {
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with = "run")]
     pub compare: Vec<i64>,
 
-    /// Take over what `iperf3 -c HOST -J` printed, or documents saved with `--save`
+    /// Take over what `iperf3 -c HOST -J` printed, documents saved with `--save`, or those of a
+    /// watch, by its database
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["run", "compare", "target", "since", "last"])]
     pub import: Vec<PathBuf>,
 

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use trunkline::AnyDocument;
 use trunkline::history::{self, Archive, Comparison, Entry, Filter, Listed, Listing};
@@ -10,11 +11,16 @@ use trunkline::record::archive::set_aside;
 use trunkline::record::{self, Measure, Schema, SweepComparison};
 use trunkline::report::render::html;
 use trunkline::report::render::terminal::{self, Width};
+use trunkline::report::text::count;
 use trunkline::report::{self, Page};
+use trunkline::watch::{DatabaseName, archive_documents, named_database};
 
 use crate::args::History;
 use crate::failure::Failure;
 use crate::output::{self, tell};
+
+/// How often the count of documents is told to a terminal.
+const TELL_EVERY: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &History) -> Result<ExitCode, Failure> {
     let place = place(arguments)?;
@@ -199,14 +205,58 @@ fn runs_of_sweep(arguments: &History, place: &Path, archive: &Archive) -> Result
     list(arguments, place, &runs)
 }
 
-/// All files are read before the first is kept.
-fn import(files: &[PathBuf], place: &Path) -> Result<(), Failure> {
-    let documents: Result<Vec<_>, _> = files.iter().map(|file| history::load(file)).collect();
-    let documents = documents?;
+/// What a word of `--import` names.
+enum Imported {
+    Document(Box<AnyDocument>),
+    Watch(DatabaseName),
+}
+
+impl Imported {
+    fn read(word: &Path) -> Result<Self, trunkline::Error> {
+        match named_database(word) {
+            Some(database) => Ok(Imported::Watch(database)),
+            None => Ok(Imported::Document(Box::new(history::load(word)?))),
+        }
+    }
+}
+
+/// All files are read before the first is kept; databases are read page by page.
+fn import(words: &[PathBuf], place: &Path) -> Result<(), Failure> {
+    let imported: Result<Vec<_>, _> = words.iter().map(|word| Imported::read(word)).collect();
+    let imported = imported?;
     let mut archive = Archive::open(place)?;
-    for (file, document) in files.iter().zip(&documents) {
-        let id = archive.keep(document)?;
-        output::print(&format!("{}: run {id}\n", file.display()))?;
+    for (word, imported) in words.iter().zip(&imported) {
+        match imported {
+            Imported::Document(document) => {
+                let id = archive.keep(document)?;
+                output::print(&format!("{}: run {id}\n", word.display()))?;
+            }
+            Imported::Watch(database) => import_watch(database, &mut archive)?,
+        }
+    }
+    Ok(())
+}
+
+fn import_watch(database: &DatabaseName, archive: &mut Archive) -> Result<(), Failure> {
+    let (is_watched, mut told) = (io::stderr().is_terminal(), Instant::now());
+    let archived = archive_documents(database, archive, &mut |read| {
+        if is_watched && told.elapsed() > TELL_EVERY {
+            told = Instant::now();
+            tell!("{read} documents so far");
+        }
+    })?;
+    let runs = match (archived.runs.iter().min(), archived.runs.iter().max()) {
+        (Some(first), Some(last)) if first < last => format!(", runs {first} to {last}"),
+        (Some(only), _) => format!(", run {only}"),
+        _ => String::new(),
+    };
+    let documents = count(archived.runs.len() as u64, "document");
+    output::print(&format!("{database}: {documents}{runs}\n"))?;
+    if archived.left_out > 0 {
+        let documents = count(archived.left_out, "document");
+        tell!(
+            "warning: {documents} of {database} cannot be read by this version and were left out"
+        );
     }
     Ok(())
 }
