@@ -62,7 +62,7 @@ class Network:
         run("ip", "-n", self.ns(name), "link", "set", "lo", "up")
         # BBR would carry on through 3 % loss: goodput would show nothing to be found.
         run("ip", "netns", "exec", self.ns(name), "sh", "-c",
-            "echo cubic > /proc/sys/net/ipv4/tcp_congestion_control")
+            "echo reno > /proc/sys/net/ipv4/tcp_congestion_control")
         run("ip", "link", "add", "eth0", "netns", self.ns(name), "type", "veth",
             "peer", "name", f"p{index}", "netns", self.ns("switch"))
         run("ip", "-n", self.ns(name), "addr", "add", f"10.78.0.{index + 1}/24", "dev", "eth0")
