@@ -16,7 +16,7 @@ use sockets::Address;
 use support::Running;
 use units::{Bytes, Rate, Span};
 use wire::echo::Echo;
-use wire::{Cookie, EchoToken};
+use wire::{Cookie, Denial, EchoToken, State};
 
 /// How long the one wait that a test is about may last. The others keep their usual length, so that
 /// a busy machine does not end the test for another reason.
@@ -324,6 +324,52 @@ fn a_busy_server_is_asked_again() {
     assert_eq!(*wait, Span::from_millis(500));
 }
 
+/// A server that knows when its test ends says so, and who can wait so long waits once.
+#[test]
+fn a_busy_server_says_when_it_has_a_place() {
+    let server = Running::with(exclusive());
+    let mut held = greeted(&server, 14);
+    send_params(&mut held, r#"{"tcp":true,"time":1}"#);
+    let mut state = [0];
+    held.read_exact(&mut state).unwrap();
+    assert_eq!(state, [State::CreateStreams.byte()]);
+    let mut waiter = Waiter {
+        told: Vec::new(),
+        held: Some(held),
+        cancels: false,
+    };
+    let setting = Setting::new(StreamCount::ONE, Window::Auto);
+    let plan = SamplePlan::lasting(Span::from_secs(1));
+    let seen = Client::new(server.target()).run(&setting, &plan, &mut waiter);
+    assert!(seen.unwrap().bytes_delivered() > Bytes::ZERO);
+    let (why, wait) = &waiter.told[0];
+    assert!(
+        why.ends_with("busy with another test, for 3 s at most"),
+        "{why}"
+    );
+    assert_eq!((waiter.told.len(), *wait), (1, Span::from_secs(3)));
+}
+
+/// An hour is told at once, and no wait begins.
+#[test]
+fn a_server_that_is_busy_for_long_is_not_waited_for() {
+    let server = Running::with(exclusive());
+    let mut held = greeted(&server, 15);
+    send_params(&mut held, r#"{"tcp":true,"time":3600}"#);
+    held.read_exact(&mut [0]).unwrap();
+    let mut waiter = Waiter {
+        told: Vec::new(),
+        held: None,
+        cancels: false,
+    };
+    let setting = Setting::new(StreamCount::ONE, Window::Auto);
+    let plan = SamplePlan::lasting(Span::from_secs(1));
+    let seen = Client::new(server.target()).run(&setting, &plan, &mut waiter);
+    let text = seen.unwrap_err().to_string();
+    assert!(text.ends_with("for 3602 s at most"), "{text}");
+    assert!(waiter.told.is_empty());
+}
+
 #[test]
 fn waiting_for_a_busy_server_can_be_cancelled() {
     let server = Running::with(exclusive());
@@ -380,7 +426,7 @@ fn one_address_cannot_take_all_places() {
     let _second = greeted(&server, 2);
     let mut third = connect(&server);
     third.write_all(cookie(3).as_bytes()).unwrap();
-    assert_eq!(rest(third), [255]);
+    assert_eq!(rest(third), Denial::Busy { ends_in: None }.encode());
     assert_eq!(refusal(&server), Refusal::BusyAddress(2));
     let mut other = idle(&server);
     other.write_all(cookie(4).as_bytes()).unwrap();
@@ -400,10 +446,15 @@ fn a_server_of_files_alone_tests_nothing_and_echoes_nothing() {
     });
     let mut control = connect(&server);
     control.write_all(cookie(1).as_bytes()).unwrap();
-    let mut answer = [0];
+    let mut answer = [0; 3];
     control.read_exact(&mut answer).unwrap();
-    assert_eq!(answer, [255]);
+    assert_eq!(answer, Denial::FilesOnly.encode());
     assert_eq!(refusal(&server), Refusal::FilesOnly);
+    let text = one_second(server.target()).unwrap_err().to_string();
+    assert!(
+        text.ends_with("the server serves files and no tests"),
+        "{text}"
+    );
     // Its UDP port is free for others.
     assert!(UdpSocket::bind(server.address).is_ok());
 }

@@ -5,6 +5,7 @@
 
 pub mod client;
 pub(crate) mod cookie;
+pub(crate) mod denial;
 pub(crate) mod error_code;
 pub(crate) mod extension;
 pub(crate) mod inbox;

@@ -17,6 +17,7 @@
 //! which other servers ignore. A trunkline server answers with the state byte
 //! [`State::Capabilities`] and an [`Answer`]; both then number their streams
 //! ([`numbered_greeting`]), add [`Telemetry`] to their results, and [`echo`] datagrams may be sent.
+//! A server that turns a client away says when it will have a place ([`Denial`]).
 //!
 //! `frame` has the JSON messages that all three share.
 
@@ -32,6 +33,7 @@ pub use units::Direction;
 pub use frame::{FrameError, encode_frame};
 pub use iperf3::client::{ClientAction, ClientControl, ClientControlError};
 pub use iperf3::cookie::{COOKIE_LENGTH, Cookie, CookieError};
+pub use iperf3::denial::Denial;
 pub use iperf3::error_code::ErrorCode;
 pub use iperf3::extension::{
     Answer, EchoToken, Offer, STREAM_NUMBER_LENGTH, TokenError, numbered_greeting,

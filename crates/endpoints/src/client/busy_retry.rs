@@ -1,7 +1,7 @@
 //! Asks a server again that is busy with another test.
 //!
 //! iperf3 serves one client at a time and turns the others away; so does our own server beyond its
-//! bound. Neither says for how long.
+//! bound. Ours says for how long.
 
 use std::io::ErrorKind;
 use std::thread;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use observe::Watch;
 use units::Span;
-use wire::ClientControlError;
 use wire::iperf3::client::Waiting;
+use wire::{ClientControlError, Denial};
 
 use super::ClientError;
 
@@ -22,6 +22,8 @@ const WAITS: [Span; 4] = [
     Span::from_secs(2),
     Span::from_secs(4),
 ];
+/// The longest wait for a test whose end is known: a test of usual length, and its results.
+const PATIENCE: Span = Span::from_secs(60);
 /// How soon a cancellation is noticed.
 const TICK: Span = Span::from_millis(100);
 
@@ -46,6 +48,11 @@ pub(super) fn retry_while_busy<T>(
     for wait in WAITS {
         match attempt(watch) {
             Err(error) if is_busy(&error, server) => {
+                let wait = match time_left(&error) {
+                    Some(left) if left > PATIENCE => return Err(error),
+                    Some(left) => left.max(wait),
+                    None => wait,
+                };
                 if let Some(why) = worth_telling(&error, server, wait) {
                     watch.on_wait(&why, wait);
                 }
@@ -74,7 +81,7 @@ fn worth_telling(error: &ClientError, server: ServerState, wait: Span) -> Option
 fn is_busy(error: &ClientError, server: ServerState) -> bool {
     match error {
         ClientError::Control { source, .. } => match source {
-            ClientControlError::Busy => true,
+            ClientControlError::Denied(denial) => *denial != Denial::FilesOnly,
             ClientControlError::Closed { waiting, .. } => *waiting == Waiting::Greeting,
             _ => false,
         },
@@ -84,6 +91,17 @@ fn is_busy(error: &ClientError, server: ServerState) -> bool {
             source.kind() == ErrorKind::ConnectionReset && server == ServerState::Served
         }
         _ => false,
+    }
+}
+
+/// When a server that is busy will have a place, where it says so.
+fn time_left(error: &ClientError) -> Option<Span> {
+    match error {
+        ClientError::Control {
+            source: ClientControlError::Denied(Denial::Busy { ends_in }),
+            ..
+        } => *ends_in,
+        _ => None,
     }
 }
 
@@ -122,7 +140,7 @@ mod tests {
     fn busy() -> ClientError {
         ClientError::Control {
             address: "dtn:5201".parse().unwrap(),
-            source: ClientControlError::Busy,
+            source: ClientControlError::Denied(Denial::Busy { ends_in: None }),
         }
     }
 

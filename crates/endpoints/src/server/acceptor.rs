@@ -6,13 +6,13 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use units::Time;
-use wire::{COOKIE_LENGTH, Cookie, STREAM_NUMBER_LENGTH, State};
+use units::{Span, Time};
+use wire::{COOKIE_LENGTH, Cookie, Denial, STREAM_NUMBER_LENGTH};
 
 use super::event::{Refusal, ServerEvent};
 use super::{Shared, session};
@@ -47,6 +47,7 @@ struct Entry<'scope> {
     arrivals: SyncSender<Arrival>,
     bell: UnixStream,
     numbered: Arc<AtomicBool>,
+    ends: TestEndTime,
     thread: ScopedJoinHandle<'scope, ()>,
 }
 
@@ -65,6 +66,42 @@ pub(super) struct Arrivals {
     pub bell: UnixStream,
     /// Set by the session when the streams to come are numbered.
     pub numbered: Arc<AtomicBool>,
+    /// Set by the session when it knows how long its test takes.
+    pub ends: TestEndTime,
+}
+
+/// When a test ends, on a clock that the acceptor and its session share.
+#[derive(Clone)]
+pub(super) struct TestEndTime {
+    clock: Clock,
+    /// Nanoseconds; `u64::MAX` while it is not known.
+    at: Arc<AtomicU64>,
+}
+
+impl TestEndTime {
+    fn unknown(clock: Clock) -> Self {
+        let at = Arc::new(AtomicU64::new(u64::MAX));
+        TestEndTime { clock, at }
+    }
+
+    /// The test takes no longer than `span` from now on.
+    pub fn set_after(&self, span: Span) {
+        let at = (self.clock.now() + span).since(Time::ZERO).as_nanos();
+        self.at.store(at, Ordering::Relaxed);
+    }
+
+    /// Zero when it should be over.
+    fn time_left(&self) -> Option<Span> {
+        let at = self.at.load(Ordering::Relaxed);
+        let at = (at < u64::MAX).then(|| Time::ZERO + Span::from_nanos(at));
+        at.map(|at| at.since(self.clock.now()))
+    }
+}
+
+/// The denial of a client that waits for the first of these tests to end.
+fn busy_until_one_of<'a>(sessions: impl Iterator<Item = &'a Entry<'a>>) -> Denial {
+    let ends_in = sessions.filter_map(|one| one.ends.time_left()).min();
+    Denial::Busy { ends_in }
 }
 
 struct Acceptor<'scope, 'env, 'a> {
@@ -152,7 +189,7 @@ impl<'scope> Acceptor<'scope, '_, '_> {
                 Reading::Unfinished | Reading::Whole
                     if self.shared.limits.files_only && one.filled > 0 =>
                 {
-                    self.turn_away(one, Refusal::FilesOnly);
+                    self.turn_away(one, Denial::FilesOnly, Refusal::FilesOnly);
                     return None;
                 }
                 Reading::Unfinished => return Some(one),
@@ -235,13 +272,15 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     fn open(&mut self, cookie: Cookie, one: Unidentified) {
         let bound = self.shared.limits.sessions;
         if self.sessions.len() >= bound {
-            return self.turn_away(one, Refusal::Busy(bound));
+            let denial = busy_until_one_of(self.sessions.values());
+            return self.turn_away(one, denial, Refusal::Busy(bound));
         }
         let bound = self.shared.limits.sessions_per_address;
         let address = one.peer.ip();
         let own = self.sessions.values().filter(|one| one.from == address);
-        if own.count() >= bound {
-            return self.turn_away(one, Refusal::BusyAddress(bound));
+        if own.clone().count() >= bound {
+            let denial = busy_until_one_of(own);
+            return self.turn_away(one, denial, Refusal::BusyAddress(bound));
         }
         let peer = one.peer;
         match self.start(one) {
@@ -259,10 +298,12 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         let number = shared.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let numbered = Arc::new(AtomicBool::new(false));
         let from = one.peer.ip();
+        let ends = TestEndTime::unknown(self.clock);
         let arrivals = Arrivals {
             streams,
             bell,
             numbered: Arc::clone(&numbered),
+            ends: ends.clone(),
         };
         let work = move || session::serve(number, one.socket, one.peer, arrivals, shared);
         let builder = thread::Builder::new().name("session".to_owned());
@@ -271,14 +312,15 @@ impl<'scope> Acceptor<'scope, '_, '_> {
             arrivals: sender,
             bell: near,
             numbered,
+            ends,
             thread: builder.spawn_scoped(self.scope, work).ok()?,
         })
     }
 
-    /// Tells the client that there is no place for it.
-    fn turn_away(&self, mut one: Unidentified, reason: Refusal) {
+    /// Tells the client that there is no place for it, and when there will be one.
+    fn turn_away(&self, mut one: Unidentified, denial: Denial, reason: Refusal) {
         // Best effort: a client that is gone needs no answer.
-        let _ = one.socket.write(&[State::AccessDenied.byte()]);
+        let _ = one.socket.write(&denial.encode());
         self.refuse(one.peer, reason);
     }
 

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use observe::SamplePlan;
 use units::Span;
-use wire::{Answer, EchoToken, ErrorCode, Results, ServerAction, ServerControl, TestRequest};
+use wire::{
+    Answer, EchoToken, ErrorCode, Results, ServerAction, ServerControl, TestEnd, TestRequest,
+};
 
 use super::acceptor::Arrivals;
 use super::agreed::Agreed;
@@ -51,6 +53,17 @@ fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("no message").to_owned()
+}
+
+/// How long a test takes at most, with what is around it; `None` where its client ends it, or a
+/// number of bytes.
+fn longest(request: &TestRequest) -> Option<Span> {
+    /// Connecting and the exchange of results.
+    const AROUND: Span = Span::from_secs(2);
+    match request.end {
+        TestEnd::After(time) => Some(request.omit + time + AROUND),
+        TestEnd::Bytes(_) | TestEnd::Client => None,
+    }
 }
 
 struct Session<'a> {
@@ -169,6 +182,9 @@ impl<'a> Session<'a> {
             });
         };
         let answer = self.answer(&request)?;
+        if let Some(time) = longest(&request) {
+            self.arrivals.ends.set_after(time);
+        }
         self.shared.tell(ServerEvent::Started {
             session: self.number,
             peer: self.peer,

@@ -19,7 +19,8 @@ use crate::iperf3::extension::VERSION;
 use crate::iperf3::inbox::Inbox;
 use crate::iperf3::results::ResultsError;
 use crate::{
-    Answer, Cookie, ErrorCode, Results, State, StreamPlan, TestRequest, UnknownState, encode_frame,
+    Answer, Cookie, Denial, ErrorCode, Results, State, StreamPlan, TestRequest, UnknownState,
+    encode_frame,
 };
 
 pub use error::{ClientControlError, Waiting};
@@ -233,7 +234,7 @@ impl ClientControl {
         };
         *input = rest;
         match State::try_from(*byte)? {
-            State::AccessDenied => Err(ClientControlError::Busy),
+            State::AccessDenied => Err(ClientControlError::Denied(Denial::parse(input))),
             State::ServerTerminate => Err(ClientControlError::ServerStopped),
             State::ServerError => {
                 self.enter(now, Phase::ServerError(Vec::new()));

@@ -8,7 +8,7 @@ use units::Span;
 use crate::iperf3::extension::VERSION;
 use crate::iperf3::inbox::OutOfTurn;
 use crate::iperf3::results::ResultsError;
-use crate::{Direction, ErrorCode, FrameError, State, UnknownState};
+use crate::{Denial, Direction, ErrorCode, FrameError, State, UnknownState};
 
 /// What a client was waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,9 @@ impl fmt::Display for Waiting {
 /// Why a conversation with a server ended early.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClientControlError {
-    /// It runs another test, or its bound on tests is reached.
-    #[error("the server is busy with another test")]
-    Busy,
+    /// It has no place for a test.
+    #[error("{0}")]
+    Denied(Denial),
     /// The server was stopped.
     #[error("the server was stopped during the test")]
     ServerStopped,
@@ -115,7 +115,7 @@ impl ClientControlError {
     /// What the user can try next.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Busy => Some("wait for the other test to end, or use another port"),
+            Self::Denied(denial) => Some(denial.hint()),
             Self::Closed { waiting, direction }
             | Self::TimedOut {
                 waiting, direction, ..

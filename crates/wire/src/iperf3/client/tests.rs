@@ -1,6 +1,6 @@
 use super::phase::REPLY_WAIT;
 use super::*;
-use crate::{Direction, EchoToken, Offer, StreamResult, TestEnd};
+use crate::{Denial, Direction, EchoToken, Offer, StreamResult, TestEnd};
 use units::Span;
 
 const NOW: Time = Time::ZERO;
@@ -84,8 +84,18 @@ fn whatever_comes_after_the_goodbye_is_ignored() {
 fn a_busy_server_is_told_before_anything_else() {
     let mut control = start(request());
     let error = feed(&mut control, &[0xFF]).unwrap_err();
-    assert_eq!(error, ClientControlError::Busy);
+    let busy = Denial::Busy { ends_in: None };
+    assert_eq!(error, ClientControlError::Denied(busy));
     assert!(error.hint().unwrap().contains("another port"));
+    for denial in [
+        Denial::FilesOnly,
+        Denial::Busy {
+            ends_in: Some(units::Span::from_secs(12)),
+        },
+    ] {
+        let error = feed(&mut start(request()), &denial.encode()).unwrap_err();
+        assert_eq!(error, ClientControlError::Denied(denial));
+    }
 }
 
 #[test]
