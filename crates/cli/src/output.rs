@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use trunkline::copy::CopyEventLine;
 use trunkline::record::{self, Body, Measure};
@@ -23,6 +24,18 @@ macro_rules! tell {
     }};
 }
 pub(crate) use tell;
+
+/// Tells a terminal every two seconds how many of `what` there are so far.
+pub(crate) fn count_so_far(what: &str) -> impl FnMut(u64) {
+    const EVERY: Duration = Duration::from_secs(2);
+    let (is_watched, mut told) = (io::stderr().is_terminal(), Instant::now());
+    move |count| {
+        if is_watched && told.elapsed() > EVERY {
+            told = Instant::now();
+            tell!("{count} {what} so far");
+        }
+    }
+}
 
 /// Shows, keeps and saves one document as the user asked.
 pub(crate) fn deliver<B>(document: Document<B>, output: &Output, keep: &Keep) -> Result<(), Failure>

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use trunkline::AnyDocument;
 use trunkline::history::{self, Archive, Comparison, Entry, Filter, Listed, Listing};
@@ -18,9 +17,6 @@ use trunkline::watch::{DatabaseName, archive_documents, named_database};
 use crate::args::History;
 use crate::failure::Failure;
 use crate::output::{self, tell};
-
-/// How often the count of documents is told to a terminal.
-const TELL_EVERY: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &History) -> Result<ExitCode, Failure> {
     let place = place(arguments)?;
@@ -238,13 +234,7 @@ fn import(words: &[PathBuf], place: &Path) -> Result<(), Failure> {
 }
 
 fn import_watch(database: &DatabaseName, archive: &mut Archive) -> Result<(), Failure> {
-    let (is_watched, mut told) = (io::stderr().is_terminal(), Instant::now());
-    let archived = archive_documents(database, archive, &mut |read| {
-        if is_watched && told.elapsed() > TELL_EVERY {
-            told = Instant::now();
-            tell!("{read} documents so far");
-        }
-    })?;
+    let archived = archive_documents(database, archive, &mut output::count_so_far("documents"))?;
     let runs = match (archived.runs.iter().min(), archived.runs.iter().max()) {
         (Some(first), Some(last)) if first < last => format!(", runs {first} to {last}"),
         (Some(only), _) => format!(", run {only}"),
@@ -255,7 +245,8 @@ fn import_watch(database: &DatabaseName, archive: &mut Archive) -> Result<(), Fa
     if archived.left_out > 0 {
         let documents = count(archived.left_out, "document");
         tell!(
-            "warning: {documents} of {database} cannot be read by this version and were left out"
+            "warning: {documents} of {database} left out: damaged, or of a version or kind that \
+             is not kept here"
         );
     }
     Ok(())

@@ -1,18 +1,14 @@
 //! `trunkline watch export`: results as tables for other programs.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use trunkline::watch::{Export, Format, Selection, UnixTime};
 
 use crate::args::WatchExport;
 use crate::failure::Failure;
-use crate::output::tell;
+use crate::output::{self, tell};
 use crate::stop;
-
-/// How often the count of rows is told to a terminal.
-const TELL_EVERY: Duration = Duration::from_secs(2);
 
 pub(super) fn run(arguments: &WatchExport) -> Result<ExitCode, Failure> {
     let export = Export {
@@ -32,13 +28,7 @@ pub(super) fn run(arguments: &WatchExport) -> Result<ExitCode, Failure> {
         export.to_output(io::stdout(), &cancel)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let (is_watched, mut told) = (io::stderr().is_terminal(), Instant::now());
-    let rows = export.to_file(file, &cancel, &mut |rows| {
-        if is_watched && told.elapsed() > TELL_EVERY {
-            told = Instant::now();
-            tell!("{rows} rows so far");
-        }
-    })?;
+    let rows = export.to_file(file, &cancel, &mut output::count_so_far("rows"))?;
     tell!(
         "wrote {rows} rows of {} to {}",
         export.table,
