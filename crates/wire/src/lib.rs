@@ -17,7 +17,7 @@
 //! which other servers ignore. A trunkline server answers with the state byte
 //! [`State::Capabilities`] and an [`Answer`]; both then number their streams
 //! ([`numbered_greeting`]), add [`Telemetry`] to their results, and [`echo`] datagrams may be sent.
-//! A server that turns a client away says when it will have a place ([`Denial`]).
+//! A server that turns a client away says about when it will have a place ([`Denial`]).
 //!
 //! `frame` has the JSON messages that all three share.
 

@@ -22,7 +22,7 @@ const WAITS: [Span; 4] = [
     Span::from_secs(2),
     Span::from_secs(4),
 ];
-/// The longest wait for a test whose end is known: a test of usual length, and its results.
+/// All waits together for tests whose ends are known: one of usual length, and its results.
 const PATIENCE: Span = Span::from_secs(60);
 /// How soon a cancellation is noticed.
 const TICK: Span = Span::from_millis(100);
@@ -45,18 +45,18 @@ pub(super) fn retry_while_busy<T>(
     mut server: ServerState,
     mut attempt: impl FnMut(&mut dyn Watch) -> Result<T, ClientError>,
 ) -> Result<T, ClientError> {
+    let mut patience = PATIENCE;
     for wait in WAITS {
         match attempt(watch) {
             Err(error) if is_busy(&error, server) => {
-                let wait = match time_left(&error) {
-                    Some(left) if left > PATIENCE => return Err(error),
-                    Some(left) => left.max(wait),
-                    None => wait,
+                let Some(wait) = next_wait(&error, wait, patience) else {
+                    return Err(error);
                 };
                 if let Some(why) = worth_telling(&error, server, wait) {
                     watch.on_wait(&why, wait);
                 }
                 pause(watch, wait)?;
+                patience = patience - wait;
             }
             other => return other,
         }
@@ -91,6 +91,15 @@ fn is_busy(error: &ClientError, server: ServerState) -> bool {
             source.kind() == ErrorKind::ConnectionReset && server == ServerState::Served
         }
         _ => false,
+    }
+}
+
+/// How long to wait before the next try; `None` where the server needs more than is left of our
+/// patience.
+fn next_wait(error: &ClientError, usual: Span, patience: Span) -> Option<Span> {
+    match time_left(error) {
+        Some(left) => (left <= patience).then_some(left.max(usual)),
+        None => Some(usual),
     }
 }
 
@@ -138,10 +147,28 @@ mod tests {
     }
 
     fn busy() -> ClientError {
+        busy_for(None)
+    }
+
+    fn busy_for(ends_in: Option<Span>) -> ClientError {
         ClientError::Control {
             address: "dtn:5201".parse().unwrap(),
-            source: ClientControlError::Denied(Denial::Busy { ends_in: None }),
+            source: ClientControlError::Denied(Denial::Busy { ends_in }),
         }
+    }
+
+    #[test]
+    fn a_known_end_is_waited_for_within_our_patience() {
+        let wait = |ends_in: Option<u64>, patience| {
+            let error = busy_for(ends_in.map(Span::from_secs));
+            next_wait(&error, WAITS[3], Span::from_secs(patience))
+        };
+        assert_eq!(wait(None, 0), Some(WAITS[3]));
+        assert_eq!(wait(Some(1), 60), Some(WAITS[3]));
+        assert_eq!(wait(Some(60), 60), Some(Span::from_secs(60)));
+        assert_eq!(wait(Some(61), 60), None);
+        // What earlier waits took is gone.
+        assert_eq!(wait(Some(30), 29), None);
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(super) struct Arrivals {
     pub ends: TestEndTime,
 }
 
-/// When a test ends, on a clock that the acceptor and its session share.
+/// About when a test ends, on a clock that the acceptor and its session share.
 #[derive(Clone)]
 pub(super) struct TestEndTime {
     clock: Clock,
@@ -84,7 +84,7 @@ impl TestEndTime {
         TestEndTime { clock, at }
     }
 
-    /// The test takes no longer than `span` from now on.
+    /// The test takes about `span` from now on.
     pub fn set_after(&self, span: Span) {
         let at = (self.clock.now() + span).since(Time::ZERO).as_nanos();
         self.at.store(at, Ordering::Relaxed);
@@ -317,7 +317,7 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         })
     }
 
-    /// Tells the client that there is no place for it, and when there will be one.
+    /// Tells the client that there is no place for it, and about when there will be one.
     fn turn_away(&self, mut one: Unidentified, denial: Denial, reason: Refusal) {
         // Best effort: a client that is gone needs no answer.
         let _ = one.socket.write(&denial.encode());

@@ -55,10 +55,10 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("no message").to_owned()
 }
 
-/// How long a test takes at most, with what is around it; `None` where its client ends it, or a
+/// About how long a test takes, with what is around it; `None` where its client ends it, or a
 /// number of bytes.
-fn longest(request: &TestRequest) -> Option<Span> {
-    /// Connecting and the exchange of results.
+fn usual_time(request: &TestRequest) -> Option<Span> {
+    /// Connecting and the exchange of results, on paths of usual length.
     const AROUND: Span = Span::from_secs(2);
     match request.end {
         TestEnd::After(time) => Some(request.omit + time + AROUND),
@@ -182,7 +182,7 @@ impl<'a> Session<'a> {
             });
         };
         let answer = self.answer(&request)?;
-        if let Some(time) = longest(&request) {
+        if let Some(time) = usual_time(&request) {
             self.arrivals.ends.set_after(time);
         }
         self.shared.tell(ServerEvent::Started {

@@ -20,13 +20,13 @@ const FILES_ONLY: u16 = u16::MAX;
 /// use wire::Denial;
 /// let busy = Denial::Busy { ends_in: Some(Span::from_millis(11_200)) };
 /// assert_eq!(busy.encode(), [0xFF, 0, 12]);
-/// assert_eq!(busy.to_string(), "the server is busy with another test, for 12 s at most");
+/// assert_eq!(busy.to_string(), "the server is busy with another test, for about 12 s");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denial {
     /// Other tests have all places.
     Busy {
-        /// After this time one of them has ended; `None` where the server does not say.
+        /// About when one of them has ended; `None` where the server does not say.
         ends_in: Option<Span>,
     },
     /// Copies are served, and no tests.
@@ -85,7 +85,7 @@ impl fmt::Display for Denial {
                 let left = seconds(*left);
                 write!(
                     f,
-                    "the server is busy with another test, for {left} s at most"
+                    "the server is busy with another test, for about {left} s"
                 )
             }
             Denial::FilesOnly => f.write_str("the server serves files and no tests"),
