@@ -81,10 +81,29 @@ async function refresh() {
   prepare();
 }
 
-prepare();
-if (document.querySelector("main[data-live]")) {
-  const news = new EventSource("/live");
+// A browser opens six connections to a server for all of its tabs: only a page that is seen keeps one.
+let news = null;
+function follow() {
+  if (news || document.hidden) return;
+  news = new EventSource("/live");
   news.addEventListener("open", () => document.body.classList.add("following"));
   news.addEventListener("error", () => document.body.classList.remove("following"));
   news.addEventListener("changed", refresh);
+}
+function leave() {
+  news?.close();
+  news = null;
+  document.body.classList.remove("following");
+}
+
+prepare();
+if (document.querySelector("main[data-live]")) {
+  follow();
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", follow);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return leave();
+    refresh();
+    follow();
+  });
 }
