@@ -42,7 +42,7 @@ def skip(why: str) -> None:
     if skips := os.environ.get("TRUNKLINE_SKIPS"):
         with open(skips, "a", encoding="utf-8") as out:
             out.write(f"skipped: python: {why}\n")
-    pytest.skip(why)
+    pytest.skip(why, allow_module_level=True)
 
 
 @pytest.fixture

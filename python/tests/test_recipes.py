@@ -193,3 +193,57 @@ def test_scancel_ends_it_for_good(slurm, program, far):
     assert "goes on" in log.read_text() or "stopped" in log.read_text(), log.read_text()
     assert not arrived.exists()
     assert "queued again" not in log.read_text()
+
+
+MODULE = ROOT / "packaging/nextflow/trunkline.nf"
+
+
+def script_of(process: str, **values: str) -> str:
+    """The script of a Nextflow process, as Nextflow writes it into `.command.sh`."""
+    body = MODULE.read_text().partition(f"process {process} {{")[2]
+    script = body.partition("script:")[2].split('"""')[1]
+    for name, value in values.items():
+        script = script.replace(f"${{{name}}}", value)
+    assert "${" not in script.replace("\\${", "")
+    return script.replace("\\$", "$")
+
+
+def test_the_scripts_of_the_nextflow_module_copy_and_go_on(program, far, tmp_path):
+    """Nextflow cannot be installed here, so its part is played: a folder and bash -ue."""
+    words, sent, arrived = far
+    source, place = words[1], words[2]
+    env = os.environ | {
+        "PATH": f"{Path(program).parent}:{os.environ['PATH']}",
+        "TRUNKLINE_TOKEN": Path(words[4]).read_text(),
+        "TRUNKLINE_STATE": str(tmp_path / "state"),
+    }
+
+    def task(name: str, script: str) -> tuple[subprocess.Popen, Path]:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "run7").symlink_to(source)
+        run = ["bash", "-ue", "-c", script]
+        return subprocess.Popen(run, cwd=folder, env=env, stderr=subprocess.PIPE, text=True), folder
+
+    put = script_of("TRUNKLINE_PUT", files="run7", target=place.rstrip("/"))
+    assert "--max-rate" not in put
+    slow, _ = task("slow", put.replace("--copy-links", "--copy-links --max-rate 16M"))
+    deadline = time.monotonic() + 20
+    while not list(arrived.parent.glob(".*trunkline-part")):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    # As Slurm does, which signals what the job runs.
+    children = Path(f"/proc/{slow.pid}/task/{slow.pid}/children").read_text().split()
+    for child in children:
+        os.kill(int(child), signal.SIGTERM)
+    _, said = slow.communicate(timeout=20)
+    assert slow.returncode == 75, said
+    again, _ = task("again", put)
+    assert again.wait(60) == 0
+    assert arrived.read_bytes() == sent.read_bytes()
+    get = script_of("TRUNKLINE_GET", source=f"{place}run7", cache=str(tmp_path / "cache"))
+    got, folder = task("got", get)
+    assert got.wait(60) == 0
+    assert (folder / "got/run7/hits.bin").read_bytes() == sent.read_bytes()
+    # A task that is tried again finds what arrived.
+    assert "goesOn(task.exitStatus) ? 'retry'" in MODULE.read_text()

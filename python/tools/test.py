@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 REQUIREMENTS = ROOT / "python/tests/requirements.txt"
+SNAKEMAKE = ROOT / "python/tests/requirements-snakemake.txt"
+PLUGIN = ROOT / "python/snakemake-storage-plugin-trunkline"
 # The oldest that the package takes, and the newest that machines have.
 MINORS = (11, 12, 13, 14)
 
@@ -37,9 +39,10 @@ def interpreters() -> list[Path]:
     return [found[minor] for minor in ends if minor in found]
 
 
-def environment(python: Path, installer: str | None) -> Path:
-    """A virtual environment with what tests need; made again when the list changes."""
-    digest = hashlib.sha256(REQUIREMENTS.read_bytes() + str(python).encode()).hexdigest()
+def environment(python: Path, installer: str | None, with_snakemake: bool) -> Path:
+    """A virtual environment with what tests need; made again when the lists change."""
+    lists = REQUIREMENTS.read_bytes() + (SNAKEMAKE.read_bytes() if with_snakemake else b"")
+    digest = hashlib.sha256(lists + str(python).encode()).hexdigest()
     place = TARGET / "python" / python.name
     mark = place / "requirements.sha256"
     if not mark.exists() or mark.read_text() != digest:
@@ -48,6 +51,9 @@ def environment(python: Path, installer: str | None) -> Path:
         pip = [installer, "pip", "install", "--python", place / "bin/python"] if installer else None
         pip = pip or [place / "bin/python", "-m", "pip", "install"]
         subprocess.run([*pip, "-q", "-r", REQUIREMENTS], check=True)
+        # Without it its tests say that they are skipped.
+        if with_snakemake:
+            subprocess.run([*pip, "-q", "-r", SNAKEMAKE])
         mark.write_text(digest)
     install(place, python)
     return place
@@ -62,17 +68,22 @@ def install(place: Path, python: Path) -> None:
         if file.suffix in {".py", ".pyi", ".typed"}:
             (library / file.name).symlink_to(file)
     (library / "_trunkline.abi3.so").symlink_to(TARGET / "debug/lib_trunkline.so")
-    entry_points(library.parent / "trunkline-0.dist-info")
+    information(library.parent, ROOT / "python")
+    plugin = PLUGIN.name.replace("-", "_")
+    (library.parent / plugin).unlink(missing_ok=True)
+    (library.parent / plugin).symlink_to(PLUGIN / plugin)
+    information(library.parent, PLUGIN)
 
 
-def entry_points(folder: Path) -> None:
-    """What other packages find ours by, as an installed wheel says it."""
-    project = tomllib.loads((ROOT / "python/pyproject.toml").read_text())["project"]
-    lines = []
-    for group, points in project["entry-points"].items():
-        lines += [f"[{group}]", *(f"{name} = {where}" for name, where in points.items())]
+def information(packages: Path, sources: Path) -> None:
+    """What other packages find one by, as an installed wheel says it."""
+    project = tomllib.loads((sources / "pyproject.toml").read_text())["project"]
+    name, lines = project["name"], []
+    for group, points in project.get("entry-points", {}).items():
+        lines += [f"[{group}]", *(f"{one} = {where}" for one, where in points.items())]
+    folder = packages / f"{name.replace('-', '_')}-0.dist-info"
     folder.mkdir(exist_ok=True)
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: trunkline\nVersion: 0\n")
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0\n")
     (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
 
@@ -87,13 +98,13 @@ def main() -> int:
         return 1
     worst = 0
     for python in pythons:
-        place = environment(python, shutil.which("uv"))
+        is_newest = python == pythons[-1]
+        place = environment(python, shutil.which("uv"), is_newest)
         # The installed package, not the folder of this name that tests run in.
         env = os.environ | {"TRUNKLINE_PROGRAM": str(TARGET / "debug/trunkline")}
         env["PYTHONSAFEPATH"] = "1"
+        env["TRUNKLINE_SNAKEMAKE"] = "here" if is_newest else "with the newest Python"
         env.pop("TRUNKLINE_TOKEN", None)
-        # The sources in the current folder have no core; the environment's package has.
-        env["PYTHONSAFEPATH"] = "1"
         print(f"== {python}", flush=True)
         command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *sys.argv[1:]]
         worst = max(worst, subprocess.run(command, cwd=ROOT / "python", env=env).returncode)

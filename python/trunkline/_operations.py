@@ -447,7 +447,7 @@ def _copy(
     checksum: bool = False,
     exclude: str | Iterable[str] = (),
     include: str | Iterable[str] = (),
-    files_from: File | list[File] | None = None,
+    files_from: File | Iterable[File] | None = None,
     delete: bool = False,
     verify: bool = False,
     compress: bool = False,
@@ -484,7 +484,7 @@ def _copy(
         checksum: Compare what is in files, instead of their sizes and times.
         exclude: Leave out names that fit, as rsync does.
         include: Copy names that fit, whatever `exclude` says.
-        files_from: Copy only these names below the one source: a list, or a file that has one.
+        files_from: Copy only these names below the one source: several, or a file that lists them.
         delete: Once everything is copied, remove what the sources do not have.
         verify: Read each file again from the receiver's disk before it has its name.
         compress: Compress while that is faster.
@@ -518,7 +518,11 @@ def _copy(
     command = {"places": tuple(os.fspath(place) for place in given.pop("places"))} | given
     includes = [include] if isinstance(include, str) else list(include)
     excludes = [exclude] if isinstance(exclude, str) else list(exclude)
-    listed = [os.fspath(one) for one in files_from] if isinstance(files_from, list) else files_from
+    listed: File | list[str] | None
+    if files_from is None or isinstance(files_from, str | os.PathLike):
+        listed = files_from
+    else:
+        listed = [os.fspath(one) for one in files_from]
     asked = {
         "places": [os.fspath(place) for place in places],
         "recursive": recursive,
