@@ -49,7 +49,9 @@ impl Outage {
     }
 }
 
-/// A visit that measured anything has a result, even where one of its parts failed.
+/// A visit that measured anything has a result, even where one of its parts failed. Routers on the
+/// way to a host that does not answer are none.
 fn has_result(visit: &Visit) -> bool {
-    visit.goodput.is_some() || visit.round_trips.is_some() || visit.route.is_some()
+    let has_route = visit.route.is_some() && visit.failure.is_none();
+    visit.goodput.is_some() || visit.round_trips.is_some() || has_route
 }

@@ -215,11 +215,11 @@ impl Examination {
 }
 
 impl Characteristics {
-    /// Whether nothing was found.
+    /// Whether nothing was found. What this host's kernel believes of packet sizes was not.
     fn is_empty(&self) -> bool {
         self.round_trips.is_none()
             && self.variations.is_empty()
-            && self.mtu.is_none()
+            && self.mtu.is_none_or(|mtu| !mtu.confirmed)
             && self.traces.is_empty()
             && self.capacities.is_empty()
             && self.available.is_empty()

@@ -15,7 +15,7 @@ use watch_plan::HostName;
 use watch_store::{Name, Receipt, StoredVisit, VisitId};
 
 use crate::visits::{Visits, lock};
-use crate::{AgentEvent, AgentOptions, OnAgentEvent, now};
+use crate::{AgentEvent, AgentOptions, OnAgentEvent};
 
 /// How often an agent reports without results, so that it is seen to live.
 const REPORT_EVERY: Duration = Duration::from_secs(30);
@@ -158,7 +158,7 @@ impl Courier {
             hosts: self.hosts.clone(),
             host: self.options.host.clone(),
             plan: self.options.plan.clone(),
-            now: now(),
+            now: self.options.clock.now(),
             waiting: visits.waiting().count(),
             running: visits.first_running(),
             visits: batch,

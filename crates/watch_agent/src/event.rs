@@ -3,7 +3,7 @@
 use std::fmt;
 
 use units::Span;
-use watch_plan::Due;
+use watch_plan::{Due, TaskName, Why};
 
 /// What happens at an agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,13 @@ pub enum AgentEvent {
         task: String,
         /// The far host.
         to: String,
+    },
+    /// Visits of a task are skipped from now on. Told once, until it has a visit again.
+    Quiet {
+        /// The task.
+        task: TaskName,
+        /// The reason.
+        why: Why,
     },
     /// So many visits could not begin at their time.
     Missed(usize),
@@ -82,6 +89,10 @@ impl fmt::Display for AgentEvent {
                 f,
                 "{task}: the visit to {to} was cut off when this agent ended; told as failed"
             ),
+            AgentEvent::Quiet {
+                task,
+                why: Why::QuietHours(hours),
+            } => write!(f, "{task}: no visits in the quiet hours {hours}"),
             AgentEvent::Missed(1) => f.write_str("1 visit could not begin at its time"),
             AgentEvent::Missed(count) => {
                 write!(f, "{count} visits could not begin at their times")

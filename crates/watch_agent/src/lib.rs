@@ -10,8 +10,10 @@
 //! Left out: visits that were missed while the agent was not there. They are not made up for; the
 //! collector sees that they are missing.
 //!
-//! Reading order: [`Agent`], `schedule.rs`, `visits.rs`, `delivery.rs`, `notes.rs`.
+//! Reading order: [`Agent`], `schedule.rs`, `visits.rs`, `delivery.rs`, `notes.rs`; `clock.rs` is
+//! what a benchmark replaces.
 
+mod clock;
 mod delivery;
 mod error;
 mod event;
@@ -22,16 +24,18 @@ mod visits;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use changes::{FarHost, UnixTime};
+use changes::FarHost;
 use sockets::Address;
 use watch_link::PlanDigest;
 use watch_plan::{HostName, Timetable};
 use wire::copy::Token;
 
+pub use clock::{Clock, HostClock};
 pub use error::AgentError;
 pub use event::AgentEvent;
 pub use visits::{Shown, Visitor};
@@ -62,6 +66,8 @@ pub struct AgentOptions {
     pub host: FarHost,
     /// Its program.
     pub software: String,
+    /// What the timetable goes by.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// An agent with its folder.
@@ -69,6 +75,7 @@ pub struct Agent {
     schedule: Schedule,
     visits: Visits,
     courier: Courier,
+    clock: Arc<dyn Clock>,
     /// Held as long as the agent lives.
     _lock: File,
 }
@@ -85,9 +92,11 @@ impl Agent {
         let folder = options.state.as_path();
         let lock = lock(folder)?;
         let visits = Visits::open(folder)?;
-        let schedule = Schedule::new(options.timetable.clone(), options.hosts.clone(), now());
+        let clock = Arc::clone(&options.clock);
+        let (timetable, hosts) = (options.timetable.clone(), options.hosts.clone());
         Ok(Agent {
-            schedule,
+            schedule: Schedule::new(timetable, hosts, clock.now()),
+            clock,
             courier: Courier::new(options),
             visits,
             _lock: lock,
@@ -102,24 +111,20 @@ impl Agent {
         thread::scope(|scope| {
             scope.spawn(|| courier.run(visits, stop, on_event));
             while !stop.load(Ordering::Relaxed) {
-                match self.schedule.step(now()) {
+                let now = self.clock.now();
+                match self.schedule.step(now) {
                     Step::Begin(due) => {
-                        let far = courier.far_host(&due.to);
-                        scope.spawn(move || visits.make(visitor, &due, far, stop, on_event));
+                        let begun = (now, courier.far_host(&due.to));
+                        scope.spawn(move || visits.make(visitor, &due, begun, stop, on_event));
                     }
+                    Step::Quiet(task, why) => on_event(AgentEvent::Quiet { task, why }),
                     Step::Missed(count) => on_event(AgentEvent::Missed(count)),
                     Step::Stepped(by) => on_event(AgentEvent::ClockStepped(by)),
-                    Step::Wait(wait) => thread::sleep(wait.min(TICK)),
+                    Step::Wait(wait) => self.clock.wait(wait.min(TICK)),
                 }
             }
         });
     }
-}
-
-/// The wall clock, which the timetable goes by.
-fn now() -> UnixTime {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    UnixTime::from_seconds(since.map_or(0, |since| since.as_secs()))
 }
 
 /// Makes the folder and takes its lock, which ends with this process.

@@ -1,29 +1,29 @@
 //! Which visits begin now, by the clock of this host, which may be set at any time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use changes::UnixTime;
-use watch_plan::{Due, HostName, Planned, Timetable};
+use watch_plan::{Due, HostName, Planned, TaskName, Timetable, Why};
 
-/// Visits that are looked up at once.
-const AHEAD: usize = 64;
-/// Planned visits of both directions that are looked at to find them.
-const LOOKED_AT: usize = 4_096;
+/// Visits of so many seconds are looked up at once.
+const AHEAD: i64 = 300;
 /// How late a visit may begin: within the pause after the one before, others do not meet it.
 const LATE_MAX: i64 = 2;
 /// A clock that went on by more than this between two looks was set, or the host slept.
 const STEP: i64 = 5;
 
-/// The visits of this machine, and the time up to which they have been begun.
+/// The visits of this machine, and the time up to which they have been looked up.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     timetable: Timetable,
     hosts: Vec<HostName>,
-    /// Visits before this have begun or are missed.
+    /// Visits before this have begun, are upcoming or are missed.
     cursor: i64,
     looked: i64,
-    upcoming: VecDeque<Due>,
+    upcoming: VecDeque<Planned>,
+    /// Tasks whose latest visit was skipped.
+    quiet: BTreeSet<TaskName>,
 }
 
 /// What is to be done next.
@@ -31,6 +31,8 @@ pub(crate) struct Schedule {
 pub(crate) enum Step {
     /// This visit begins.
     Begin(Due),
+    /// Visits of this task are skipped from now on.
+    Quiet(TaskName, Why),
     /// So many could not begin at their time.
     Missed(usize),
     /// The clock was set, forward by so many seconds.
@@ -49,6 +51,7 @@ impl Schedule {
             cursor: now,
             looked: now,
             upcoming: VecDeque::new(),
+            quiet: BTreeSet::new(),
         }
     }
 
@@ -59,19 +62,12 @@ impl Schedule {
         if !(-1..=STEP).contains(&since) {
             return self.stepped(since, now);
         }
-        if self.upcoming.is_empty() {
+        if self.upcoming.is_empty() && self.cursor <= now {
             self.look_ahead();
         }
-        let is_late = |due: &Due| due.at + LATE_MAX < now;
-        let late = self.upcoming.iter().take_while(|due| is_late(due)).count();
-        if late > 0 {
-            self.upcoming.drain(..late);
-            return Step::Missed(late);
-        }
-        match self.upcoming.front() {
-            Some(due) if due.at <= now => self.upcoming.pop_front().map_or(WAIT, Step::Begin),
-            Some(due) => Step::Wait(Duration::from_secs((due.at - now).unsigned_abs())),
-            None => WAIT,
+        match self.drop_late(now) {
+            0 => self.next(now),
+            late => Step::Missed(late),
         }
     }
 
@@ -84,32 +80,52 @@ impl Schedule {
     }
 
     fn look_ahead(&mut self) {
-        let mut found: Vec<Due> = Vec::new();
+        let end = self.cursor + AHEAD;
+        let mut found: Vec<Planned> = Vec::new();
         for host in &self.hosts {
             let planned = self.timetable.next_visits(host, self.cursor);
-            let own = planned.take(LOOKED_AT).filter_map(Planned::visit);
-            found.extend(own.filter(|due| due.from == *host).take(AHEAD));
+            let planned = planned.take_while(|planned| planned.due().at < end);
+            found.extend(planned.filter(|planned| planned.due().from == *host));
         }
         found.sort_by(|one, other| {
+            let (one, other) = (one.due(), other.due());
             (one.at, &one.task, &one.to).cmp(&(other.at, &other.task, &other.to))
         });
-        found.truncate(AHEAD);
-        // All visits of one second are taken together, so that none is passed over.
-        if let Some(last) = found.last().map(|due| due.at)
-            && found.len() == AHEAD
-            && found.first().is_some_and(|first| first.at < last)
-        {
-            found.retain(|due| due.at < last);
-        }
-        if let Some(last) = found.last() {
-            self.cursor = last.at + 1;
-        }
+        self.cursor = end;
         self.upcoming = found.into();
+    }
+
+    /// How many visits could not begin in time; they are not made up for.
+    fn drop_late(&mut self, now: i64) -> usize {
+        let is_late = |planned: &&Planned| planned.due().at + LATE_MAX < now;
+        let late = self.upcoming.iter().take_while(is_late).count();
+        let late = self.upcoming.drain(..late);
+        late.filter_map(Planned::visit).count()
+    }
+
+    fn next(&mut self, now: i64) -> Step {
+        while let Some(at) = self.upcoming.front().map(|planned| planned.due().at) {
+            if at > now {
+                return wait(at - now);
+            }
+            match self.upcoming.pop_front() {
+                Some(Planned::Visit(due)) => {
+                    self.quiet.remove(&due.task);
+                    return Step::Begin(due);
+                }
+                Some(Planned::Skipped { due, why }) if self.quiet.insert(due.task.clone()) => {
+                    return Step::Quiet(due.task, why);
+                }
+                _ => {}
+            }
+        }
+        wait(self.cursor - now)
     }
 }
 
-/// No visit is known; the plan may have some later.
-const WAIT: Step = Step::Wait(Duration::from_secs(60));
+fn wait(seconds: i64) -> Step {
+    Step::Wait(Duration::from_secs(seconds.max(0).unsigned_abs()))
+}
 
 fn seconds(time: UnixTime) -> i64 {
     time.seconds().cast_signed()

@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use changes::Visit;
+use changes::{UnixTime, Visit};
 use copy_net::Listener;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use watch_link::{Answer, Refused, Reply, Report, Reports};
-use watch_plan::{Due, Plan};
+use watch_plan::{Due, Plan, Why};
 use watch_store::{Receipt, Refusal, Spool, StoredVisit, VisitId};
 use wire::copy::{Key, KeyName, Rights, Secret};
 
@@ -108,6 +108,44 @@ fn a_host_that_looks_late_misses_visits_and_says_how_many() {
     assert_eq!(schedule.step(at(13)), Step::Missed(2));
 }
 
+/// Quiet hours longer than what is looked up at once end, and are told once for each task.
+#[test]
+fn visits_go_on_after_long_quiet_hours() {
+    let text = r#"
+        [hosts]
+        a = { address = "127.0.0.1" }
+        b = { address = "127.0.0.2" }
+        [groups]
+        all = { mesh = ["a", "b"] }
+        [tasks.trips]
+        kind = "ping"
+        group = "all"
+        every = "10s"
+        duration = "1s"
+        budget = { quiet = ["01:00-20:00"] }
+        "#;
+    let begin = UnixTime::from_seconds(START);
+    let mut schedule = Schedule::new(timetable(text), vec![host("a")], begin);
+    let (mut begun, mut told) = (Vec::new(), 0);
+    for second in 0..86_400 {
+        let at = UnixTime::from_seconds(START + second);
+        loop {
+            match schedule.step(at) {
+                Step::Begin(due) => begun.push(due.at - START as i64),
+                Step::Quiet(task, Why::QuietHours(hours)) => {
+                    assert_eq!((task.as_str(), hours.as_str()), ("trips", "01:00-20:00"));
+                    told += 1;
+                }
+                Step::Wait(_) => break,
+                other => panic!("{other:?} at {second}"),
+            }
+        }
+    }
+    assert_eq!(told, 1);
+    assert!(begun.iter().all(|at| !(3_600 - 1..72_000).contains(at)));
+    assert_eq!(begun.len(), 5 * 360);
+}
+
 /// A collector that has a bad day: it fails, refuses and forgets to answer by chance.
 struct Unkind {
     draw: Mutex<Pcg64Mcg>,
@@ -152,7 +190,7 @@ impl Reports for Unkind {
             });
         }
         Answer::Taken(Reply {
-            now: now(),
+            now: HostClock.now(),
             plan: report.plan,
             receipts,
             far_hosts: BTreeMap::new(),
@@ -197,6 +235,7 @@ fn options(folder: &Path, port: u16, token: &Token) -> AgentOptions {
         state: folder.to_owned(),
         host: FarHost::default(),
         software: "test".to_owned(),
+        clock: Arc::new(HostClock),
     }
 }
 

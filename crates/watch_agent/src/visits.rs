@@ -5,14 +5,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use changes::{Failure, FarHost, Visit, VisitKind};
+use changes::{Failure, FarHost, UnixTime, Visit, VisitKind};
 use units::Rate;
 use watch_link::Running;
 use watch_plan::{Due, Kind};
 use watch_store::{Name, Pair, Spool, StoredVisit, VisitId};
 
 use crate::notes::{Note, Notes};
-use crate::{AgentError, AgentEvent, OnAgentEvent, now};
+use crate::{AgentError, AgentEvent, OnAgentEvent};
 
 /// What a visit showed.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,15 +82,17 @@ impl Visits {
     }
 
     /// Makes a visit on this thread.
+    ///
+    /// * `at`: when it begins; `far`: what is known of the far host.
     pub fn make(
         &self,
         visitor: &dyn Visitor,
         due: &Due,
-        far: Option<FarHost>,
+        (at, far): (UnixTime, Option<FarHost>),
         stop: &AtomicBool,
         on_event: &OnAgentEvent<'_>,
     ) {
-        let note = match noted(due) {
+        let note = match noted(due, at) {
             Ok(note) => note,
             Err(why) => return on_event(AgentEvent::NotStored(why)),
         };
@@ -201,8 +203,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn noted(due: &Due) -> Result<Note, String> {
-    let at = now();
+fn noted(due: &Due, at: UnixTime) -> Result<Note, String> {
     let name = |text: &str| text.parse::<Name>().map_err(|error| error.to_string());
     let random = sockets::random::bytes().map_err(|error| error.to_string())?;
     Ok(Note {
@@ -221,7 +222,7 @@ fn running(due: &Due, note: &Note) -> Running {
     Running {
         task: note.task.clone(),
         to: note.pair.to.clone(),
-        until: changes::UnixTime::from_seconds(due.until.unsigned_abs()),
+        until: UnixTime::from_seconds(due.until.unsigned_abs()),
     }
 }
 

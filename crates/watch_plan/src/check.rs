@@ -69,38 +69,78 @@ fn addresses(plan: &Plan, hosts: Option<&Section>, found: &mut Findings) {
 }
 
 fn budget(plan: &Plan, task: &Task, place: &Place, found: &mut Findings) {
-    let rates: Vec<Option<Rate>> = plan
-        .pairs(task)
-        .iter()
-        .map(|pair| plan.expected_rate(task, pair))
-        .collect();
-    let fastest = rates.iter().copied().max().flatten();
+    let pairs = plan.pairs(task);
+    let rate = |pair: &Pair| plan.expected_rate(task, pair);
+    let fastest = pairs.iter().filter_map(rate).max();
     copy_in_time(plan, task, place, found);
+    share(plan, task, &pairs, place, found);
     let Some(budget) = task.budget.bytes_a_day else {
         return;
     };
-    if fastest.is_none() && !matches!(task.kind, Kind::Copy { .. }) {
-        let text = format!("{budget} a day: no host has a `link`, so only the visits will show it");
+    if let (None, Some(bound)) = (fastest, plan.rate_of_budget(task)) {
+        let text = format!(
+            "{budget} a day: no host has a `link`, so each visit sends at most {}",
+            bound.human()
+        );
         return found.notice(place, text);
     }
-    let rate = fastest.unwrap_or(Rate::ZERO);
+    bytes_a_day(
+        plan,
+        task,
+        (budget, fastest.unwrap_or(Rate::ZERO)),
+        place,
+        found,
+    );
+}
+
+/// Without a link there is nothing that a share is of.
+fn share(plan: &Plan, task: &Task, pairs: &[Pair], place: &Place, found: &mut Findings) {
+    let is_unknown = |pair: &&Pair| plan.expected_rate(task, pair).is_none();
+    let unknown: Vec<&Pair> = pairs.iter().filter(is_unknown).collect();
+    if let (Some(share), Some(first)) = (task.budget.share, unknown.first()) {
+        let text = format!(
+            "`share` of {:.0} % bounds nothing on {} of {} pairs, from `{}` to `{}` the first: \
+             neither host has a `link`",
+            share.get() * 100.0,
+            unknown.len(),
+            pairs.len(),
+            first.from,
+            first.to
+        );
+        found.notice(place, text);
+    }
+}
+
+fn bytes_a_day(
+    plan: &Plan,
+    task: &Task,
+    (budget, rate): (Bytes, Rate),
+    place: &Place,
+    found: &mut Findings,
+) {
     let (visit, day) = (
         task.expected_bytes(rate),
         plan.expected_bytes_a_day(task, rate),
     );
+    let cycle = visit.times(plan.visits_a_cycle(task));
     if visit > budget {
         let problem = format!(
             "one visit of {} is above the budget of {budget} a day",
             visit.human()
         );
-        found.refuse(
-            place,
-            problem,
-            "shorten `duration`, lower `share`, or raise `bytes_a_day`",
+        let hint = "shorten `duration`, lower `share`, or raise `bytes_a_day`";
+        found.refuse(place, problem, hint);
+    } else if cycle > budget {
+        let problem = format!(
+            "one cycle has {} at one host, above the budget of {budget} a day",
+            cycle.human()
         );
+        let hint = "make the group smaller, shorten `duration`, lower `share`, or raise \
+                    `bytes_a_day`";
+        found.refuse(place, problem, hint);
     } else if day > budget {
-        let stretch = day.as_f64() / budget.as_f64();
-        let every = (task.schedule.shortest() as f64 * stretch).ceil() as u64;
+        let cycles = budget.get() / cycle.get().max(1);
+        let every = (DAY as u64).div_ceil(cycles.max(1));
         let problem = format!(
             "up to {} a day at one host are above the budget of {budget}",
             day.human()
@@ -188,17 +228,48 @@ impl Plan {
     /// assert_eq!(bytes.get(), 4 * 24 * 1_250_000_000);
     /// ```
     pub fn expected_bytes_a_day(&self, task: &Task, rate: Rate) -> Bytes {
+        task.expected_bytes(rate).times(self.visits_a_day(task))
+    }
+
+    /// The most that a visit may send: the task's share of the narrower link, and its part of the
+    /// bytes a day; `None` where nothing bounds it.
+    ///
+    /// What was sent need not be remembered to keep to it, not over a restart of an agent either:
+    /// each visit that there can be on a day has an equal part.
+    pub fn rate_max(&self, task: &Task, pair: &Pair) -> Option<Rate> {
+        let share = task.budget.share;
+        let of_link = share.and_then(|_| self.expected_rate(task, pair));
+        let bounds = [of_link, self.rate_of_budget(task)];
+        bounds.into_iter().flatten().min()
+    }
+
+    /// What each visit may send all of its time if they are to keep to the bytes a day. A copy
+    /// sends its size.
+    fn rate_of_budget(&self, task: &Task) -> Option<Rate> {
+        let budget = task.budget.bytes_a_day?;
+        if matches!(task.kind, Kind::Copy { .. }) {
+            return None;
+        }
+        let each = budget.as_f64() * 8.0 / self.visits_a_day(task).max(1) as f64;
+        Some(Rate::from_f64(each / task.duration.as_secs_f64()))
+    }
+
+    /// How many visits of a task the busiest host has on a day at most.
+    fn visits_a_day(&self, task: &Task) -> u64 {
+        let shortest = task.schedule.shortest().max(1);
+        // A day may have one cycle more than fit into it whole.
+        let cycles = (DAY + shortest - 1) / shortest;
+        self.visits_a_cycle(task) * cycles.unsigned_abs()
+    }
+
+    /// The same of one cycle.
+    fn visits_a_cycle(&self, task: &Task) -> u64 {
         let mut visits: BTreeMap<HostName, u64> = BTreeMap::new();
         for pair in self.pairs(task) {
             *visits.entry(pair.from).or_default() += 1;
             *visits.entry(pair.to).or_default() += 1;
         }
-        let most = visits.into_values().max().unwrap_or(0);
-        let cycle = task.expected_bytes(rate).times(most);
-        let shortest = task.schedule.shortest().max(1);
-        let day = cycle.as_f64() * DAY as f64 / shortest as f64;
-        // An interval of more than a day still has days with a whole cycle.
-        cycle.max(Bytes::new(day.ceil() as u64))
+        visits.into_values().max().unwrap_or(0)
     }
 }
 

@@ -9,9 +9,9 @@ use std::thread;
 use changes::{FarHost, Visit};
 use observe::Fault;
 use sockets::Address;
-use units::Rate;
-use watch_agent::{AgentError, AgentOptions, OnAgentEvent, Shown, Visitor};
-use watch_plan::{Due, Plan, Task};
+use units::Span;
+use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Shown, Visitor};
+use watch_plan::{Due, Pair, Plan, Task};
 use wire::copy::Token;
 
 use super::plan::PlanFile;
@@ -60,6 +60,7 @@ pub fn run(
         state: options.state.clone(),
         host: this_host(),
         software: copy_net::SOFTWARE.to_owned(),
+        clock: Arc::new(HostClock),
     })?;
     let server = Server::bind(&far_end(&options)?, cancel, on_serve)?;
     thread::scope(|scope| {
@@ -149,34 +150,29 @@ impl LiveVisitor {
             TargetName::Live(address) => self.files(due, address)?,
             _ => None,
         };
-        let pair = format!("{} to {}", due.from, due.to);
+        let pair = Pair {
+            from: due.from.clone(),
+            to: due.to.clone(),
+        };
+        // A gentle search finds another setting.
+        let manner = if task.gentle { ", gentle" } else { "" };
+        let series = format!("{} to {}{manner}", due.from, due.to);
         let order = Order {
             kind: due.kind,
             duration: due.duration,
             is_gentle: task.gentle,
-            rate_max: self.rate_max(task, due),
-            setting: self.settings.find(&pair),
+            rate_max: self.plan.rate_max(task, &pair),
+            setting: self.settings.find(&series),
             files: files.as_ref(),
             folder: self.folder.clone(),
         };
         let mut target = Target::open_named(name, 1)?;
-        let mut deadline = Deadline::after(due.duration, stop);
+        let mut deadline = Deadline::after(left(due, begun), stop);
         let visited = visit(&mut target, &order, begun.clone(), &mut deadline);
         if let Some(setting) = visited.found {
-            self.settings.remember(&pair, setting);
+            self.settings.remember(&series, setting);
         }
         Ok(visited.shown)
-    }
-
-    /// The share of the narrower link that the budget leaves.
-    fn rate_max(&self, task: &Task, due: &Due) -> Option<Rate> {
-        let share = task.budget.share?;
-        let link = |host| self.plan.hosts().get(host).and_then(|host| host.link);
-        let narrower = [link(&due.from), link(&due.to)]
-            .into_iter()
-            .flatten()
-            .min()?;
-        Some(Rate::from_f64(narrower.as_f64() * share.get()))
     }
 
     fn files(&self, due: &Due, address: &Address) -> Result<Option<FarFiles>, Error> {
@@ -190,6 +186,12 @@ impl LiveVisitor {
             name: format!("from-{}.bin", due.from),
         }))
     }
+}
+
+/// What is left of the time of a visit: one that begins late ends no later.
+fn left(due: &Due, begun: &Visit) -> Span {
+    let late = begun.at.seconds().cast_signed() - due.at;
+    due.duration - Span::from_secs(late.max(0).unsigned_abs())
 }
 
 impl Visitor for LiveVisitor {

@@ -9,7 +9,7 @@ use observe::Setting;
 
 use super::write_whole;
 
-/// The latest setting of each pair, by its name.
+/// The latest setting of each pair and manner, by a name of both.
 #[derive(Debug)]
 pub(crate) struct Settings {
     file: PathBuf,

@@ -5,6 +5,7 @@
 
 mod copy;
 mod deadline;
+mod paced;
 mod ping;
 mod route;
 mod throughput;

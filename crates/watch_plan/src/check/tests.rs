@@ -33,8 +33,11 @@ fn a_budget_below_a_day_is_refused_with_the_interval_that_keeps_it() {
     assert!(parse(THROUGHPUT, "bytes_a_day = \"10GB\"").is_ok());
     let text = problem(THROUGHPUT, "bytes_a_day = \"9.99GB\"");
     assert!(text.contains("up to 10.0 GB a day"), "{text}");
-    // 6 h x 10 / 9.99.
-    assert!(text.contains("visit every 21622s or less often"), "{text}");
+    // Three cycles of 2.5 GB.
+    assert!(text.contains("visit every 28800s or less often"), "{text}");
+    // No interval keeps to less than a cycle.
+    let text = problem(THROUGHPUT, "bytes_a_day = \"2.4GB\"");
+    assert!(text.contains("one cycle has 2.50 GB at one host"), "{text}");
     // A fifth of the link needs a fifth of the bytes.
     assert!(parse(THROUGHPUT, "bytes_a_day = \"2GB\", share = \"20%\"").is_ok());
 }
@@ -71,8 +74,11 @@ fn a_budget_without_a_known_link_is_noticed() {
                 budget = { bytes_a_day = \"1GB\" }\n";
     let (_, notices) = Plan::parse(text, "budget.toml").unwrap();
     assert_eq!(notices.len(), 1);
+    // Eight visits a day of 10 s: 125 MB each.
     assert!(
-        notices[0].text.contains("no host has a `link`"),
+        notices[0]
+            .text
+            .contains("no host has a `link`, so each visit sends at most 100 Mbit/s"),
         "{}",
         notices[0]
     );
@@ -85,4 +91,68 @@ fn a_budget_without_a_known_link_is_noticed() {
         error.to_string().contains("no host has a `link`"),
         "{error}"
     );
+}
+
+/// However a day is cut, visits at the rate that they may have send no more than the budget.
+#[test]
+fn visits_at_the_most_that_they_may_send_keep_to_the_bytes_a_day() {
+    for (every, link, share) in [
+        ("7h", "1G", ""),
+        ("6h", "1G", ", share = \"20%\""),
+        ("5h", "", ""),
+    ] {
+        let link = match link {
+            "" => String::new(),
+            rate => format!(", link = \"{rate}\""),
+        };
+        let text = format!(
+            "[hosts]\na = {{ address = \"a\"{link} }}\nb = {{ address = \"b\" }}\n\
+             c = {{ address = \"c\" }}\n[groups]\ng = {{ mesh = [\"a\", \"b\", \"c\"] }}\n\
+             [tasks.t]\nkind = \"throughput\"\ngroup = \"g\"\nevery = \"{every}\"\n\
+             duration = \"10s\"\nbudget = {{ bytes_a_day = \"30GB\"{share} }}\n"
+        );
+        let (plan, _) = Plan::parse(&text, "p").unwrap_or_else(|error| panic!("{error}"));
+        let table = crate::Timetable::new(&plan, 0).unwrap();
+        let task = &plan.tasks()[0];
+        for host in plan.hosts().keys() {
+            for begin in (0..40).map(|hour| hour * 3600) {
+                let visits = table.next_visits(host, begin);
+                let day = visits.take_while(|visit| visit.due().at < begin + 86_400);
+                let bytes = day.map(|visit| {
+                    let due = visit.due().clone();
+                    let pair = crate::Pair {
+                        from: due.from,
+                        to: due.to,
+                    };
+                    plan.rate_max(task, &pair)
+                        .unwrap()
+                        .bytes_in(due.duration)
+                        .get()
+                });
+                let sent: u64 = bytes.sum();
+                assert!(sent <= 30_000_000_000, "{every} {host} {begin}: {sent}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_share_of_no_link_is_noticed() {
+    let text = "hosts = { a = { address = \"a\", link = \"1G\" }, b = { address = \"b\" }, \
+                c = { address = \"c\" } }\ngroups.g = { mesh = [\"a\", \"b\", \"c\"] }\n\
+                [tasks.t]\nkind = \"throughput\"\ngroup = \"g\"\nevery = \"6h\"\n\
+                duration = \"10s\"\nbudget = { share = \"5%\" }\n";
+    let (_, notices) = Plan::parse(text, "budget.toml").unwrap();
+    assert_eq!(notices.len(), 1);
+    let text = &notices[0].text;
+    assert!(
+        text.contains("nothing on 2 of 6 pairs, from `b` to `c`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn responsiveness_cannot_be_gentle() {
+    let text = problem("kind = \"responsiveness\"\ngentle = true", "");
+    assert!(text.contains("`responsiveness` loads the path"), "{text}");
 }

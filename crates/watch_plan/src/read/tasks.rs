@@ -70,6 +70,11 @@ fn task(
     let hint = "write the longest time that a visit may take: `duration = \"30s\"`";
     let duration = section.required("duration", duration, hint, found);
     let gentle = section.boolean("gentle", found).unwrap_or(false);
+    if gentle && kind == Some(Kind::Responsiveness) {
+        let problem = "`responsiveness` loads the path, and `gentle` visits do not".to_owned();
+        let hint = "remove `gentle`; a `share` in `budget` bounds what it sends";
+        found.refuse(&section.at("gentle"), problem, hint);
+    }
     let budget = budget(section, kind, hosts, found);
     Some(Task {
         name: name?,

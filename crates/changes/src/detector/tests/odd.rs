@@ -35,6 +35,22 @@ fn no_data_is_an_event_with_its_reasons() {
 }
 
 #[test]
+fn routers_that_answer_do_not_hide_a_host_that_does_not() {
+    let visits = (0..103).map(|number| {
+        let mut visit = match number < 100 {
+            true => goodput(number, 1e8),
+            false => failed(number, "refused"),
+        };
+        let hops = vec!["192.0.2.1".to_owned()];
+        visit.route = Some(Route { hash: 1, hops });
+        visit
+    });
+    let found = events(visits);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].kind, EventKind::NoData);
+}
+
+#[test]
 fn a_path_that_never_answers_is_one_event() {
     let found = events((0..500).map(|number| failed(number, "no route to host")));
     assert_eq!(found.len(), 1, "{found:?}");

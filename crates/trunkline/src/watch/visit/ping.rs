@@ -1,7 +1,7 @@
 //! Visits of small packets.
 
 use observe::{Fault, ProbeSeries, Probes, ProbesError, TargetError, Train, Way};
-use probing::characterise::Wanted;
+use probing::characterise::{Characteristics, Wanted};
 use record::Document;
 use target::UnderLoad;
 use units::{Bytes, Span};
@@ -16,6 +16,7 @@ const LARGE_COUNT: usize = 10;
 const LARGE_APART: Span = Span::from_millis(100);
 /// One direction after the other.
 const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
+const UNANSWERED: &str = "no probe was answered";
 /// Twenty round trips, as SmokePing has them.
 const SMALL: Span = ProbeSeries::INTERVAL.times(20);
 
@@ -35,7 +36,7 @@ pub(super) fn ping(
     large(&mut *probes, part, deadline);
     part.shown.visit.route = route::route(&mut *probes, deadline);
     match series.probes.iter().all(|probe| probe.rtt.is_none()) {
-        true => Err(failed("no probe was answered", None)),
+        true => Err(failed(UNANSWERED, None)),
         false => Ok(()),
     }
 }
@@ -73,14 +74,31 @@ pub(super) fn path(
     let opened = Target::open_named(target.name().clone(), target.seed());
     let opened = opened.map_err(|error| failed(error.what(), error.hint().map(str::to_owned)))?;
     let mut examined = UnderLoad::new(opened.observed);
-    let found = probing::characterise(&mut examined, &wanted, deadline)?;
+    let found = match probing::characterise(&mut examined, &wanted, deadline) {
+        // The search for hops may have taken the rest of the time, which is not the reason.
+        Err(error) if error.fault != Fault::Cancelled => {
+            part.fail(error.to_string());
+            return Ok(());
+        }
+        found => found?,
+    };
     if let Some(series) = &found.round_trips {
         part.probed(series);
     }
     part.shown.visit.route = found.traces.iter().find_map(route::of);
     let body = record::Characteristics::new(target.shape(), &found);
     part.shown.document = Some(Document::new(origin(Some(target.seed)), body).to_json());
+    if !is_answered(&found) {
+        let why = found.left_out.first().map(|left| left.why.clone());
+        part.fail(why.unwrap_or_else(|| UNANSWERED.to_owned()));
+    }
     Ok(())
+}
+
+/// Whether the far end answered; routers on the way do not say that it is there.
+fn is_answered(found: &Characteristics) -> bool {
+    let round_trip = found.round_trips.as_ref().and_then(ProbeSeries::min);
+    round_trip.is_some() || found.traces.iter().any(|trace| trace.reached)
 }
 
 fn told(error: ProbesError) -> TargetError {

@@ -51,6 +51,57 @@ fn a_budget_bounds_the_rate_over_all_streams() {
     assert!((6.5e6..8.1e6).contains(&goodput), "{goodput}");
 }
 
+/// Not at one stream either, which alone would take 5 Mbit/s of this path.
+#[test]
+fn a_search_keeps_to_the_rate_in_each_sample() {
+    let bounded = Order {
+        rate_max: Some(Rate::from_bits_per_second(2_000_000)),
+        ..order(Kind::Tune, None)
+    };
+    let visited = made(&bounded);
+    let document: serde_json::Value =
+        serde_json::from_str(&visited.shown.document.unwrap()).unwrap();
+    let samples = document["samples"].as_array().unwrap().iter();
+    let rates = samples.map(|sample| sample["goodput_bits_per_second"].as_f64().unwrap());
+    let rates: Vec<f64> = rates.collect();
+    assert!(rates.len() > 1, "{document:#}");
+    assert!(rates.iter().all(|rate| *rate < 2.1e6), "{rates:?}");
+    assert_eq!(visited.found.unwrap().pacing, None);
+}
+
+/// Nothing answers at an address of the prefix that is discarded (RFC 6666).
+#[test]
+fn a_host_that_answers_nothing_is_a_visit_that_failed() {
+    for kind in [Kind::Ping, Kind::Path] {
+        let stop = AtomicBool::new(false);
+        let mut target = Target::open("[100::1]:5201", 1).unwrap();
+        let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Path);
+        let mut deadline = Deadline::after(Span::from_secs(8), &stop);
+        let visit = visit(&mut target, &order(kind, None), begun, &mut deadline)
+            .shown
+            .visit;
+        let why = visit.failure.unwrap().reason;
+        assert!(why.contains("answers neither"), "{}: {why}", kind.word());
+        assert_eq!(visit.round_trips, None);
+    }
+}
+
+/// The kernel of a host without a server refuses connections, which is an answer.
+#[test]
+fn a_host_without_a_server_still_has_round_trips() {
+    for kind in [Kind::Ping, Kind::Path] {
+        let stop = AtomicBool::new(false);
+        let mut target = Target::open("127.0.0.1:9", 1).unwrap();
+        let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Path);
+        let mut deadline = Deadline::after(Span::from_secs(8), &stop);
+        let visit = visit(&mut target, &order(kind, None), begun, &mut deadline)
+            .shown
+            .visit;
+        assert_eq!(visit.failure, None, "{}", kind.word());
+        assert!(visit.round_trips.is_some());
+    }
+}
+
 #[test]
 fn small_packets_are_counted_in_both_sizes() {
     let visit = made(&order(Kind::Ping, None)).shown.visit;

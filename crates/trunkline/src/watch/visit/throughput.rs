@@ -1,11 +1,12 @@
 //! Visits that fill the path.
 
 use observe::limit::{Context, diagnose};
-use observe::{Observation, SamplePlan, Setting, TargetError, TargetKind, Way};
+use observe::{Observation, SamplePlan, Target as _, TargetError, TargetKind, Way};
 use record::Document;
 use tune::{Budget, Objective, TunePlan};
-use units::{Rate, Span};
+use units::Span;
 
+use super::paced::Paced;
 use super::{Deadline, Order, Part, route, running_time, share};
 use crate::{Target, origin};
 
@@ -20,9 +21,8 @@ pub(super) fn throughput(
         return search(target, order, part, deadline);
     };
     trace(target, part, deadline);
-    let setting = paced(setting, order);
     let plan = SamplePlan::lasting(running_time(order.duration));
-    let seen = target.observed.observe(&setting, &plan, deadline)?;
+    let seen = paced(target, order).observe(setting, &plan, deadline)?;
     note(part, &seen);
     Ok(())
 }
@@ -49,7 +49,7 @@ pub(super) fn search(
         },
         ..TunePlan::default()
     };
-    let tuning = match tune::tune(&mut *target.observed, &plan, deadline) {
+    let tuning = match tune::tune(&mut paced(target, order), &plan, deadline) {
         Ok(tuning) => tuning,
         Err(tune::TuneError::Target(error)) => return Err(error),
         Err(error) => return Err(super::failed(error.to_string(), None)),
@@ -91,7 +91,7 @@ pub(super) fn responsiveness(
         ways: vec![Way::Forward],
         duration_max: running_time(order.duration),
     };
-    let measured = probing::responsiveness::measure(&mut *target.observed, &plan, deadline)?;
+    let measured = probing::responsiveness::measure(&mut paced(target, order), &plan, deadline)?;
     let visit = &mut part.shown.visit;
     if let Some(way) = measured.ways.first() {
         visit.goodput = Some(way.goodput);
@@ -145,13 +145,10 @@ fn trace(target: &mut Target, part: &mut Part, deadline: &mut Deadline<'_>) {
     }
 }
 
-/// The setting, with each stream's part of the most that may be sent.
-fn paced(setting: &Setting, order: &Order<'_>) -> Setting {
-    let each = |rate: Rate| Rate::from_f64(rate.as_f64() / f64::from(setting.streams.get()));
-    let bound = order.rate_max.map(each);
-    let pacing = [setting.pacing, bound].into_iter().flatten().min();
-    Setting {
-        pacing,
-        ..setting.clone()
+/// The target, as fast as the visit may be.
+fn paced<'a>(target: &'a mut Target, order: &Order<'_>) -> Paced<'a> {
+    Paced {
+        target: &mut *target.observed,
+        rate_max: order.rate_max,
     }
 }
