@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use changes::{Detector, Event, Forecast, UnixTime};
 use units::Span;
+use watch_plan::Timetable;
 use watch_store::{
     Name, Pair, PairHistory, SavedDetector, SavedState, Series, Store, StoredEvent, StoredVisit,
 };
@@ -14,6 +15,8 @@ use crate::{CollectorError, FOR_EVER};
 const PAST: Span = Span::from_secs(60 * 86_400);
 /// Visits after which a detector is saved: a day of half-hourly ones.
 const SAVE_AFTER: u32 = 48;
+/// So many visits that the plan had did not come when a path counts as silent.
+const OVERDUE: usize = 4;
 
 /// The detectors of a pair, by task.
 type Tasks = BTreeMap<Name, Watched>;
@@ -80,14 +83,19 @@ impl Detection {
         Ok(())
     }
 
-    /// Reports series whose visits have stopped by `now`.
+    /// Reports series whose visits have stopped by `now`. Quiet hours are no silence, and neither
+    /// is a task that has left the plan.
     pub fn check(
         &mut self,
         store: &mut Store,
+        timetable: &Timetable,
         now: UnixTime,
         events: &mut Vec<StoredEvent>,
     ) -> Result<(), CollectorError> {
         for (series, watched) in self.all() {
+            if !is_overdue(timetable, &series, watched.through, now) {
+                continue;
+            }
             if let Some(event) = watched.detector.check(now) {
                 watched.unsaved += 1;
                 events.extend(stored(store, &series, vec![event])?);
@@ -145,6 +153,15 @@ impl Watched {
         self.unsaved = 0;
         Ok(())
     }
+}
+
+/// Whether the plan had enough visits between the latest one and `now`.
+fn is_overdue(timetable: &Timetable, series: &Series, latest: UnixTime, now: UnixTime) -> bool {
+    let pair = [series.pair.from.as_str(), series.pair.to.as_str()];
+    let since = latest.seconds().cast_signed();
+    let due = timetable.visits_of(series.task.as_str(), pair, since);
+    let over = due.take_while(|due| due.until <= now.seconds().cast_signed());
+    over.take(OVERDUE).count() == OVERDUE
 }
 
 /// Gives the events of a pair's tasks the causes that visits of its other tasks show.

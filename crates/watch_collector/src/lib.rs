@@ -23,6 +23,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use changes::{Forecast, UnixTime};
 use units::Span;
 use watch_link::PlanDigest;
+use watch_plan::Timetable;
 use watch_store::{DatabaseName, Receipt, Series, Store, StoredEvent, StoredVisit};
 
 pub use agents::AgentState;
@@ -40,6 +41,8 @@ pub struct CollectorOptions {
     pub database: DatabaseName,
     /// The plan that it compares those of agents with.
     pub plan: PlanDigest,
+    /// When visits should come.
+    pub timetable: Timetable,
     /// Who may send what.
     pub allowed: Allowed,
     /// How long raw round trips, rates and documents are kept; figures stay for ever.
@@ -55,6 +58,7 @@ pub type OnEvents = dyn Fn(&[StoredEvent]) + Send + Sync;
 /// Stores visits and finds changes in them. Can be used by several threads at once.
 pub struct Collector {
     plan: PlanDigest,
+    timetable: Timetable,
     allowed: Allowed,
     keep_raw: Span,
     listening_since: UnixTime,
@@ -127,6 +131,7 @@ impl Collector {
         on_events(&events);
         Ok(Collector {
             plan: options.plan,
+            timetable: options.timetable,
             allowed: options.allowed,
             keep_raw: options.keep_raw,
             listening_since: options.listening_since,

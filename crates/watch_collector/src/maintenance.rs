@@ -25,7 +25,7 @@ impl Collector {
             if now.since(self.listening_since) < DELIVERY {
                 return Ok(());
             }
-            state.detect(|detection, store| detection.check(store, now, events))
+            state.detect(|detection, store| detection.check(store, &self.timetable, now, events))
         })?;
         while self.state().store.roll_up(DAYS_AT_ONCE)? > 0 {}
         let oldest = now

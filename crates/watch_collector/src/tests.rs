@@ -48,10 +48,15 @@ impl Site {
     }
 
     fn open_at(&self, listening_since: UnixTime) -> Collector {
-        let (plan, _) = watch_plan::Plan::parse(PLAN, "plan.toml").unwrap();
+        self.open_with(PLAN, listening_since)
+    }
+
+    fn open_with(&self, plan_text: &str, listening_since: UnixTime) -> Collector {
+        let (plan, _) = watch_plan::Plan::parse(plan_text, "plan.toml").unwrap();
         let options = CollectorOptions {
             database: DatabaseName::Sqlite(self.folder.path().join("watch.db")),
-            plan: PlanDigest::of(PLAN),
+            plan: PlanDigest::of(plan_text),
+            timetable: Timetable::new(&plan, 0).unwrap(),
             allowed: Allowed::of(&plan),
             keep_raw: Span::from_secs(90 * 86_400),
             listening_since,
@@ -286,6 +291,29 @@ fn a_path_that_falls_silent_is_an_event_once() {
         collector.tend(time(end + hours * 3600)).unwrap();
     }
     assert_eq!(site.ids().len(), 1);
+}
+
+/// The last visit is at 05:30; the next that the plan has, at 12:00.
+#[test]
+fn quiet_hours_and_tasks_that_left_the_plan_are_no_silence() {
+    let last = START + 59 * 1800;
+    let quiet = PLAN.replace(
+        "\"20s\" }",
+        "\"20s\", budget = { quiet = [\"05:45-12:00\"] } }",
+    );
+    let gone = PLAN.replace("    rate =", "    other =");
+    for (plan, at, events) in [
+        (&quiet, last + 6 * 3600, 0),
+        (&quiet, last + 7 * 3600, 0),
+        (&quiet, last + 9 * 3600, 1),
+        (&gone, last + 90 * 3600, 0),
+    ] {
+        let site = Site::new();
+        let collector = site.open_with(plan, UnixTime::default());
+        collector.store(&visits(5, 60)).unwrap();
+        collector.tend(time(at)).unwrap();
+        assert_eq!(site.ids().len(), events, "{} h: {plan}", (at - last) / 3600);
+    }
 }
 
 /// While a collector is down, agents keep their results: its pause is no silence of paths.

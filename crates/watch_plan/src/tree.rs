@@ -64,8 +64,14 @@ pub(crate) fn toml(file: &str, text: &str, layout: &str) -> Result<Node, Mistake
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
         let line = lines.at(error.span().map_or(0, |span| span.start));
-        let problem = format!("this is no TOML: {}", error.message());
-        syntax(file, line, problem, layout)
+        let (problem, hint) = match error.message() {
+            "duplicate key" => (
+                "what begins here is written twice".to_owned(),
+                "keep one of them, or give one another name",
+            ),
+            other => (format!("this is no TOML: {other}"), layout),
+        };
+        syntax(file, line, problem, hint)
     })?;
     let value = toml_table(table.get_ref(), &lines);
     Ok(Node { line: 1, value })

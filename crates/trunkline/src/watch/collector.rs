@@ -147,6 +147,7 @@ impl CollectorServer {
             CollectorOptions {
                 database: options.database.clone(),
                 plan: plan.digest.clone(),
+                timetable: plan.timetable.clone(),
                 allowed: Allowed::of(&plan.plan),
                 keep_raw: options.keep_raw,
                 listening_since: now(),

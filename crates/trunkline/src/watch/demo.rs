@@ -111,6 +111,7 @@ fn month_until(
         CollectorOptions {
             database: database.clone(),
             plan: PlanDigest::of(PLAN),
+            timetable: timetable.clone(),
             allowed: Allowed::of(&plan),
             keep_raw: Span::from_secs(2 * DAYS * DAY),
             listening_since: start,

@@ -1,10 +1,11 @@
 //! A plan in numbers: what it costs, how busy it keeps each host, and what comes next.
 
 use changes::UnixTime;
-use report::format::{percent, size};
+use report::format::{lasting, percent, size};
 use report::page::{Block, Column, Page, Row, Table};
 use serde::Serialize;
-use watch_plan::{Due, Explanation, HostLoad, Planned, TaskLoad};
+use units::Span;
+use watch_plan::{Due, Explanation, HostLoad, Planned, TaskLoad, TaskName};
 
 use super::PlanFile;
 
@@ -21,8 +22,21 @@ pub struct Explained {
     pub explanation: Explanation,
     /// The next visits of all hosts.
     pub next: Vec<Due>,
+    /// The hours without visits of each task that has any.
+    pub quiet: Vec<QuietHours>,
     #[serde(skip)]
     now: UnixTime,
+}
+
+/// Hours without visits.
+#[derive(Debug, Clone, Serialize)]
+pub struct QuietHours {
+    /// The task.
+    pub task: TaskName,
+    /// As the plan writes them, in its local time.
+    pub hours: Vec<String>,
+    /// The offset of that from UTC.
+    pub utc_offset: String,
 }
 
 impl PlanFile {
@@ -42,8 +56,20 @@ impl PlanFile {
         Explained {
             explanation: self.timetable.explain(seconds),
             next,
+            quiet: self.quiet(),
             now,
         }
+    }
+
+    fn quiet(&self) -> Vec<QuietHours> {
+        let with_some = self.plan.tasks().iter();
+        let with_some = with_some.filter(|task| !task.budget.quiet.is_empty());
+        let hours = with_some.map(|task| QuietHours {
+            task: task.name.clone(),
+            hours: task.budget.quiet.iter().map(ToString::to_string).collect(),
+            utc_offset: self.plan.utc_offset().to_string(),
+        });
+        hours.collect()
     }
 
     /// The same at this moment.
@@ -61,19 +87,23 @@ impl Explained {
 
     /// As people read it.
     pub fn page(&self) -> Page {
-        let blocks = vec![
+        let mut blocks = vec![
             Block::heading("Tasks"),
             Block::Table(self.tasks()),
             Block::note(
                 "cycle: one visit of each pair. bytes a day: the most at one host; - for small \
                  packets, and where the rates of the links are not known.",
             ),
+        ];
+        let quiet = self.quiet.iter();
+        blocks.extend(quiet.map(|quiet| Block::note(quiet.words())));
+        blocks.extend([
             Block::heading("Hosts"),
             Block::Table(self.hosts()),
             Block::note("busy: the share of its time that a host is in visits that need it alone."),
             Block::heading("Next visits"),
             Block::Table(self.visits()),
-        ];
+        ]);
         Page::new("watch-plan", "Plan of a watch", blocks)
     }
 
@@ -91,8 +121,8 @@ impl Explained {
                 task.task.to_string(),
                 task.pairs.to_string(),
                 task.rounds.to_string(),
-                task.cycle.human().to_string(),
-                task.interval.human().to_string(),
+                whole(task.cycle),
+                whole(task.interval),
                 task.bytes_a_day
                     .filter(|bytes| bytes.get() > 0)
                     .map_or("-".to_owned(), |bytes| size(bytes.get())),
@@ -128,18 +158,14 @@ impl Explained {
     fn visits(&self) -> Table {
         let columns = [
             Column::name("begins"),
-            Column::name("task"),
-            Column::name("from"),
-            Column::name("to"),
+            Column::words("visit"),
             Column::number("at most"),
         ];
         let row = |due: &Due| {
             Row::new([
                 self.when(due.at),
-                due.task.to_string(),
-                due.from.to_string(),
-                due.to.to_string(),
-                due.duration.human().to_string(),
+                format!("{}: {} to {}", due.task, due.from, due.to),
+                whole(due.duration),
             ])
         };
         Table::new(columns, self.next.iter().map(row))
@@ -149,8 +175,35 @@ impl Explained {
     fn when(&self, at: i64) -> String {
         let at = UnixTime::from_seconds(at.unsigned_abs());
         match at.since(self.now) {
-            units::Span::ZERO => "now".to_owned(),
-            span => format!("in {}", span.human()),
+            Span::ZERO => "now".to_owned(),
+            span => format!("in {}", lasting(span.as_secs_f64())),
         }
     }
+}
+
+impl QuietHours {
+    fn words(&self) -> String {
+        format!(
+            "{}: no visits {} (UTC{}).",
+            self.task,
+            self.hours.join(", "),
+            self.utc_offset
+        )
+    }
+}
+
+/// Whole seconds in the units of a clock: `1 h 30 min`.
+fn whole(span: Span) -> String {
+    let seconds = span.as_secs_f64() as u64;
+    let parts = [
+        (seconds / 86_400, "d"),
+        (seconds / 3_600 % 24, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect();
+    parts.join(" ")
 }

@@ -96,7 +96,8 @@ impl Timetable {
         HostLoad {
             host: host.clone(),
             machine: machine.clone(),
-            busy: busy.sum(),
+            // The sum of nothing is -0.
+            busy: busy.fold(0.0, |all, one| all + one),
             running: self.busy_until(host, now),
             next: next.find_map(Planned::visit),
             waiting: self.waiting(host, now).len(),

@@ -172,6 +172,28 @@ impl Timetable {
         Merged(sources.collect())
     }
 
+    /// The visits of a task from one host to another that begin after `since`, in seconds since
+    /// 1970, without those that are skipped. Empty where the plan has none.
+    pub fn visits_of<'a>(
+        &'a self,
+        task: &str,
+        [from, to]: [&str; 2],
+        since: i64,
+    ) -> impl Iterator<Item = Due> + 'a {
+        let is_pair = |pair: &Pair| pair.from.as_str() == from && pair.to.as_str() == to;
+        let found = self.courses.iter().find_map(|course| {
+            let index = course.pairs.iter().position(is_pair)?;
+            (course.task.name.as_str() == task).then_some((course, index))
+        });
+        found.into_iter().flat_map(move |(course, index)| {
+            let pair = &course.pairs[index];
+            let machine = self.plan.machine(&pair.from).into_iter();
+            let starts = machine.flat_map(move |machine| course.starts(self.epoch, machine, since));
+            let ours = starts.filter(move |(at, _, other)| *other == index && *at > since);
+            ours.filter_map(move |(at, ..)| course.planned(self, at, pair).visit())
+        })
+    }
+
     /// The exclusive visit that has the machine of a host at `now`; its `until` says how long.
     pub fn busy_until(&self, host: &HostName, now: i64) -> Option<Due> {
         let machine = self.plan.machine(host)?;
