@@ -21,7 +21,7 @@ fsspec = pytest.importorskip("fsspec")
 import fsspec.tests.abstract as abstract  # noqa: E402
 from test_copy import contents, made, served  # noqa: E402
 
-from trunkline.fs import TrunklineFileSystem, _together  # noqa: E402
+from trunkline.fs import ReadsAhead, TrunklineFileSystem, _together  # noqa: E402
 
 ODD = ["a b", "100%", "50%25", "größe", "日本", "c#d", "e?f", "g&h=i", "j'k", 'l"m', "n\\o", "p*q", "r[1]"]
 
@@ -512,3 +512,42 @@ def test_threads_share_the_connections(fs, root):
     for one in threads:
         one.join()
     assert got == expected and len(cores) == 1
+
+
+def test_a_read_ahead_goes_further_only_for_those_who_read_on():
+    data = random.Random(5).randbytes(3_000_000)
+    asked: list[tuple[int, int]] = []
+
+    def fetch(start: int, stop: int) -> bytes:
+        asked.append((start, stop))
+        return data[start:stop]
+
+    cache = ReadsAhead(1 << 20, fetch, len(data))
+    # A column in the middle and the end of the file: as much as was asked for.
+    assert cache._fetch(1_000_000, 1_200_000) == data[1_000_000:1_200_000]
+    assert cache._fetch(2_999_000, 3_000_000) == data[2_999_000:]
+    assert asked == [(1_000_000, 1_200_000), (2_999_000, 3_000_000)]
+    # From the beginning on, in steps: a few requests, each further ahead.
+    asked.clear()
+    for at in range(0, len(data), 10_000):
+        assert cache._fetch(at, at + 10_000) == data[at : at + 10_000]
+    sizes = [stop - start for start, stop in asked]
+    assert sizes[:3] == sorted(sizes[:3]) and max(sizes) > 1 << 20 and len(sizes) <= 6
+    assert sum(stop - start for start, stop in asked) == len(data)
+    # What is as large as that is not held.
+    asked.clear()
+    assert cache._fetch(0, 2_000_000) == data[:2_000_000]
+    assert asked == [(0, 2_000_000)] and not cache._data
+
+
+def test_reads_of_any_kind_bring_the_right_bytes():
+    draw = random.Random(6)
+    data = draw.randbytes(400_000)
+    for block in (1, 70_000, 1 << 20):
+        cache = ReadsAhead(block, lambda start, stop: data[start:stop], len(data))
+        at = 0
+        for _ in range(300):
+            at = at if draw.random() < 0.6 else draw.randrange(len(data))
+            end = at + draw.choice([0, 1, 100, 30_000, 200_000])
+            assert cache._fetch(at, end) == data[at:end], (block, at, end)
+            at = min(end, len(data))
