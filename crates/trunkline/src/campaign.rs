@@ -15,6 +15,7 @@ mod plan;
 mod run;
 mod run_all;
 mod shard_copy;
+mod shards;
 mod slurm;
 mod status;
 mod verify;
@@ -32,6 +33,7 @@ pub use campaign_store::{Fate, GroupSummary, Mark, PlanSummary, Reason, ShardId,
 pub use plan::{LoadedPlan, PlanOptions, PlanProgress, load_plan};
 pub use run::{RunOptions, ShardEnd, ShardEvent};
 pub use run_all::{RunAllEvent, Selection as ShardSelection, Summary};
+pub use shards::{ShardState, ShardTask};
 pub use slurm::SlurmOptions;
 pub use status::{Interval, LinkStatus, ShardProgress, Status};
 pub use verify::{Verified, VerifyProgress};
@@ -132,12 +134,17 @@ impl Campaign {
 
     /// The group of a shard, as it was planned.
     fn group(&self, row: &ShardRow) -> Result<Group, Error> {
-        let (text, file) = self.folder.plan_text(Some(row.shard.plan))?;
-        let (plan, _) = plan::parse(&text, &file)?;
-        let group = plan.group(row.shard.group.as_str()).cloned();
-        group.ok_or_else(|| {
+        self.group_in(&self.plan_of(row)?, row).cloned()
+    }
+
+    fn group_in<'a>(&self, plan: &'a Plan, row: &ShardRow) -> Result<&'a Group, Error> {
+        plan.group(row.shard.group.as_str()).ok_or_else(|| {
+            let (number, folder) = (row.shard.plan, self.path().display());
             Error::wrong_request(
-                format!("{} has no group `{}`", file.display(), row.shard.group),
+                format!(
+                    "plan {number} of {folder} has no group `{}`",
+                    row.shard.group
+                ),
                 "the folder was changed by hand; plan again in another folder",
             )
         })

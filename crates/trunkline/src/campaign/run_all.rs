@@ -91,19 +91,7 @@ impl Campaign {
     ) -> Result<Summary, Error> {
         self.check_cancelled()?;
         let plan = self.current()?;
-        let mut rows = self.folder.shards()?;
-        let order = |row: &ShardRow| {
-            let place = plan
-                .groups()
-                .iter()
-                .position(|group| group.name == row.shard.group);
-            (
-                place.unwrap_or(usize::MAX),
-                row.shard.plan,
-                row.shard.number,
-            )
-        };
-        rows.sort_by_key(order);
+        let rows = self.ordered_rows(&plan)?;
         let after = plan
             .groups()
             .iter()
