@@ -12,6 +12,7 @@
 
 mod asked;
 mod call;
+mod campaign;
 mod emulate;
 mod error;
 mod event;
@@ -30,6 +31,11 @@ use pyo3::prelude::*;
 mod _trunkline {
     #[pymodule_export]
     use super::call::Call;
+    #[pymodule_export]
+    use super::campaign::{
+        Campaign, start_campaign_plan, start_campaign_run, start_campaign_shard,
+        start_campaign_verify,
+    };
     #[pymodule_export]
     use super::emulate::Emulated;
     #[pymodule_export]

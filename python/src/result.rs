@@ -23,6 +23,8 @@ pub struct Done {
     warnings: Vec<(String, String)>,
     /// Files of a copy.
     files: Arc<Vec<FileRow>>,
+    /// JSON of what is no document: where a campaign stands, say.
+    told: Option<String>,
     /// Why it ended early.
     pub cut: Option<Failure>,
 }
@@ -53,6 +55,14 @@ impl Done {
     pub fn with_files(self, files: Vec<FileRow>) -> Self {
         Done {
             files: Arc::new(files),
+            ..self
+        }
+    }
+
+    /// The same, with JSON of what is no document.
+    pub fn telling(self, json: String) -> Self {
+        Done {
+            told: Some(json),
             ..self
         }
     }
@@ -131,6 +141,12 @@ impl Done {
     #[getter]
     fn kept(&self) -> Option<i64> {
         self.kept
+    }
+
+    /// JSON of what is no document.
+    #[getter]
+    fn told(&self) -> Option<&str> {
+        self.told.as_deref()
     }
 
     /// What went wrong beside it, each with its next step.

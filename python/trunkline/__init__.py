@@ -8,6 +8,7 @@ and plots. Errors are below `Error`, and have a `.hint`.
 
 from . import plot
 from ._call import Call, Operation
+from ._campaign import Campaign
 from ._emulate import FAR, NEAR, EmulatedPath, emulate
 from ._errors import (
     Cancelled,
@@ -17,6 +18,7 @@ from ._errors import (
     IncompleteCopy,
     InternalError,
     KeepWarning,
+    NotFinished,
     RequestError,
     RunError,
 )
@@ -45,6 +47,7 @@ __all__ = [
     "NEAR",
     "PORT",
     "Call",
+    "Campaign",
     "Cancelled",
     "EmulatedPath",
     "Error",
@@ -54,6 +57,7 @@ __all__ = [
     "IncompleteCopy",
     "InternalError",
     "KeepWarning",
+    "NotFinished",
     "Operation",
     "Path",
     "Progress",

@@ -19,6 +19,7 @@ __all__ = [
     "NoSuchFileError",
     "NotAFolderError",
     "NotEmptyError",
+    "NotFinished",
     "RequestError",
     "RightsError",
     "RunError",
@@ -71,6 +72,10 @@ class RunError(Error):
 
 class IncompleteCopy(RunError):
     """Some files were not copied. `partial.files` says which and why; the same copy goes on."""
+
+
+class NotFinished(RunError):
+    """Something stopped before its end, and the same call goes on. The program ends with 75 then."""
 
 
 class Cancelled(Error):

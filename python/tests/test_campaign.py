@@ -1,0 +1,237 @@
+"""Campaigns, from one process and on a cluster of Dask."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import trunkline as tl
+
+SEED = int(os.environ.get("TRUNKLINE_SEED", random.SystemRandom().getrandbits(32)))
+
+
+@pytest.fixture
+def drawn() -> random.Random:
+    """Random choices, whose seed stands in the output of a test that failed."""
+    print(f"TRUNKLINE_SEED={SEED}")
+    return random.Random(SEED)
+
+
+class Site:
+    """A server that holds what arrives, files to be copied, and the plan for them."""
+
+    def __init__(self, folder: Path, server: tl.Server) -> None:
+        self.source, self.store = folder / "source", folder / "store"
+        self.folder, self._server = folder, server
+
+    def plan(self, **keys: str) -> Path:
+        """The plan, with further keys of its link and a second group."""
+        file = self.folder / "plan.toml"
+        file.write_text(f"""
+[shards]
+files = {keys.get("files", "10")}
+[hosts.far]
+address = "trunkline://127.0.0.1:{self._server.port}"
+token = "{self.folder}/token"
+[links.wan]
+copies = 2
+{keys.get("link", "")}
+[groups]
+raw = {{ from = "{self.source}", to = "far:/raw", link = "wan" }}
+{keys.get("second", "")}
+""")
+        return file
+
+    def planned(self, **keys: str) -> tl.Campaign:
+        return tl.Campaign.plan(self.plan(**keys), self.folder / "campaign")
+
+    def fill(self, count: int, size: int = 1000) -> None:
+        for number in range(count):
+            file = self.source / f"d{number % 7}" / f"f{number}"
+            file.parent.mkdir(exist_ok=True, parents=True)
+            file.write_bytes(os.urandom(size))
+
+    def assert_all_there(self) -> None:
+        files = [file for file in self.source.rglob("*") if file.is_file()]
+        assert files
+        for file in files:
+            there = self.store / "raw" / file.relative_to(self.source)
+            assert there.read_bytes() == file.read_bytes(), file
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "source").mkdir()
+    token = tl.add_token(tmp_path / "tokens", "ana")
+    (tmp_path / "token").write_text(token)
+    (tmp_path / "token").chmod(0o600)
+    with tl.serve(root=tmp_path / "store", tokens=tmp_path / "tokens") as server:
+        yield Site(tmp_path, server)
+
+
+def test_a_campaign_is_planned_run_and_verified(site: Site) -> None:
+    site.fill(35)
+    campaign = site.planned()
+    assert campaign.planned is not None
+    shards = campaign.shards()
+    assert [shard.state for shard in shards] == ["left"] * len(shards)
+    assert len(shards) >= 4 and shards[0].link == "wan" and shards[0].copies == 2
+    status = campaign.run()
+    assert status.links[0]["shards_left"] == 0
+    assert {shard.state for shard in campaign.shards()} == {"done"}
+    site.assert_all_there()
+    verified = campaign.verify()
+    assert verified.equal == 35 and verified.different == []
+
+
+def test_one_shard_is_a_task_that_may_be_repeated(site: Site) -> None:
+    site.fill(25)
+    campaign = site.planned()
+    shard = campaign.shards()[0].shard
+    first = tl.Campaign.run_shard(campaign.folder, shard)
+    again = tl.Campaign.run_shard(campaign.folder, shard)
+    assert first.done == again.done and first.done_digest == again.done_digest
+    assert [one.state for one in campaign.shards()].count("done") == 1
+
+
+def test_files_that_vanished_make_it_incomplete(site: Site) -> None:
+    site.fill(12)
+    campaign = site.planned(files="100")
+    (site.source / "d0/f0").unlink()
+    with pytest.raises(tl.IncompleteCopy) as raised:
+        tl.Campaign.run_shard(campaign.folder, campaign.shards()[0].shard)
+    assert raised.value.partial.failed == 1
+    assert "failed.ndjson" in str(raised.value)
+
+
+def test_a_paused_campaign_is_not_finished(site: Site) -> None:
+    site.fill(5)
+    campaign = site.planned()
+    campaign.pause()
+    with pytest.raises(tl.NotFinished, match="paused"):
+        campaign.run()
+    campaign.resume()
+    campaign.run()
+    site.assert_all_there()
+
+
+def test_what_is_no_campaign_is_told(tmp_path: Path) -> None:
+    with pytest.raises(tl.RequestError) as raised:
+        tl.Campaign(tmp_path / "nothing")
+    assert raised.value.hint
+
+
+def test_a_script_for_slurm_names_the_link(site: Site) -> None:
+    site.fill(3)
+    script = site.planned().slurm_script("wan", program="/opt/trunkline")
+    assert "#SBATCH --array=0-" in script and "/opt/trunkline" in script
+    with pytest.raises(tl.RequestError, match="has no shards"):
+        tl.Campaign(site.folder / "campaign").slurm_script("lan")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[object]:
+    """Workers in processes of their own, which a nanny starts again when they die."""
+    import dask
+    from distributed import LocalCluster
+
+    locks = "distributed.scheduler.locks.lease-"
+    dask.config.set({f"{locks}timeout": "3s", f"{locks}validation-interval": "1s"})
+    dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with LocalCluster(
+        n_workers=2, threads_per_worker=2, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster: object) -> Iterator[object]:
+    from distributed import Client
+
+    with Client(cluster) as client:
+        yield client
+
+
+def test_dask_runs_the_shards(site: Site, client: object) -> None:
+    site.fill(45)
+    campaign = site.planned()
+    seen: list[int] = []
+    done = campaign.run_on(client, on_progress=lambda seen_now: seen.append(len(seen_now.done)))
+    assert len(done.done) == len(campaign.shards()) == max(seen)
+    assert done.left == {} and done.failed == []
+    site.assert_all_there()
+
+
+def test_groups_wait_for_those_before_them(site: Site, client: object) -> None:
+    site.fill(15)
+    other = site.folder / "other"
+    other.mkdir()
+    (other / "index").write_text("last")
+    second = f'index = {{ from = "{other}", to = "far:/index", link = "wan", after = ["raw"] }}'
+    campaign = site.planned(second=second)
+    done = campaign.run_on(client)
+    assert done.done[-1].startswith("index-")
+
+
+def test_a_worker_that_no_host_is_named_like_is_told(site: Site, client: object) -> None:
+    site.fill(3)
+    plan = site.plan()
+    plan.write_text(
+        plan.read_text()
+        .replace("[links.wan]", '[hosts.here]\naddress = "me@here.example.org"\n[links.wan]')
+        .replace(f'from = "{site.source}"', f'from = "here:{site.source}"')
+    )
+    campaign = tl.Campaign.plan(plan, site.folder / "campaign", host="here")
+    with pytest.raises(tl.NotFinished, match="no worker is named like here nor far"):
+        campaign.run_on(client)
+
+
+@pytest.mark.timeout(180)
+def test_workers_that_die_lose_nothing(
+    site: Site, client: object, drawn: random.Random
+) -> None:
+    site.fill(60, size=200_000)
+    campaign = site.planned(link='rate = "40Mbit/s"')
+    is_over = threading.Event()
+
+    def kill() -> None:
+        for _ in range(3):
+            if is_over.wait(drawn.uniform(0.1, 0.8)):
+                return
+            if workers := list(client.run(os.getpid).values()):
+                os.kill(drawn.choice(workers), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        done = campaign.run_on(client)
+    finally:
+        is_over.set()
+        killer.join()
+    assert len(done.done) == len(campaign.shards())
+    site.assert_all_there()
+
+
+def test_an_interrupt_ends_all_tasks_cleanly(site: Site, client: object) -> None:
+    site.fill(20, size=200_000)
+    campaign = site.planned(link='rate = "2Mbit/s"')
+
+    def interrupt() -> None:
+        time.sleep(1.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run_on(client)
+    assert campaign.status().running == []
+    site.planned(link="")
+    campaign.run_on(client)
+    site.assert_all_there()

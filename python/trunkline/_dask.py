@@ -1,0 +1,317 @@
+"""Shards of a campaign as tasks of Dask, one each, and never a task for a file."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import _errors
+from ._record import Record
+from ._text import Time
+
+if TYPE_CHECKING:
+    from distributed import Client, Event, Future, Semaphore
+
+    from ._campaign import Campaign
+
+# Pauses before a shard is given to a worker again that a worker could not finish, in seconds; and
+# one whose worker was lost, so many times.
+_PAUSES = (2.0, 10.0, 60.0)
+_PAUSE_LOST = 2.0
+_LOST_MAX = 20
+# How soon a task hears that it is to end, and how long all of them may take for it, in seconds.
+_TICK = 0.5
+_END_MAX = 15.0
+
+
+@dataclass
+class OnDask:
+    """What was done by a cluster."""
+
+    done: list[str] = field(default_factory=list)
+    """Shards of which all is at the destination."""
+    failed: list[str] = field(default_factory=list)
+    """Shards with files that failed."""
+    left: dict[str, str] = field(default_factory=dict)
+    """Shards that are left, and why."""
+    names: int = 0
+    """Names that arrived."""
+    bytes: int = 0
+    """Bytes of their files."""
+    sent_again: int = 0
+    """Bytes that were sent more than once."""
+    workers_lost: int = 0
+    """Tasks that ended because their worker was gone, and were given to another one."""
+
+
+@dataclass
+class _Shard:
+    """A shard that is left."""
+
+    name: str
+    link: str
+    copies: int
+    priority: int
+    group: str
+    after: list[str]
+    hosts: list[str]
+    tries: int = 0
+    lost: int = 0
+    not_before: float = 0.0
+    why: str = "it was not begun"
+
+    @classmethod
+    def of(cls, row: Record) -> _Shard:
+        return cls(
+            row.shard, row.link, row.copies, row.priority, row.group, row.after, row.hosts
+        )
+
+
+@dataclass
+class _Ended:
+    """What a task came to."""
+
+    kind: str
+    what: str = ""
+    result: dict[str, Any] = field(default_factory=dict)
+
+
+def run_on(
+    campaign: Campaign,
+    client: Client,
+    patience: Time,
+    on_progress: Callable[[OnDask], object] | None,
+) -> OnDask:
+    """Runs what is left; see `Campaign.run_on`."""
+    run = _Run(campaign, client, patience)
+    try:
+        for seen in run.steps():
+            if on_progress is not None:
+                on_progress(seen)
+    except BaseException:
+        run.stop()
+        raise
+    return run.concluded()
+
+
+class _Run:
+    """The shards of a campaign on their way through a cluster."""
+
+    def __init__(self, campaign: Campaign, client: Client, patience: Time) -> None:
+        from distributed import Event
+
+        self._folder, self._client, self._patience = campaign.folder, client, patience
+        rows = campaign.shards()
+        self._waiting = [_Shard.of(row) for row in rows if row.state == "left"]
+        self._unfinished = Counter(row.group for row in rows if row.state != "done")
+        self._failed = [row.shard for row in rows if row.state == "failed"]
+        self._running: dict[Future, _Shard] = {}
+        self._leases: dict[str, Semaphore] = {}
+        self._stop: Event = Event(f"trunkline-stop-{uuid.uuid4().hex}", client=client)
+        self._seen = OnDask()
+
+    def steps(self) -> Iterator[OnDask]:
+        """What was done, each time that a shard ended."""
+        while True:
+            self._submit()
+            if not self._running and not self._comes_later():
+                return
+            for future in self._ended():
+                self._take(future, self._running.pop(future))
+                yield self._seen
+
+    def concluded(self) -> OnDask:
+        """What was done, or the exception that says what was not."""
+        self._seen.left |= {shard.name: shard.why for shard in self._waiting}
+        self._seen.failed += self._failed
+        if self._seen.left:
+            shard, why = next(iter(self._seen.left.items()))
+            raise _errors.NotFinished(
+                f"{len(self._seen.left)} shards are left, the first of them {shard}: {why}",
+                "the same call goes on; what has arrived is not sent again",
+                partial=self._seen,
+            )
+        if self._seen.failed:
+            raise _errors.IncompleteCopy(
+                f"{len(self._seen.failed)} shards have files that failed",
+                "`status()` counts the causes; `retry()` and another run try them again",
+                partial=self._seen,
+            )
+        return self._seen
+
+    def stop(self) -> None:
+        """Ends all tasks cleanly, as far as the cluster is still there."""
+        from distributed import wait
+
+        try:
+            self._stop.set()
+            if self._running:
+                wait(list(self._running), timeout=_END_MAX)
+        except Exception:  # noqa: BLE001 - tasks also end by themselves without a scheduler
+            return
+        finally:
+            for future in self._running:
+                future.cancel()
+
+    def _submit(self) -> None:
+        busy = Counter(shard.link for shard in self._running.values())
+        workers = self._workers()
+        for shard in list(self._waiting):
+            may_begin = busy[shard.link] < shard.copies and self._may_begin(shard)
+            if not may_begin or time.monotonic() < shard.not_before:
+                continue
+            names = _workers_for(shard, workers)
+            if not names:
+                shard.why = _nowhere(shard, workers)
+                continue
+            self._waiting.remove(shard)
+            busy[shard.link] += 1
+            self._running[self._task(shard, names)] = shard
+
+    def _may_begin(self, shard: _Shard) -> bool:
+        before = [group for group in shard.after if self._unfinished[group]]
+        if before:
+            shard.why = f"group {before[0]} comes before, and is not done"
+        return not before
+
+    def _comes_later(self) -> bool:
+        """Whether something only waits for its time."""
+        return any(time.monotonic() < shard.not_before for shard in self._waiting)
+
+    def _workers(self) -> dict[str, str]:
+        """Address and name of each worker."""
+        info = self._client.scheduler_info(n_workers=-1)
+        return {address: str(worker["name"]) for address, worker in info["workers"].items()}
+
+    def _task(self, shard: _Shard, workers: list[str]) -> Future:
+        return self._client.submit(
+            _task,
+            self._folder,
+            shard.name,
+            shard.hosts,
+            self._patience,
+            self._lease(shard),
+            self._stop.name,
+            key=f"{shard.link}-{shard.name}-{uuid.uuid4().hex}",
+            workers=workers,
+            priority=shard.priority,
+            pure=False,
+        )
+
+    def _lease(self, shard: _Shard) -> Semaphore:
+        """The bound of a link, for all campaigns of the cluster."""
+        from distributed import Semaphore
+
+        name = f"trunkline-{shard.link}-{shard.copies}"
+        if name not in self._leases:
+            self._leases[name] = Semaphore(shard.copies, name=name)
+        return self._leases[name]
+
+    def _ended(self) -> list[Future]:
+        from distributed import wait
+
+        if not self._running:
+            time.sleep(_TICK)
+            return []
+        try:
+            return list(wait(list(self._running), timeout=_TICK, return_when="FIRST_COMPLETED").done)
+        except TimeoutError:
+            return []
+
+    def _take(self, future: Future, shard: _Shard) -> None:
+        try:
+            ended: _Ended = future.result()
+        except Exception as error:  # noqa: BLE001 - a task never raises: its worker is gone
+            ended = _Ended("lost", f"its worker is gone ({type(error).__name__})")
+        result = ended.result
+        self._seen.names += result.get("done", 0)
+        self._seen.bytes += result.get("bytes", 0)
+        self._seen.sent_again += result.get("sent_again", 0)
+        match ended.kind:
+            case "done":
+                self._seen.done.append(shard.name)
+                self._unfinished[shard.group] -= 1
+            case "failed":
+                self._seen.failed.append(shard.name)
+            case "lost":
+                self._seen.workers_lost += 1
+                shard.lost += 1
+                self._put_back(shard, ended, _PAUSE_LOST if shard.lost <= _LOST_MAX else None)
+            case "left":
+                shard.tries += 1
+                pause = _PAUSES[shard.tries - 1] if shard.tries <= len(_PAUSES) else None
+                self._put_back(shard, ended, pause)
+            case _:
+                self._put_back(shard, ended, None)
+
+    def _put_back(self, shard: _Shard, ended: _Ended, pause: float | None) -> None:
+        """Has it wait for another turn; without a pause it is left."""
+        if pause is None:
+            self._seen.left[shard.name] = ended.what
+            return
+        shard.why = ended.what
+        shard.not_before = time.monotonic() + pause
+        self._waiting.append(shard)
+
+
+def _workers_for(shard: _Shard, workers: dict[str, str]) -> list[str]:
+    if not shard.hosts:
+        return list(workers)
+    return [address for address, name in workers.items() if _host_of(name, shard.hosts)]
+
+
+def _host_of(worker: str, hosts: Iterable[str]) -> str | None:
+    """The host of the plan that a worker is named like."""
+    fits = [host for host in hosts if worker == host or worker.startswith(f"{host}-")]
+    return max(fits, key=len, default=None)
+
+
+def _nowhere(shard: _Shard, workers: dict[str, str]) -> str:
+    if not workers:
+        return "the cluster has no workers"
+    names = " nor ".join(shard.hosts)
+    return f"no worker is named like {names}; there are {', '.join(sorted(workers.values()))}"
+
+
+def _task(
+    folder: str, shard: str, hosts: list[str], patience: Time, lease: Semaphore, stop: str
+) -> _Ended:
+    """On a worker: the shard, once the link has a place."""
+    from distributed import Event, get_worker
+
+    is_stopped = Event(stop).is_set
+    host = _host_of(str(get_worker().name), hosts)
+    while not lease.acquire(timeout=_TICK):
+        if is_stopped():
+            return _Ended("left", "it was stopped before it began")
+    try:
+        return _copied(folder, shard, host, patience, is_stopped)
+    finally:
+        lease.release()
+
+
+def _copied(
+    folder: str, shard: str, host: str | None, patience: Time, is_stopped: Callable[[], bool]
+) -> _Ended:
+    from ._campaign import Campaign
+
+    try:
+        with Campaign.run_shard.start(folder, shard, host=host, patience=patience) as call:
+            while True:
+                try:
+                    return _Ended("done", result=call.result(_TICK).to_dict())
+                except TimeoutError:
+                    # Without a scheduler this raises, and the copy ends: its result has no taker.
+                    if is_stopped():
+                        call.cancel()
+    except _errors.IncompleteCopy as error:
+        result = error.partial.to_dict() if error.partial is not None else {}
+        return _Ended("failed", error.causes[0], result)
+    except (_errors.NotFinished, _errors.Cancelled) as error:
+        return _Ended("left", error.causes[0])
+    except _errors.Error as error:
+        return _Ended("refused", str(error))
