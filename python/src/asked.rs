@@ -111,6 +111,26 @@ impl TargetAsked<'_> {
     }
 }
 
+/// The name with words for another program's client, which only such targets take.
+pub fn with_words(name: TargetName, words: Vec<String>) -> Result<TargetName, Failure> {
+    match (name, words.first()) {
+        (TargetName::Mover { far, .. }, _) => Ok(TargetName::Mover {
+            far,
+            options: words,
+        }),
+        (name, None) => Ok(name),
+        (_, Some(word)) => Err(no_mover(&format!("mover_option=[\"{word}\"]"))),
+    }
+}
+
+/// What only other programs have is refused where trunkline itself moves the data.
+pub fn no_mover(argument: &str) -> Failure {
+    Failure::request(
+        format!("`{argument}` is for another program, and this target is none"),
+        "leave it out, or name a target like `gridftp://HOST/FILE`",
+    )
+}
+
 /// Opens a target on the thread that uses it.
 pub fn open(name: TargetName, seed: u64) -> Result<Target, Failure> {
     let is_emulated = matches!(name, TargetName::Emulated(_));

@@ -96,9 +96,7 @@ def test_fit_reads_points(tmp_path):
 OUTPUT = {"json", "brief", "save", "report", "csv", "plots", "log", "no-history", "help", "no-cache"}
 OTHERS = {
     "copy": {"archive", "preserve", "verbose", "quiet", "from0"},
-    # What only clients of other programs take is not asked for from Python yet.
-    "measure": {"fq-rate", "requests", "block", "mover-option"},
-    "tune": {"mover-option"},
+    "measure": {"fq-rate"},
 }
 
 
@@ -414,3 +412,18 @@ def test_nothing_is_printed_and_no_handler_installed():
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_what_only_other_programs_have_is_refused_for_a_path():
+    for options, says in [
+        ({"requests": 4}, "`requests=4` is for another program"),
+        ({"block": "1M"}, "is for another program"),
+        ({"mover_option": "-nodcau"}, "is for another program"),
+    ]:
+        with pytest.raises(tl.RequestError, match=says) as refused:
+            tl.measure("sim:slac-cern", **options)
+        assert "gridftp://HOST/FILE" in refused.value.hint
+    with pytest.raises(tl.RequestError, match="is for another program"):
+        tl.tune("sim:slac-cern", mover_option=["-nodcau"])
+    with pytest.raises(tl.RequestError, match="1..=65535"):
+        tl.measure("scp://localhost/file", requests=0)

@@ -78,6 +78,10 @@ def _tcp(
     }
 
 
+def _words(given: str | Iterable[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
 def _measure(
     target: Target,
     *,
@@ -90,6 +94,9 @@ def _measure(
     bidir: bool = False,
     congestion: str | None = None,
     set_mss: int | None = None,
+    requests: int | None = None,
+    block: Size | None = None,
+    mover_option: str | Iterable[str] = (),
     port: int = PORT,
     seed: int = 1,
     history: History = True,
@@ -99,7 +106,8 @@ def _measure(
 
     Args:
         target: A host that runs `trunkline serve` or `iperf3 -s`, as `HOST` or `HOST:PORT`; a path
-            as `emu:NAME` (real TCP, needs rights) or `sim:NAME`; or `path.sim()`, `path.emu()`.
+            as `emu:NAME` (real TCP, needs rights) or `sim:NAME`; or `path.sim()`, `path.emu()`;
+            a file of another program, such as `gridftp://HOST/FILE`.
         streams: Parallel streams, 1 to 128.
         window: Socket buffers of each stream; `"auto"` leaves them to the kernel.
         duration: How long to send; 10 s without.
@@ -109,6 +117,9 @@ def _measure(
         bidir: Both ends send at once.
         congestion: Congestion control by its kernel name, such as `"cubic"`.
         set_mss: Maximum segment size, in bytes.
+        requests: Requests that another program has without an answer.
+        block: Data of one request, read or write of another program.
+        mover_option: Words that the client of another program is given as they stand.
         port: The server's port, where the target names none.
         seed: Decides which packets an emulated path loses, and all that chance does on a
             simulated one.
@@ -126,6 +137,9 @@ def _measure(
         "duration": _text.optional_span(duration),
         "bytes": _text.optional_size(bytes),
         "pacing": _text.rate(pacing),
+        "requests": _text.number(requests),
+        "block": _text.optional_size(block),
+        "mover_option": _words(mover_option),
     }
     return _call(_trunkline.start_measure, "measure", given, asked, on_progress, _measure)
 
@@ -144,6 +158,7 @@ def _tune(
     bidir: bool = False,
     congestion: str | None = None,
     set_mss: int | None = None,
+    mover_option: str | Iterable[str] = (),
     port: int = PORT,
     seed: int = 1,
     history: History = True,
@@ -166,6 +181,7 @@ def _tune(
         bidir: Both ends send at once.
         congestion: Congestion control by its kernel name.
         set_mss: Maximum segment size, in bytes.
+        mover_option: Words that the client of another program is given as they stand.
         port: The server's port, where the target names none.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept, and earlier ones are looked up.
@@ -187,6 +203,7 @@ def _tune(
         "streams_max": str(streams_max),
         "budget": _text.optional_span(budget),
         "axes": list(axes),
+        "mover_option": _words(mover_option),
     }
     return _call(_trunkline.start_tune, "tune", given, asked, on_progress, _tune)
 
@@ -516,8 +533,7 @@ def _copy(
     # An interrupted copy to the same place may still hold its lock.
     let_go()
     command = {"places": tuple(os.fspath(place) for place in given.pop("places"))} | given
-    includes = [include] if isinstance(include, str) else list(include)
-    excludes = [exclude] if isinstance(exclude, str) else list(exclude)
+    includes, excludes = _words(include), _words(exclude)
     listed: File | list[str] | None
     if files_from is None or isinstance(files_from, str | os.PathLike):
         listed = files_from

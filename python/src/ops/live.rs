@@ -1,12 +1,15 @@
 //! What measures a target: one setting, a search, a path, round trips under load.
 
 use pyo3::prelude::*;
+use trunkline::TargetName;
 use trunkline::ask;
 use trunkline::examine::{Plan, Wanted, Way};
-use trunkline::measure::{Amount, SamplePlan, Setting, StreamCount, Window};
+use trunkline::measure::{Amount, Moving, SamplePlan, Setting, StreamCount, Window};
 use trunkline::tune::{self, Axis, Budget, Ended, Objective, TunePlan};
 
-use crate::asked::{Keep, TargetAsked, direction, exclusive, number, open, optional, value};
+use crate::asked::{
+    Keep, TargetAsked, direction, exclusive, no_mover, number, open, optional, value, with_words,
+};
 use crate::call::Call;
 use crate::error::Failure;
 use crate::result::Done;
@@ -64,6 +67,32 @@ struct Measure {
     duration: Option<String>,
     bytes: Option<String>,
     pacing: Option<String>,
+    requests: Option<String>,
+    block: Option<String>,
+    mover_option: Vec<String>,
+}
+
+impl Measure {
+    /// What only other programs have.
+    fn moving(&self, name: &TargetName) -> Result<Moving, Failure> {
+        let asked = [("requests", &self.requests), ("block", &self.block)];
+        if !matches!(name, TargetName::Mover { .. })
+            && let Some((argument, Some(text))) = asked.iter().find(|(_, text)| text.is_some())
+        {
+            return Err(no_mover(&format!("{argument}={text}")));
+        }
+        Ok(Moving {
+            pipelining: optional("requests", self.requests.as_deref(), requests)?,
+            block: optional("block", self.block.as_deref(), ask::block)?,
+            ..Moving::default()
+        })
+    }
+}
+
+/// Requests without an answer, as the program bounds them.
+fn requests(text: &str) -> Result<u16, String> {
+    let count = text.parse::<u16>().ok().filter(|count| *count >= 1);
+    count.ok_or_else(|| format!("{text} is not in 1..=65535"))
 }
 
 /// Starts a measurement of one setting.
@@ -71,7 +100,9 @@ struct Measure {
 pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     let (common, tcp): (Common<'_>, Tcp) = (asked.extract()?, asked.extract()?);
     let own: Measure = asked.extract()?;
+    let (name, seed) = (common.target.name(common.port)?, common.seed);
     let setting = Setting {
+        moving: own.moving(&name)?,
         streams: streams(&own.streams)?,
         window: value("window", &own.window, ask::window)?,
         pacing: optional("pacing", own.pacing.as_deref(), ask::pacing)?,
@@ -89,7 +120,7 @@ pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     if let Some(bytes) = optional("bytes", own.bytes.as_deref(), ask::bytes)? {
         plan.amount = Amount::Bytes(bytes);
     }
-    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let name = with_words(name, own.mover_option)?;
     let history = common.history.history();
     Call::start("measure", common.command, move |cancel, tell| {
         let mut target = open(name, seed)?;
@@ -109,6 +140,7 @@ struct Tune {
     streams_max: String,
     budget: Option<String>,
     axes: Vec<String>,
+    mover_option: Vec<String>,
 }
 
 impl Tune {
@@ -192,6 +224,7 @@ pub fn start_tune(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         ..TunePlan::default()
     };
     let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let name = with_words(name, own.mover_option)?;
     let history = common.history.history();
     Call::start("tune", common.command, move |cancel, tell| {
         let mut target = open(name, seed)?;
