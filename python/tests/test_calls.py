@@ -427,3 +427,12 @@ def test_what_only_other_programs_have_is_refused_for_a_path():
         tl.tune("sim:slac-cern", mover_option=["-nodcau"])
     with pytest.raises(tl.RequestError, match="1..=65535"):
         tl.measure("scp://localhost/file", requests=0)
+
+
+def test_numbers_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    once = tl.simulate("slac-cern", streams=numpy.int64(4), duration=numpy.int32(5), history=False)
+    assert once.document.to_dict()["setting"]["streams"] == 4
+    grid = tl.simulate("slac-cern", streams=numpy.arange(1, 3), window=numpy.int64(65536), history=False)
+    assert list(grid.visits.column("streams")) == [1, 2]
+    assert tl.predict("slac-cern", streams=8, knee=numpy.float64(0.9)).document

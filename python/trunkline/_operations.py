@@ -37,7 +37,7 @@ def _command(name: str, given: dict[str, Any], defaults: dict[str, Any] | None) 
     defaults = defaults or {}
     parts = []
     for key, value in given.items():
-        if key in secret or (key in defaults and defaults[key] == value):
+        if key in secret or (key in defaults and repr(defaults[key]) == repr(value)):
             continue
         parts.append(repr(value) if key in _POSITIONAL else f"{key}={value!r}")
     return f"trunkline.{name}({', '.join(parts)})"

@@ -43,7 +43,7 @@ def optional_span(value: Time | None) -> str | None:
 
 def spans(value: Time | Iterable[Time]) -> str:
     """One or several times."""
-    if isinstance(value, str | int | float | timedelta):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         return span(value)
     return ",".join(span(one) for one in value)
 
@@ -60,7 +60,7 @@ def optional_size(value: Size | None) -> str | None:
 
 def sizes(value: Sizes) -> str:
     """One or several amounts of data."""
-    if isinstance(value, str | int):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         return size(value)
     return ",".join(size(one) for one in value)
 
@@ -81,7 +81,7 @@ def rate(value: Rate | None) -> str | None:
 
 def counts(value: Counts) -> str:
     """Numbers of streams."""
-    if isinstance(value, str | int):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         return str(value)
     if isinstance(value, range) and value.step == 1 and len(value) > 1:
         return f"{value.start}..{value.stop - 1}"
@@ -99,7 +99,7 @@ def number(value: float | str | None) -> str | None:
     """A number that may be left out."""
     if value is None or isinstance(value, str):
         return value
-    return repr(value)
+    return str(value)
 
 
 def history(value: History) -> bool | str:
