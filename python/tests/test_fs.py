@@ -274,6 +274,33 @@ def test_folders_there_and_back(fs, root, tmp_path):
     assert not (here / "run7").exists()
 
 
+def test_a_folder_comes_the_same_way_before_anything_else_was_asked(
+    served_here, root, tmp_path
+):
+    _, server, token, _ = served_here
+    there, name = root
+    (there / "deep").mkdir()
+    (there / "empty").mkdir()
+    (there / "a").write_bytes(b"1")
+    (there / "deep/b").write_bytes(b"2")
+
+    def fresh() -> TrunklineFileSystem:
+        return TrunklineFileSystem(
+            "127.0.0.1", server.port, token=token, skip_instance_cache=True
+        )
+
+    here = tmp_path / "new/here"
+    fresh().get(name, str(here), recursive=True)
+    assert contents(here) == {"a": b"1", "deep/b": b"2"} and (here / "empty").is_dir()
+    fresh().get(name, str(tmp_path / "new"), recursive=True)
+    assert contents(tmp_path / "new" / name.strip("/")) == contents(here)
+    fresh().get(f"{name}/a", str(tmp_path / "one"), recursive=True)
+    assert (tmp_path / "one").read_bytes() == b"1"
+    with pytest.raises(FileNotFoundError):
+        fresh().get(f"{name}/none", str(tmp_path / "none"), recursive=True)
+    assert not (tmp_path / "none").exists()
+
+
 def test_moves(fs, root):
     here, there = root
     (here / "d").mkdir()

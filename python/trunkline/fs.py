@@ -454,21 +454,28 @@ class TrunklineFileSystem(AbstractFileSystem):
     ) -> None:
         """Copies files and folders of the server to here."""
         if recursive and maxdepth is None and isinstance(rpath, str):
-            source = self._strip_protocol(rpath)
-            if not any(one in source for one in "*?[\\") and self.isdir(source):
-                self._get_folder(rpath, stringify_path(lpath), callback, **kwargs)
+            target = stringify_path(lpath)
+            if isinstance(target, str) and self._get_folder(rpath, target, callback, **kwargs):
                 return
         plan = _Plan()
         super().get(rpath, lpath, recursive=recursive, maxdepth=maxdepth, _plan=plan)
         self._get_planned(plan, callback, **kwargs)
 
-    def _get_folder(self, rpath: str, lpath: str, callback: Callback, **options: Any) -> None:
-        """Copies a folder: a slash behind it, or no folder at the other end, mean its content."""
+    def _get_folder(self, rpath: str, lpath: str, callback: Callback, **options: Any) -> bool:
+        """Copies a folder: a slash behind it, or no folder at the other end, mean its content.
+
+        Returns whether it is one. Without connections the copy finds that out.
+        """
         source, target = self._strip_protocol(rpath), make_path_posix(lpath)
+        if any(one in source for one in "*?[\\"):
+            return False
+        is_connected = os.getpid() in self._cores
+        if is_connected and not self.isdir(source):
+            return False
         is_into = lpath.endswith("/") or os.path.isdir(target)
         if is_into and not rpath.endswith("/"):
             target = f"{target.rstrip('/')}/{source.rpartition('/')[2]}"
-        os.makedirs(target, exist_ok=True)
+        os.makedirs(os.path.dirname(target.rstrip("/")) or "/", exist_ok=True)
 
         def on_progress(event: Progress) -> None:
             if event.kind == "progress" and event.bytes is not None:
@@ -476,10 +483,17 @@ class TrunklineFileSystem(AbstractFileSystem):
                 callback.absolute_update(event.bytes)
 
         place = self.unstrip_protocol(source).rstrip("/") + "/"
-        result = self._copy(place, f"{target}/", on_progress, recursive=True, **options)
+        try:
+            result = self._copy(place, f"{target}/", on_progress, recursive=True, **options)
+        except _errors.RequestError:
+            if is_connected:
+                raise
+            return False
         size = self._all_copied(result)
+        os.makedirs(target, exist_ok=True)
         callback.set_size(size)
         callback.absolute_update(size)
+        return True
 
     def _all_copied(self, result: Any) -> int:
         """The bytes of all files, or the exception that says which was not copied."""
