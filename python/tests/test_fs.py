@@ -301,6 +301,31 @@ def test_a_folder_comes_the_same_way_before_anything_else_was_asked(
     assert not (tmp_path / "none").exists()
 
 
+def test_a_file_that_was_just_found_is_opened_without_a_question(fs, root, monkeypatch):
+    there, name = root
+    (there / "f").write_bytes(b"old one")
+    asked, info = [], TrunklineFileSystem.info
+    monkeypatch.setattr(
+        TrunklineFileSystem, "info", lambda self, path: asked.append(path) or info(self, path)
+    )
+    assert fs.isfile(f"{name}/f")
+    with fs.open(f"{name}/f") as file:
+        assert file.read() == b"old one" and len(asked) == 1
+    # One of the same size took its place: that one is read, as after a question.
+    assert fs.isfile(f"{name}/f")
+    (there / "g").write_bytes(b"new one")
+    os.replace(there / "g", there / "f")
+    with fs.open(f"{name}/f") as file:
+        assert file.read() == b"new one"
+    # One of another size: the size that was told is wrong, so this is an exception.
+    assert fs.isfile(f"{name}/f")
+    (there / "f").write_bytes(b"longer than before")
+    with fs.open(f"{name}/f") as file, pytest.raises(tl.RunError, match="meanwhile"):
+        file.read()
+    with fs.open(f"{name}/f") as file:
+        assert file.read() == b"longer than before"
+
+
 def test_moves(fs, root):
     here, there = root
     (here / "d").mkdir()

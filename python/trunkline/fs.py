@@ -12,6 +12,7 @@ import datetime
 import os
 import re
 import tempfile
+import time
 import weakref
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,8 @@ _SCHEME = "trunkline://"
 # What a read brings at least, and how far the first one after another reads ahead, in bytes.
 _LEAST = 64 << 10
 _AHEAD = 256 << 10
+# How long a file that was just found is opened without a question, in seconds: pyarrow asks first.
+_FRESH = 1.0
 # Requests at the same time for what has no request for many.
 _AT_ONCE = 16
 Info = dict[str, Any]
@@ -126,6 +129,7 @@ class TrunklineFileSystem(AbstractFileSystem):
         self._streams = streams
         self._patience = _text.span(patience)
         self._cores: dict[int, _trunkline.Remote] = {}
+        self._found: tuple[float, Info] | None = None
 
     # Names.
 
@@ -244,7 +248,18 @@ class TrunklineFileSystem(AbstractFileSystem):
 
     def isfile(self, path: str) -> bool:
         """Whether it is a file."""
-        return self._is(path, "file")
+        try:
+            info = self.info(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        self._found = time.monotonic(), info
+        return bool(info["type"] == "file")
+
+    def _just_found(self, path: str) -> Info | None:
+        """What `isfile` has just been told of it."""
+        found, self._found = self._found, None
+        is_fresh = found and time.monotonic() - found[0] < _FRESH
+        return found[1] if found and is_fresh and found[1]["name"] == path else None
 
     def _is_pattern(self, path: str) -> bool:
         """Whether it stands for other names; a name that is there stands for itself."""
@@ -758,7 +773,9 @@ class TrunklineFile(AbstractBufferedFile):
         """For `TrunklineFileSystem.open`."""
         self._held: Any = None
         if mode == "rb":
-            self.details = fs.info(path)
+            found = fs._just_found(path)
+            self._is_sure = found is None
+            self.details = found or fs.info(path)
             if self.details["type"] == "directory":
                 raise _errors.IsAFolderError(f"{path} is a folder")
         super().__init__(fs, path, mode, *args, **{"cache_type": "trunkline"} | kwargs)
@@ -783,12 +800,23 @@ class TrunklineFile(AbstractBufferedFile):
             self.loc = self._held.tell()
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        told = self.details
-        expected = told["size"], told["mtime_ns"], told["version"]
-        (read,) = self.fs._read_many([(self.path, start, end)], expected)
+        read = self._read_once(start, end)
+        if isinstance(read, _errors.RunError) and not self._is_sure:
+            # It was replaced between the question and the opening: the newer one is as good.
+            info = self.fs.info(self.path)
+            if info["size"] == self.details["size"]:
+                self.details = info
+                read = self._read_once(start, end)
+        self._is_sure = True
         if isinstance(read, BaseException):
             raise read
         return bytes(read)
+
+    def _read_once(self, start: int, end: int) -> bytes | _errors.Error:
+        told = self.details
+        expected = told["size"], told["mtime_ns"], told["version"]
+        (read,) = self.fs._read_many([(self.path, start, end)], expected)
+        return read
 
     def _upload_chunk(self, final: bool = False) -> bool:
         self._held.write(self.buffer.getbuffer())
