@@ -242,6 +242,14 @@ impl CampaignFolder {
         Ok(listings.find(|(_, file)| file.exists()))
     }
 
+    /// Whether a plan has listed this group.
+    ///
+    /// # Errors
+    /// When the plans cannot be listed.
+    pub fn is_planned(&self, group: &GroupName) -> Result<bool, StoreError> {
+        Ok(self.listing_before(group, u32::MAX)?.is_some())
+    }
+
     /// Whether the campaign has a mark.
     pub fn has(&self, mark: Mark) -> bool {
         self.root.join(mark.file()).exists()

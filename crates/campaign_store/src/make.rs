@@ -71,6 +71,8 @@ pub struct PlanMaker {
     rows: Vec<ShardRow>,
     left_out: Vec<LeftOut>,
     groups: Vec<GroupSummary>,
+    /// A group was never planned before; it may have no names.
+    has_new_group: bool,
     _lock: Flock<File>,
 }
 
@@ -94,6 +96,7 @@ impl PlanMaker {
             rows: Vec::new(),
             left_out: Vec::new(),
             groups: Vec::new(),
+            has_new_group: false,
             _lock: lock,
         })
     }
@@ -126,6 +129,7 @@ impl PlanMaker {
             linked: found.linked,
             clashes: found.clashes,
         };
+        self.has_new_group |= !self.campaign.is_planned(&group.name)?;
         let listing = self.listing_before(group, before)?;
         let kept = entries.filter(|entry| match entry {
             Ok(entry) => !is_dropped(&entry.name, &found.dropped),
@@ -171,7 +175,7 @@ impl PlanMaker {
     /// When it cannot be written.
     pub fn finish(mut self) -> Result<PlanSummary, StoreError> {
         let is_news = |group: &GroupSummary| group.new + group.changed + group.gone > 0;
-        let any = self.groups.iter().any(is_news);
+        let any = self.has_new_group || self.groups.iter().any(is_news);
         let mut summary = PlanSummary {
             plan: any.then_some(self.number),
             groups: std::mem::take(&mut self.groups),

@@ -54,6 +54,9 @@ fn plan(arguments: &CampaignPlan) -> Result<ExitCode, Failure> {
     for notice in &loaded.notices {
         tell!("note: {notice}");
     }
+    for (group, host) in loaded.elsewhere(arguments.host.host.as_deref()) {
+        tell!("note: group `{group}` is planned at `{host}`, in this folder");
+    }
     let options = PlanOptions {
         host: arguments.host.host.clone(),
         threads: usize::from(arguments.threads),

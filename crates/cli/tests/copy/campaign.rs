@@ -379,6 +379,51 @@ fn a_full_disk_ends_a_plan_and_leaves_what_was_planned_before() {
 }
 
 #[test]
+fn each_host_plans_and_runs_the_groups_whose_files_it_has() {
+    let site = Site::new(50, "copies = 1");
+    let other = site.near("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("index"), "of all").unwrap();
+    let plan = site.near("plan.toml");
+    let text = fs::read_to_string(&plan).unwrap();
+    let hosts = "[hosts]\nslac = { address = \"me@slac.example.org\" }\n\
+                 kek = { address = \"me@kek.example.org\" }\n";
+    let from = format!("from = \"{}\"", site.source().display());
+    let text = text.replace("[hosts]\n", hosts).replace(
+        &from,
+        &format!("from = \"slac:{}\"", site.source().display()),
+    );
+    let index = format!(
+        "[groups.index]\nfrom = \"kek:{}\"\nto = \"far:index\"\nlink = \"wan\"\n\
+         after = [\"raw\"]\n",
+        other.display()
+    );
+    fs::write(&plan, format!("{text}\n{index}")).unwrap();
+
+    let told = site.ends(&["plan"], 2);
+    assert!(told.contains("with `--host slac`"), "{told}");
+    let told = site.ends(&["plan", "--host", "kek"], 0);
+    assert!(told.contains("group `raw` is planned at `slac`"), "{told}");
+    // What it comes after is not even planned.
+    let told = site.ends(&["run", "--host", "kek"], 75);
+    assert!(told.contains("1 shards are left"), "{told}");
+    let told = site.ends(&["run", "index-1-00001", "--host", "kek"], 75);
+    assert!(told.contains("comes after `raw`"), "{told}");
+    site.ends(&["plan", "--host", "slac"], 0);
+    site.ends(&["run", "--host", "kek"], 75);
+    let told = site.ends(&["run", "--host", "slac"], 75);
+    assert!(told.contains("1 shards are left"), "{told}");
+    site.assert_same();
+    site.ends(&["run", "--host", "kek"], 0);
+    let there = fs::read_to_string(site.server.root().join("index/index")).unwrap();
+    assert_eq!(there, "of all");
+    assert!(
+        site.ends(&["plan", "--host", "slac"], 0)
+            .contains("Nothing is new")
+    );
+}
+
+#[test]
 fn mistakes_are_told_with_the_next_step() {
     let site = Site::new(3, "copies = 1");
     assert!(site.ends(&["run"], 2).contains("holds no campaign"));

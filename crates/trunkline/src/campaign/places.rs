@@ -38,11 +38,7 @@ pub(super) fn ends(
     host: Option<&str>,
     patience: Span,
 ) -> Result<Ends, Error> {
-    let is_here = |spot: &Spot| match &spot.host {
-        None => true,
-        Some(name) => Some(name.as_str()) == host,
-    };
-    let (direction, here, far) = match (is_here(&group.from), is_here(&group.to)) {
+    let (direction, here, far) = match spots_here(group, host) {
         (true, false) => (CopyDirection::Put, &group.from, &group.to),
         (false, true) => (CopyDirection::Get, &group.to, &group.from),
         (true, true) => return Err(both_here(group)),
@@ -63,6 +59,21 @@ pub(super) fn ends(
         here,
         access,
     })
+}
+
+/// Whether an end of the group is on this machine.
+pub(super) fn is_here(group: &Group, host: Option<&str>) -> bool {
+    let (from, to) = spots_here(group, host);
+    from || to
+}
+
+/// Whether each end of the group is on this machine.
+fn spots_here(group: &Group, host: Option<&str>) -> (bool, bool) {
+    let is_here = |spot: &Spot| match &spot.host {
+        None => true,
+        Some(name) => Some(name.as_str()) == host,
+    };
+    (is_here(&group.from), is_here(&group.to))
 }
 
 /// A folder of this machine.

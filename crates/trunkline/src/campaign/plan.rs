@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use campaign_plan::{Campaign as Plan, Checks, Group};
+use campaign_plan::{Campaign as Plan, Checks, Group, GroupName, HostName};
 use campaign_store::{CampaignFolder, Counted, PlanMaker, PlanSummary, Sorted, Tree, Walked, walk};
 use watch_plan::Notice;
 use wire::copy::SelectionRule;
@@ -87,6 +87,8 @@ impl Campaign {
     /// Walks the sources of a plan and cuts what they have into shards, in `folder`. A second plan
     /// in the same folder has only what is new or changed.
     ///
+    /// Groups whose files are on other hosts are left to these: each of them plans in this folder.
+    ///
     /// # Errors
     /// When the folder cannot be written or holds something else, a source cannot be listed, or
     /// another plan is being made there. Then the folder is as it was.
@@ -98,8 +100,10 @@ impl Campaign {
         on_progress: &mut (dyn FnMut(&PlanProgress) + Send),
     ) -> Result<(Campaign, PlanSummary), Error> {
         let LoadedPlan { plan, text, .. } = loaded;
-        for group in plan.groups() {
-            check_source(plan, group, options)?;
+        let host = options.host.as_deref();
+        for group in planned_here(plan, host)? {
+            // The other end has to be elsewhere, too, and the token readable: better told now.
+            places::ends(plan, group, host, units::Span::from_secs(1))?;
         }
         let folder = CampaignFolder::create(folder)?;
         let mut maker = PlanMaker::begin(&folder, text)?;
@@ -107,7 +111,7 @@ impl Campaign {
             let (text, file) = folder.plan_text(Some(number)).ok()?;
             parse(&text, &file).ok().map(|(plan, _)| plan)
         };
-        for group in plan.groups() {
+        for group in planned_here(plan, host)? {
             let from = places::local(plan, &group.from)?;
             let mut walked = listed(group, &from, &maker, options, cancel, on_progress)?;
             let entries = Sorted::open(std::mem::take(&mut walked.runs))?;
@@ -118,20 +122,50 @@ impl Campaign {
     }
 }
 
-/// Whether the files of a group can be listed here.
-fn check_source(plan: &Plan, group: &Group, options: &PlanOptions) -> Result<(), Error> {
-    let host = options.host.as_deref();
-    // The other end has to be elsewhere, too, and the token readable: better told now than later.
-    places::ends(plan, group, host, units::Span::from_secs(1))?;
-    match &group.from.host {
-        Some(name) if Some(name.as_str()) != host => Err(Error::wrong_request(
+/// The groups whose files are on this machine.
+///
+/// # Errors
+/// When there is none, or when a group of several hosts' plan does not say where its files are.
+fn planned_here<'a>(plan: &'a Plan, host: Option<&str>) -> Result<Vec<&'a Group>, Error> {
+    let source = |group: &'a Group| group.from.host.as_ref().map(HostName::as_str);
+    let is_here = |group: &&Group| group.from.host.is_none() || source_is(group, host);
+    let here: Vec<&Group> = plan.groups().iter().filter(is_here).collect();
+    let Some(other) = plan.groups().iter().find(|group| !is_here(group)) else {
+        return Ok(here);
+    };
+    let at = source(other).unwrap_or_default();
+    if here.is_empty() {
+        return Err(Error::wrong_request(
             format!(
-                "the files of group `{}` are on `{name}`, and this machine is another one",
-                group.name
+                "the files of group `{}` are on `{at}`, and this machine is another one",
+                other.name
             ),
-            format!("plan at that host, with `--host {name}`"),
+            format!("plan at that host, with `--host {at}`"),
+        ));
+    }
+    match here.iter().find(|group| group.from.host.is_none()) {
+        None => Ok(here),
+        Some(group) => Err(Error::wrong_request(
+            format!(
+                "group `{}` does not say on which host {} is, and group `{}` is planned at `{at}`",
+                group.name, group.from, other.name
+            ),
+            "name its host in the plan: otherwise each host would take its own folder for it",
         )),
-        _ => Ok(()),
+    }
+}
+
+fn source_is(group: &Group, host: Option<&str>) -> bool {
+    group.from.host.as_ref().map(HostName::as_str) == host
+}
+
+impl LoadedPlan {
+    /// The groups that other hosts plan, each with its host.
+    pub fn elsewhere(&self, host: Option<&str>) -> Vec<(GroupName, HostName)> {
+        let groups = self.plan.groups().iter();
+        let elsewhere = groups.filter(|group| !source_is(group, host));
+        let named = |group: &Group| Some((group.name.clone(), group.from.host.clone()?));
+        elsewhere.filter_map(named).collect()
     }
 }
 

@@ -133,6 +133,11 @@ impl Campaign {
         if after.is_empty() {
             return Ok(None);
         }
+        for before in after {
+            if !self.folder.is_planned(before)? {
+                return Ok(Some(before.clone()));
+            }
+        }
         for row in self.folder.shards()? {
             if after.contains(&row.shard.group) {
                 let result = ShardRun::of(&self.folder, &row)?.result()?;

@@ -10,7 +10,7 @@ use campaign_store::{Mark, ShardRow, ShardRun};
 
 use super::run::{RunOptions, ShardEnd, ShardEvent, now};
 use super::watcher::TICK;
-use super::{Campaign, ShardId};
+use super::{Campaign, ShardId, places};
 use crate::{Cancel, Error, Fault};
 
 /// Pauses before a far end that does not answer is tried again.
@@ -70,6 +70,8 @@ enum State {
 struct Shared<'a> {
     rows: Vec<ShardRow>,
     after: BTreeMap<GroupName, Vec<GroupName>>,
+    /// Groups that the host with their files has not planned yet.
+    unplanned: Vec<GroupName>,
     states: Mutex<Vec<State>>,
     summary: Mutex<Summary>,
     on_event: Mutex<&'a mut (dyn FnMut(RunAllEvent<'_>) + Send)>,
@@ -96,8 +98,15 @@ impl Campaign {
             .groups()
             .iter()
             .map(|group| (group.name.clone(), group.after.clone()));
+        let mut unplanned = Vec::new();
+        for group in plan.groups() {
+            if !self.folder.is_planned(&group.name)? {
+                unplanned.push(group.name.clone());
+            }
+        }
         let shared = Shared {
-            states: Mutex::new(self.states(&rows, which)?),
+            states: Mutex::new(self.states(&rows, which, options)?),
+            unplanned,
             rows,
             after: after.collect(),
             summary: Mutex::default(),
@@ -120,19 +129,42 @@ impl Campaign {
         self.concluded(shared, which)
     }
 
-    /// Those that are over, and those that are not chosen, do not wait.
-    fn states(&self, rows: &[ShardRow], which: &Selection) -> Result<Vec<State>, Error> {
+    /// Those that are over, and those that are not chosen, do not wait; nor do those of other hosts,
+    /// unless all are.
+    fn states(
+        &self,
+        rows: &[ShardRow],
+        which: &Selection,
+        options: &RunOptions,
+    ) -> Result<Vec<State>, Error> {
+        let here = self.here(rows, options)?;
+        let is_here = |row: &ShardRow| here.is_empty() || here.contains(&row.shard.group);
         let mut states = Vec::with_capacity(rows.len());
         for (row, at) in numbered(rows) {
             let result = ShardRun::of(&self.folder, row)?.result()?;
             states.push(match result {
                 Some(result) if result.failed == 0 => State::Over,
                 Some(_) => State::Broken,
-                None if !which.has(row, at) => State::Broken,
+                None if !which.has(row, at) || !is_here(row) => State::Broken,
                 None => State::Waits,
             });
         }
         Ok(states)
+    }
+
+    /// The groups with an end on this machine.
+    fn here(&self, rows: &[ShardRow], options: &RunOptions) -> Result<Vec<GroupName>, Error> {
+        let (mut here, mut seen) = (Vec::new(), Vec::new());
+        for row in rows.iter().rev() {
+            if !seen.contains(&row.shard.group) {
+                seen.push(row.shard.group.clone());
+                let group = self.group(row)?;
+                if places::is_here(&group, options.host.as_deref()) {
+                    here.push(group.name);
+                }
+            }
+        }
+        Ok(here)
     }
 
     fn work(
@@ -272,6 +304,9 @@ impl Shared<'_> {
 
     fn blocked(&self, states: &[State], group: &GroupName) -> Blocked {
         let after = self.after.get(group).map_or(&[][..], Vec::as_slice);
+        if after.iter().any(|group| self.unplanned.contains(group)) {
+            return Blocked::ForGood;
+        }
         let before = self.rows.iter().zip(states);
         let mut before = before
             .filter(|(row, _)| after.contains(&row.shard.group))
