@@ -109,6 +109,14 @@ impl Campaign {
     }
 }
 
+/// What a plan found, and what its reader should know.
+#[derive(Serialize)]
+struct Planned {
+    #[serde(flatten)]
+    summary: campaign::PlanSummary,
+    notes: Vec<String>,
+}
+
 /// Starts the making of a plan.
 #[pyfunction]
 pub fn start_campaign_plan(
@@ -124,10 +132,12 @@ pub fn start_campaign_plan(
     };
     Call::start("campaign", NAME.to_owned(), move |cancel, tell| {
         let loaded = campaign::load_plan(&plan)?;
-        let mut done = Done::default();
-        for notice in &loaded.notices {
-            done = done.warned(notice.to_string(), "");
-        }
+        let elsewhere = loaded.elsewhere(options.host.as_deref());
+        let elsewhere = elsewhere.into_iter().map(|(group, host)| {
+            format!("group `{group}` is planned at `{host}`, in this folder")
+        });
+        let notes = loaded.notices.iter().map(ToString::to_string);
+        let notes = notes.chain(elsewhere).collect();
         let mut on_progress = |progress: &campaign::PlanProgress| {
             let words = format!("{}: {} names", progress.group, progress.names);
             tell.tell(Progress {
@@ -138,7 +148,7 @@ pub fn start_campaign_plan(
         };
         let planned = Kept::plan(&loaded, &folder, &options, cancel, &mut on_progress);
         let (_, summary) = planned?;
-        Ok(done.telling(json(&summary)?))
+        Ok(Done::default().telling(json(&Planned { summary, notes })?))
     })
 }
 

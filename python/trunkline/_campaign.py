@@ -52,7 +52,7 @@ def _plan(
         on_progress: Told of the names found, on the thread that waits.
 
     Returns:
-        The campaign; its `planned` counts names and bytes of each group.
+        The campaign; its `planned` counts names and bytes of each group, and has notes.
     """
 
     def build(done: _trunkline.Done) -> Campaign:
