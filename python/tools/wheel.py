@@ -56,8 +56,9 @@ def wheel(kind: str) -> None:
     triple, tag = KINDS[kind]
     flags = {"RUSTFLAGS": "-C target-feature=-crt-static"} if kind == "musllinux" else {}
     run(
-        *["maturin", "build", "--release", "--locked", "--zig", "--target", triple],
-        *["--compatibility", tag, "--out", str(OUT), "-m", "python/Cargo.toml"],
+        *["maturin", "build", "--profile", "lto", "--locked", "--zig", "--target", triple],
+        *["--compression-level", "9", "--compatibility", tag, "--out", str(OUT)],
+        *["-m", "python/Cargo.toml"],
         **flags,
     )
 
