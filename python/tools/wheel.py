@@ -1,5 +1,7 @@
 """Builds the wheels, each with the program inside, and the source distribution, in target/wheels.
 
+Also those of the storage plugin for Snakemake, which is Python alone.
+
 A wheel holds the core for one kind of C library and the program, which is linked statically where
 Rust's musl is installed. zig is the C compiler and linker, so that wheels run on old systems too.
 TARGETS chooses: `manylinux`, `musllinux`; both without.
@@ -17,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "target/dist-tools"
 OUT = ROOT / "target/wheels"
 DATA = ROOT / "python/trunkline.data"
+PLUGIN = ROOT / "python/snakemake-storage-plugin-trunkline"
 ARCH = os.uname().machine
 # The C library of Debian 10 and RHEL 8, below which the kernel's TCP_INFO lacks half of its fields.
 GLIBC = "2.28"
@@ -26,9 +29,9 @@ KINDS = {
 }
 
 
-def run(*command: str, **env: str) -> None:
+def run(*command: str, cwd: Path = ROOT, **env: str) -> None:
     path = f"{TOOLS / 'bin'}:{os.environ['PATH']}"
-    subprocess.run(command, check=True, cwd=ROOT, env=os.environ | {"PATH": path} | env)
+    subprocess.run(command, check=True, cwd=cwd, env=os.environ | {"PATH": path} | env)
 
 
 def has_musl() -> bool:
@@ -65,7 +68,7 @@ def wheel(kind: str) -> None:
 
 def main() -> int:
     run("sh", "packaging/tools.sh", str(TOOLS))
-    run(str(TOOLS / "bin/pip"), "install", "--quiet", "maturin==1.16.0")
+    run(str(TOOLS / "bin/pip"), "install", "--quiet", "maturin==1.16.0", "hatchling")
     kinds = os.environ.get("TARGETS", "manylinux musllinux").split()
     is_static = has_musl()
     if not is_static and "musllinux" in kinds:
@@ -77,6 +80,7 @@ def main() -> int:
     sdist = "import sys, trunkline_backend as one; print(one.build_sdist(sys.argv[1]))"
     backend = str(ROOT / "python/packaging")
     run(str(TOOLS / "bin/python"), "-c", sdist, str(OUT), PYTHONPATH=backend)
+    run(str(TOOLS / "bin/python"), "-m", "hatchling", "build", "-d", str(OUT), cwd=PLUGIN)
     for file in sorted(OUT.iterdir()):
         print(f"{file.stat().st_size / 1e6:6.1f} MB  {file.name}")
     return 0
