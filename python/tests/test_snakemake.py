@@ -151,6 +151,41 @@ def test_one_listing_tells_of_all_files_of_a_folder(far, tmp_path, monkeypatch):
     assert objects[7].mtime() == (far.root / "many/7").stat().st_mtime
 
 
+def test_many_questions_about_a_folder_become_a_listing(far, tmp_path, monkeypatch):
+    (far.root / "asked").mkdir()
+    for number in range(200):
+        (far.root / f"asked/{number}").write_bytes(b"x")
+    storage = provider(far, tmp_path)
+    now = [100.0]
+    storage.listings._clock = lambda: now[0]
+    objects = [storage.object(f"trunkline://{far.host}/asked/{number}") for number in range(200)]
+    listings = counted(monkeypatch, plugin.TrunklineFileSystem, "ls")
+    questions = counted(monkeypatch, plugin.TrunklineFileSystem, "info")
+    assert all(one.exists() and one.size() == 1 and one.mtime() > 0 for one in objects)
+    assert (len(listings), len(questions)) == (1, 2)
+    # What is not there is asked for each time.
+    late = storage.object(f"trunkline://{far.host}/asked/late")
+    assert not late.exists()
+    (far.root / "asked/late").write_bytes(b"")
+    assert late.exists()
+    # What was told is soon asked again, and at once where this run changed it.
+    (far.root / "asked/7").write_bytes(b"longer")
+    assert objects[7].size() == 1
+    now[0] += 5
+    assert objects[7].size() == 6
+    objects[8].local_path().parent.mkdir(parents=True, exist_ok=True)
+    objects[8].local_path().write_bytes(b"other")
+    objects[8].store_object()
+    assert objects[8].size() == 5
+    # A folder with far more in it than is asked for is not listed.
+    for number in range(1000):
+        (far.root / f"asked/more{number}").touch()
+    storage.listings.list(storage.files(objects[0].query), f"trunkline://{far.host}/asked")
+    now[0] += 5
+    listings.clear()
+    assert all(one.exists() for one in objects[:10]) and not listings
+
+
 def test_what_is_asked_for_at_once_comes_in_one_copy(far, tmp_path, monkeypatch):
     storage = provider(far, tmp_path)
     objects = [storage.object(f"trunkline://{far.host}/run7/{name.replace('%', '%25')}.txt")

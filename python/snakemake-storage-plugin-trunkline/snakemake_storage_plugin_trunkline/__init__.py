@@ -33,6 +33,7 @@ from snakemake_interface_storage_plugins.storage_provider import (
 )
 from trunkline.fs import TrunklineFileSystem
 
+from ._listings import Listings, There
 from ._names import SCHEME, canonical, escaped, remote, why_invalid
 from ._together import Together
 
@@ -74,8 +75,7 @@ class StorageProvider(StorageProviderBase):
     def __post_init__(self) -> None:
         """Begins with nothing asked."""
         self.retrievals: Together[StorageObject] = Together(self._retrieve)
-        # Sizes that listings told, for the room that copies need here.
-        self.sizes: dict[str, int] = {}
+        self.listings = Listings()
 
     @classmethod
     def example_queries(cls) -> list[ExampleQuery]:
@@ -245,58 +245,53 @@ class StorageObject(StorageObjectRead, StorageObjectWrite, StorageObjectGlob):
     async def inventory(self, cache: IOCacheStorageInterface) -> None:
         """Tells all of its folder by one listing."""
         parent = self.get_inventory_parent()
-        if parent is None or parent in cache.exists_in_storage:
+        # Folders whose listings are complete, for Snakemake's own files.
+        complete = getattr(cache.exists_in_storage, "has_inventory", None)
+        if complete is None or parent in complete:
             return
         folder = self.query.rpartition("/")[0]
         try:
             async with self._rate_limiter(Operation.EXISTS):
-                listed = self.files.ls(remote(folder))
-        except (FileNotFoundError, NotADirectoryError):
-            listed = []
+                listed = self.provider.listings.list(self.files, folder)
         except trunkline.Error as error:
             raise WorkflowError(f"Failed to list {folder}", error) from error
-        for info in listed:
-            self._tell(cache, f"{folder}/{escaped(info['name'].rpartition('/')[2])}", info)
-        # What the listing lacks is not there; that it was made is told only where that is asked.
-        cache.exists_in_storage[parent] = bool(listed)
-        seen = getattr(cache.exists_in_storage, "has_inventory", None)
-        if seen is not None:
-            seen.add(parent)
+        for name, there in listed.items():
+            self._tell(cache, self.cache_key(f"{folder[len(SCHEME) :]}/{name}"), there)
+        complete.add(parent)
 
-    def _tell(self, cache: IOCacheStorageInterface, query: str, info: dict[str, Any]) -> None:
-        key = self.cache_key(query[len(SCHEME) :])
-        cache.exists_in_storage[key] = info["type"] in ("file", "directory")
-        if info["type"] == "file":
-            cache.mtime[key] = Mtime(storage=_seconds(info["mtime_ns"]))
-            cache.size[key] = self.provider.sizes[query] = info["size"]
+    def _tell(self, cache: IOCacheStorageInterface, key: str, there: There) -> None:
+        cache.exists_in_storage[key] = there.kind in ("file", "directory")
+        if there.kind == "file":
+            cache.mtime[key] = Mtime(storage=_seconds(there.mtime_ns))
+            cache.size[key] = there.size
+
+    def _look(self) -> There:
+        return self.provider.listings.look(self.files, self.query)
 
     def exists(self) -> bool:
         """Whether it is there; a link that leads nowhere is not."""
         try:
-            return self.files.info(self.name)["type"] in ("file", "directory")
+            return self._look().kind in ("file", "directory")
         except (FileNotFoundError, NotADirectoryError):
             return False
 
     def mtime(self) -> float:
         """When it was changed last; of a folder that Snakemake made, when it was made."""
-        info = self.files.info(self.name)
-        if info["type"] == "directory":
+        there = self._look()
+        if there.kind == "directory":
             with contextlib.suppress(FileNotFoundError):
-                info = self.files.info(f"{self.name}/{_TIMESTAMP}")
-        return _seconds(info["mtime_ns"])
+                there = There.of(self.files.info(f"{self.name}/{_TIMESTAMP}"))
+        return _seconds(there.mtime_ns)
 
     def size(self) -> int:
         """Bytes of a file, 0 of a folder."""
-        return int(self.files.info(self.name)["size"])
+        return self._look().size
 
     def local_footprint(self) -> int:
         """Bytes that it takes here, of a folder those of all its files."""
-        known = self.provider.sizes.get(self.query)
-        if known is not None:
-            return known
-        info = self.files.info(self.name)
-        if info["type"] != "directory":
-            return int(info["size"])
+        there = self._look()
+        if there.kind != "directory":
+            return there.size
         return sum(one["size"] for one in self.files.find(self.name, detail=True).values())
 
     # Copies.
@@ -337,8 +332,6 @@ class StorageObject(StorageObjectRead, StorageObjectWrite, StorageObjectGlob):
         """Copies its local path to the server; a folder there then has what it has here."""
         here, files = self.local_path().absolute(), self.files
         is_folder, end = here.is_dir(), "/" if here.is_dir() else ""
-        if not is_folder:
-            self.provider.sizes[self.query] = here.stat().st_size
         files.makedirs(self.name.rpartition("/")[0] or "/", exist_ok=True)
         trunkline.copy(
             f"{here}{end}",
@@ -347,11 +340,12 @@ class StorageObject(StorageObjectRead, StorageObjectWrite, StorageObjectGlob):
             delete=is_folder and files.isdir(self.name),
             **self.provider.options(),
         )
+        self.provider.listings.forget(self.query)
 
     def remove(self) -> None:
         """Removes it from the server."""
-        self.provider.sizes.pop(self.query, None)
         self.files.rm(self.name, recursive=self.files.isdir(self.name))
+        self.provider.listings.forget(self.query)
 
     def list_candidate_matches(self) -> Iterable[str]:
         """The queries of all files below the part of the query before its first wildcard."""
