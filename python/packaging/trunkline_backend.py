@@ -19,8 +19,6 @@ from maturin import (  # noqa: F401
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +47,17 @@ def pack_program() -> None:
     shutil.rmtree(DATA, ignore_errors=True)
     (DATA / "scripts").mkdir(parents=True)
     shutil.copy2(built, DATA / "scripts/trunkline")
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    # maturin looks for the folder already now.
+    DATA.mkdir(exist_ok=True)
+    return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
+def prepare_metadata_for_build_editable(metadata_directory, config_settings=None):
+    DATA.mkdir(exist_ok=True)
+    return maturin.prepare_metadata_for_build_editable(metadata_directory, config_settings)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
