@@ -1,4 +1,4 @@
-"""Files of a far host from Python: trunkline's filesystem beside sshfs and fsspec's clients of sftp.
+"""Files of a far host from Python: trunkline's filesystem, sshfs, and fsspec's clients of sftp.
 
 Two questions over an emulated path of 80 ms that loses one packet in a thousand: how long does one
 column of many Parquet files take, and how long do many small files? The second also of `trunkline
