@@ -133,9 +133,9 @@ pub fn start_campaign_plan(
     Call::start("campaign", NAME.to_owned(), move |cancel, tell| {
         let loaded = campaign::load_plan(&plan)?;
         let elsewhere = loaded.elsewhere(options.host.as_deref());
-        let elsewhere = elsewhere.into_iter().map(|(group, host)| {
-            format!("group `{group}` is planned at `{host}`, in this folder")
-        });
+        let elsewhere = elsewhere
+            .into_iter()
+            .map(|(group, host)| format!("group `{group}` is planned at `{host}`, in this folder"));
         let notes = loaded.notices.iter().map(ToString::to_string);
         let notes = notes.chain(elsewhere).collect();
         let mut on_progress = |progress: &campaign::PlanProgress| {

@@ -212,6 +212,16 @@ impl From<&CopyEvent> for Progress {
                 streams: Some(*streams),
                 ..P::words("steered", why.as_str()).at(*at)
             },
+            CopyEvent::Queued {
+                at,
+                why,
+                ahead,
+                retry_in,
+            } => P {
+                number: Some((*ahead).into()),
+                left_seconds: Some(seconds(*retry_in)),
+                ..P::words("queued", why.as_str()).at(*at)
+            },
             CopyEvent::Lost { at, why, retry_in } => P {
                 left_seconds: Some(seconds(*retry_in)),
                 ..P::words("lost", why.as_str()).at(*at)

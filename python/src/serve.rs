@@ -32,6 +32,8 @@ pub struct Asked {
     read_only: bool,
     write_only: bool,
     verbose: bool,
+    copies: u16,
+    copies_per_token: u16,
     command: String,
 }
 
@@ -74,6 +76,8 @@ fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
             removes: !asked.no_delete,
             takes_plain: !asked.no_plain,
             tells_files: asked.verbose,
+            copies: asked.copies.into(),
+            copies_per_token: asked.copies_per_token.into(),
             ..Files::new(root, tokens)
         }),
         (None, None) if asked.files_only => {

@@ -75,6 +75,8 @@ def serve(
     files_only: bool = False,
     root: File | None = None,
     tokens: File | None = None,
+    copies: int = 64,
+    copies_per_token: int = 8,
     no_delete: bool = False,
     verbose: bool = False,
     no_links: bool = False,
@@ -97,6 +99,8 @@ def serve(
         files_only: Serve copies alone.
         root: Serve files too: those below this folder, and nothing outside it.
         tokens: The file with the tokens that open the root; see `add_token`.
+        copies: Copies at the same time; one more waits for its turn.
+        copies_per_token: Copies at the same time with one token.
         no_delete: Remove nothing at the wish of a copy.
         verbose: Tell of each file in `events()`.
         no_links: Take no links.
@@ -114,6 +118,8 @@ def serve(
         "files_only": files_only,
         "root": None if root is None else os.fspath(root),
         "tokens": None if tokens is None else os.fspath(tokens),
+        "copies": copies,
+        "copies_per_token": copies_per_token,
         "no_delete": no_delete,
         "no_links": no_links,
         "no_plain": no_plain,

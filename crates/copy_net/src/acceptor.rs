@@ -4,19 +4,21 @@
 //! nothing costs a place among a bounded number for a bounded time, and no thread. Once identified,
 //! a session gets a thread, and a stream goes to its session.
 
+mod queue;
 mod rejection;
 mod source;
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use units::Span;
 use wire::copy::{
-    Admitted, Exporter, Greeting, Key, KeyName, Purpose, Refusal, Rights, answer_hello, refusal,
+    Admitted, Exporter, Greeting, Key, KeyName, NoPlace, Purpose, Refusal, Rights, answer_hello,
+    no_place, refusal,
 };
 
 use super::conversation::Conversation;
@@ -31,6 +33,8 @@ use super::{
 use sockets::Clock;
 use sockets::eviction;
 use sockets::poll::{is_ready, readable, wait};
+
+use queue::Queue;
 
 pub use rejection::Rejection;
 pub use source::Handover;
@@ -145,6 +149,8 @@ pub struct Acceptor {
     clock: Clock,
     handshaking: VecDeque<Handshaking>,
     sessions: Vec<Running>,
+    /// Copies that wait for a place.
+    queue: Queue,
 }
 
 impl Acceptor {
@@ -155,6 +161,7 @@ impl Acceptor {
             clock: Clock::start(),
             handshaking: VecDeque::new(),
             sessions: Vec::new(),
+            queue: Queue::default(),
         }
     }
 
@@ -270,11 +277,8 @@ impl Acceptor {
         let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
         let refused = match answered {
             Err((error, answer)) => (error.into(), answer),
-            Ok((admitted, answer)) => match self.refused(&admitted) {
-                Some(busy) => {
-                    let told = told(&busy);
-                    (busy, told)
-                }
+            Ok((admitted, answer)) => match self.refused(&admitted, peer.ip()) {
+                Some(refused) => refused,
                 None => {
                     let begun = self.begin(admitted, &answer, one);
                     return begun.unwrap_or_else(|error| {
@@ -289,28 +293,75 @@ impl Acceptor {
         self.reject(peer, &refused.0);
     }
 
-    /// Why a session is not served: what it is for, or that one more is too many.
-    fn refused(&self, admitted: &Admitted) -> Option<Rejection> {
-        if admitted.purpose == Purpose::Remote && !self.shared.handler.serves_remote() {
-            return Some(Rejection::NoRemote);
-        }
-        let (name, limits) = (&admitted.key_name, &self.shared.limits);
-        let (all, most) = match admitted.purpose {
-            Purpose::Copy => (limits.conversations, limits.conversations_per_name),
-            Purpose::Remote => (limits.remotes, limits.remotes_per_name),
-        };
-        let alike = |one: &&Running| one.purpose == admitted.purpose;
-        let is_full = self.sessions.iter().filter(alike).count() >= all;
-        let own = self.sessions.iter().filter(alike);
-        let is_own_full = own.filter(|one| one.name == *name).count() >= most;
-        let name = name.clone();
+    /// Why a session is not served, and what its near end is told: what it is for, that one more is
+    /// too many, or that others wait before it.
+    fn refused(&mut self, admitted: &Admitted, address: IpAddr) -> Option<(Rejection, Vec<u8>)> {
         match admitted.purpose {
-            Purpose::Copy if is_full => Some(Rejection::Busy(all)),
-            Purpose::Remote if is_full => Some(Rejection::BusyRemote(all)),
-            Purpose::Copy if is_own_full => Some(Rejection::BusyName(name, most)),
-            Purpose::Remote if is_own_full => Some(Rejection::BusyRemoteName(name, most)),
+            Purpose::Remote if !self.shared.handler.serves_remote() => {
+                Some(refused_for(Rejection::NoRemote))
+            }
+            Purpose::Remote => self.full(admitted).map(refused_for),
+            Purpose::Copy => self.queued(admitted, address),
+        }
+    }
+
+    /// The bound that one more session would break.
+    fn full(&self, admitted: &Admitted) -> Option<Rejection> {
+        let (purpose, name, limits) = (admitted.purpose, &admitted.key_name, &self.shared.limits);
+        let (is_full, is_own_full) = (self.free(purpose) == 0, self.is_own_full(purpose, name));
+        let name = name.clone();
+        match purpose {
+            Purpose::Copy if is_full => Some(Rejection::Busy(limits.conversations)),
+            Purpose::Remote if is_full => Some(Rejection::BusyRemote(limits.remotes)),
+            Purpose::Copy if is_own_full => {
+                Some(Rejection::BusyName(name, limits.conversations_per_name))
+            }
+            Purpose::Remote if is_own_full => {
+                Some(Rejection::BusyRemoteName(name, limits.remotes_per_name))
+            }
             Purpose::Copy | Purpose::Remote => None,
         }
+    }
+
+    /// Places that are free.
+    fn free(&self, purpose: Purpose) -> usize {
+        let most = match purpose {
+            Purpose::Copy => self.shared.limits.conversations,
+            Purpose::Remote => self.shared.limits.remotes,
+        };
+        let alike = self.sessions.iter().filter(|one| one.purpose == purpose);
+        most.saturating_sub(alike.count())
+    }
+
+    /// Whether a name has all places that one may have.
+    fn is_own_full(&self, purpose: Purpose, name: &KeyName) -> bool {
+        let most = match purpose {
+            Purpose::Copy => self.shared.limits.conversations_per_name,
+            Purpose::Remote => self.shared.limits.remotes_per_name,
+        };
+        let alike = self.sessions.iter().filter(|one| one.purpose == purpose);
+        alike.filter(|one| one.name == *name).count() >= most
+    }
+
+    /// A copy that has to wait gets a ticket, and places go to those who asked first.
+    fn queued(&mut self, admitted: &Admitted, address: IpAddr) -> Option<(Rejection, Vec<u8>)> {
+        let (name, now) = (&admitted.key_name, self.clock.now());
+        let mut queue = std::mem::take(&mut self.queue);
+        let may_come = |name: &KeyName| !self.is_own_full(Purpose::Copy, name);
+        let ahead = queue.ahead(name, address, now, may_come);
+        let full = self.full(admitted);
+        let turn = || (ahead >= self.free(Purpose::Copy)).then_some(Rejection::Queued(ahead));
+        let reason = full.or_else(turn);
+        match reason {
+            Some(_) => queue.wait(name, address, now),
+            None => queue.leave(name, address),
+        }
+        self.queue = queue;
+        reason.map(|reason| {
+            let ahead = u16::try_from(ahead).unwrap_or(u16::MAX);
+            let what = reason.to_string();
+            (reason, no_place(&NoPlace { what, ahead }))
+        })
     }
 
     fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Handshaking) -> io::Result<()> {
@@ -405,13 +456,15 @@ fn session_thread(name: &str, serve: impl FnOnce() + Send + 'static) -> io::Resu
     thread::Builder::new().name(name.to_owned()).spawn(serve)
 }
 
-fn told(refused: &Rejection) -> Vec<u8> {
-    let hint = match refused {
+/// The reason, and the frame that tells it.
+fn refused_for(reason: Rejection) -> (Rejection, Vec<u8>) {
+    let hint = match reason {
         Rejection::NoRemote => "copy whole files with `trunkline copy`",
         _ => "try again when one of them is done",
     };
-    refusal(&Refusal {
-        what: refused.to_string(),
+    let told = refusal(&Refusal {
+        what: reason.to_string(),
         hint: Some(hint.to_owned()),
-    })
+    });
+    (reason, told)
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copy::{CopyDirection, Message, Problem, ProblemKind, Speaker};
+use wire::copy::{CopyDirection, Message, NoPlace, Problem, ProblemKind, Speaker};
 
 use self::connect::Connector;
 use self::retry::RetryTimer;
@@ -22,13 +22,15 @@ use crate::{Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, 
 
 /// How long the far end may take to answer the request.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
+/// Between two questions for a place; the far end keeps the turn for three of them.
+const QUEUE_PAUSE: Duration = Duration::from_secs(4);
 /// How soon a stop is noticed between two tries.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Copies files as `spec` says and returns when they are there.
 ///
 /// A far end that is lost is looked for again until `spec.patience` is over; what had arrived is
-/// not sent again.
+/// not sent again. One that has no place is asked again until it has.
 ///
 /// # Errors
 /// When the copy ended before its end. Single files that failed are in [`Outcome::failed`].
@@ -51,6 +53,20 @@ pub fn copy(
             SessionEnd::Cancelled => {
                 let so_far = Box::new(stats.conclude());
                 return Err(CopyError::Cancelled { so_far });
+            }
+            SessionEnd::NoPlace(no_place) => {
+                let (at, retry_in) = (stats.now(), QUEUE_PAUSE.into());
+                let NoPlace { what: why, ahead } = no_place;
+                stats.tell(&CopyEvent::Queued {
+                    at,
+                    why,
+                    ahead,
+                    retry_in,
+                });
+                if !wait(QUEUE_PAUSE, &stats) {
+                    let so_far = Box::new(stats.conclude());
+                    return Err(CopyError::Cancelled { so_far });
+                }
             }
             SessionEnd::Lost(why) => {
                 let pause = retry.pause(near.seen, Instant::now());

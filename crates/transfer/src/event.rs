@@ -93,6 +93,17 @@ pub enum CopyEvent {
         /// Why, as a sentence for people without a full stop.
         why: String,
     },
+    /// The far end has no place for one more copy now.
+    Queued {
+        /// Since the copy began.
+        at: Time,
+        /// Which bound is reached.
+        why: String,
+        /// How many wait before this one.
+        ahead: u16,
+        /// When it asks again.
+        retry_in: Span,
+    },
     /// The far end is gone for now.
     Lost {
         /// Since the copy began.

@@ -397,6 +397,7 @@ impl CopyHandler for FarEnd {
             SessionEnd::Done => None,
             SessionEnd::Problem(problem) => Some(problem.what),
             SessionEnd::Lost(why) => Some(why),
+            SessionEnd::NoPlace(no_place) => Some(no_place.what),
             SessionEnd::Cancelled => Some("stopped".to_owned()),
         };
         let outcome = Box::new(stats.conclude());

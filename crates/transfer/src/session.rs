@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use copy_net::Channel;
 use units::{Span, Time};
-use wire::copy::{Entry, FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
+use wire::copy::{Entry, FileId, HASH_LENGTH, Message, NoPlace, Problem, ProblemKind, Range};
 
 use crate::store::EntryPlan;
 
@@ -72,6 +72,8 @@ pub(crate) enum SessionEnd {
     Problem(Problem),
     /// The peer is not there any more.
     Lost(String),
+    /// The far end has no place for it now.
+    NoPlace(NoPlace),
     /// The user here or there ended it.
     Cancelled,
 }

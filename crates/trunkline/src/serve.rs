@@ -68,6 +68,10 @@ pub struct Files {
     pub takes_plain: bool,
     /// Each file is told of.
     pub tells_files: bool,
+    /// Copies at the same time; one more waits for its turn.
+    pub copies: usize,
+    /// Those of them with one token.
+    pub copies_per_token: usize,
 }
 
 impl Files {
@@ -84,6 +88,8 @@ impl Files {
             removes: true,
             takes_plain: true,
             tells_files: false,
+            copies: AcceptLimits::default().conversations,
+            copies_per_token: AcceptLimits::default().conversations_per_name,
         }
     }
 
@@ -197,8 +203,13 @@ impl Server {
         let address = SocketAddr::new(options.bind.unwrap_or(everywhere), options.port);
         let mut server = endpoints::Server::bind(address, options.limits.clone())?;
         server = server.numbered_by(numbers);
-        if let Some(far) = far.clone() {
-            server = server.with_copies(AcceptLimits::default(), far)?;
+        if let Some((files, far)) = options.files.as_ref().zip(far.clone()) {
+            let limits = AcceptLimits {
+                conversations: files.copies,
+                conversations_per_name: files.copies_per_token,
+                ..AcceptLimits::default()
+            };
+            server = server.with_copies(limits, far)?;
         }
         Ok(Server {
             server,

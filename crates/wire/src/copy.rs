@@ -40,8 +40,8 @@ pub use greeting::{
     GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
 };
 pub use handshake::{
-    Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, Purpose, Refusal,
-    answer_hello, refusal,
+    Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, NoPlace, Purpose, Refusal,
+    answer_hello, no_place, refusal,
 };
 pub use limited::Limited;
 pub use message::{

@@ -50,6 +50,14 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR", requires = "tokens")]
     pub root: Option<PathBuf>,
 
+    /// Copies at the same time; one more waits for its turn, in the order in which they asked
+    #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = whole(1..=1024u16), requires = "root")]
+    pub copies: u16,
+
+    /// Copies at the same time with one token
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = whole(1..=1024u16), requires = "root")]
+    pub copies_per_token: u16,
+
     /// The file with the tokens that open the root, one for each person: lines
     /// `NAME rw|r|w SECRET [root=SUBFOLDER]`
     ///

@@ -74,6 +74,8 @@ fn files(arguments: &Serve) -> Option<Files> {
         removes: !arguments.no_delete,
         takes_plain: !arguments.no_plain,
         tells_files: arguments.verbose,
+        copies: usize::from(arguments.copies),
+        copies_per_token: usize::from(arguments.copies_per_token),
         ..Files::new(arguments.root.as_ref()?, arguments.tokens.as_ref()?)
     })
 }

@@ -30,6 +30,8 @@ pub(crate) struct CopyProgress {
     is_planned: bool,
     /// The far end is gone, and that was told.
     is_lost: bool,
+    /// How many wait before this copy, as it was told last.
+    ahead: Option<u16>,
     /// When the last line was written where no terminal is.
     told: Instant,
 }
@@ -50,6 +52,7 @@ impl CopyProgress {
             is_dry: arguments.dry_run,
             is_planned: false,
             is_lost: false,
+            ahead: None,
             told: Instant::now(),
         }
     }
@@ -140,6 +143,7 @@ impl CopyObserver for CopyProgress {
                     report::text::plain(why)
                 ));
             }
+            CopyEvent::Queued { why, ahead, .. } => self.queued(why, *ahead),
             CopyEvent::Lost { why, retry_in, .. } => self.lost(why, *retry_in),
             CopyEvent::Resumed { left, .. } => {
                 self.is_lost = false;
@@ -176,6 +180,21 @@ impl CopyProgress {
         self.say(&format!(
             "the far end is gone ({why}); trying again in {next}, and then until it is back or \
              `--patience` is over"
+        ));
+    }
+
+    /// One line each time that the turn comes nearer.
+    fn queued(&mut self, why: &str, ahead: u16) {
+        if self.ahead.replace(ahead) == Some(ahead) {
+            return;
+        }
+        let why = report::text::plain(why);
+        let turn = match ahead {
+            0 => "this copy is the next".to_owned(),
+            ahead => format!("{ahead} wait before this copy"),
+        };
+        self.say(&format!(
+            "waiting for a place at the far end ({why}); {turn}"
         ));
     }
 

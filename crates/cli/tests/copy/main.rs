@@ -4,6 +4,7 @@ mod campaign;
 #[path = "../common/mod.rs"]
 mod common;
 mod forced;
+mod queue;
 mod removing;
 mod selection;
 mod server;

@@ -55,6 +55,9 @@ pub enum Rejection {
     /// The name of its token has all places that one may have.
     #[error("{1} copies are connected with the token `{0}`, the most this end allows one token")]
     BusyName(KeyName, usize),
+    /// Others asked before it for the places that are free.
+    #[error("{0} others wait for a place")]
+    Queued(usize),
     /// All places for access to files are taken.
     #[error("{0} sessions of file access are open, the most this end allows")]
     BusyRemote(usize),

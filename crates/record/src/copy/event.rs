@@ -104,6 +104,17 @@ pub enum CopyEventLine {
         /// Why.
         because: String,
     },
+    /// The far end has no place for one more copy now.
+    Queued {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Which bound is reached.
+        because: String,
+        /// How many wait before this one.
+        ahead: u16,
+        /// When it asks again.
+        retry_in_seconds: f64,
+    },
     /// The far end is gone for now.
     Lost {
         /// Since the copy began.
@@ -251,6 +262,17 @@ impl From<&CopyEvent> for CopyEventLine {
                 at_seconds: at.as_secs_f64(),
                 streams: *streams,
                 because: why.clone(),
+            },
+            CopyEvent::Queued {
+                at,
+                why,
+                ahead,
+                retry_in,
+            } => CopyEventLine::Queued {
+                at_seconds: at.as_secs_f64(),
+                because: why.clone(),
+                ahead: *ahead,
+                retry_in_seconds: retry_in.as_secs_f64(),
             },
             CopyEvent::Lost { at, why, retry_in } => CopyEventLine::Lost {
                 at_seconds: at.as_secs_f64(),

@@ -264,6 +264,7 @@ fn why_not(error: &DialError) -> SessionEnd {
     };
     match error {
         DialError::Handshake { source, .. } => match source {
+            HandshakeError::NoPlace(no_place) => SessionEnd::NoPlace(no_place.clone()),
             HandshakeError::Refused(refusal) => {
                 refused(ProblemKind::Permission, refusal.hint.clone())
             }

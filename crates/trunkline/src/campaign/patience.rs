@@ -1,4 +1,4 @@
-//! Waits for a place at a far end that has all of its places taken.
+//! Waits for others that write to the same files.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Tries a copy again while the far end has no place for it, for as long as `patience`.
+/// Tries a copy again while others write to its files, for as long as `patience`.
 pub(super) fn patiently<T>(
     patience: Span,
     control: &CopyControl,
@@ -36,13 +36,13 @@ fn pause(control: &CopyControl) -> bool {
     !control.is_stopped()
 }
 
-/// Whether others have all places, or write to the same files. A refusal before the conversation
-/// has no kind of its own in the copy protocol: it is told by its words.
+/// Whether others write to the same files.
 pub(super) fn is_busy(error: &CopyError) -> bool {
-    match error {
-        CopyError::Problem { kind, what, .. } => {
-            *kind == ProblemKind::Busy || what.contains(" copies are connected")
+    matches!(
+        error,
+        CopyError::Problem {
+            kind: ProblemKind::Busy,
+            ..
         }
-        _ => false,
-    }
+    )
 }

@@ -129,8 +129,8 @@ impl Campaign {
         self.concluded(shared, which)
     }
 
-    /// Those that are over, and those that are not chosen, do not wait; nor do those of other hosts,
-    /// unless all are.
+    /// Those that are over, and those that are not chosen, do not wait; nor do those of other
+    /// hosts, unless all are.
     fn states(
         &self,
         rows: &[ShardRow],

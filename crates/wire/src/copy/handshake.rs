@@ -11,7 +11,7 @@
 //! | bytes | what | |
 //! |---|---|---|
 //! | 0..2 | `TL` | the same in all versions |
-//! | 2..3 | `N` or `A` near's hello, `F` far's hello, `R` refusal | the same in all versions |
+//! | 2..3 | `N` or `A` near's hello, `F` far's hello, `R` refusal, `B` no place | the same in all |
 //! | 3..5 | version, most significant byte first | the same in all versions |
 //! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
 //!
@@ -83,6 +83,15 @@ pub struct Refusal {
     pub what: String,
     /// The next step.
     pub hint: Option<String>,
+}
+
+/// The far end has no place now, told to a near end that it knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoPlace {
+    /// Which bound is reached.
+    pub what: String,
+    /// How many wait before this one.
+    pub ahead: u16,
 }
 
 /// Both ends know who the other is.
@@ -157,6 +166,7 @@ impl NearHandshake {
         let (kind, body) = open(frame)?;
         match kind {
             b'R' => Err(HandshakeError::Refused(decode_as::<Refusal>(body)?.shown())),
+            b'B' => Err(HandshakeError::NoPlace(decode_as::<NoPlace>(body)?.shown())),
             b'F' => self.on_hello(decode_as(body)?),
             _ => Err(HandshakeError::Stranger),
         }
@@ -209,6 +219,21 @@ pub fn answer_hello(
 /// full, say.
 pub fn refusal(refusal: &Refusal) -> Vec<u8> {
     frame(b'R', &refusal.shown())
+}
+
+/// The frame that says that there is no place now.
+pub fn no_place(no_place: &NoPlace) -> Vec<u8> {
+    frame(b'B', &no_place.shown())
+}
+
+impl NoPlace {
+    /// Short and fit to be printed.
+    fn shown(&self) -> NoPlace {
+        NoPlace {
+            what: printable(&self.what, WHAT_CHARACTERS),
+            ahead: self.ahead,
+        }
+    }
 }
 
 impl Refusal {

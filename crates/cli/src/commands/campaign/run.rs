@@ -125,6 +125,9 @@ fn tell_event(shard: &ShardId, event: &ShardEvent<'_>) {
         ShardEvent::Copying { names, bytes } => {
             tell!("{shard}: {names} names, {}", bytes.human());
         }
+        ShardEvent::Copy(CopyEvent::Queued { why, ahead, .. }) => {
+            tell!("{shard}: waits for a place ({why}); {ahead} wait before it");
+        }
         ShardEvent::Copy(CopyEvent::Lost { why, .. }) => tell!("{shard}: lost: {why}"),
         ShardEvent::Copy(_) => {}
     }

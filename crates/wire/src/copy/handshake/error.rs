@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::Refusal;
+use super::{NoPlace, Refusal};
 use crate::copy::{CodecError, KeyName};
 
 /// Why two ends do not talk.
@@ -33,6 +33,9 @@ pub enum HandshakeError {
     /// (near) The far end says no.
     #[error("the far end refused: {}", .0.what)]
     Refused(Refusal),
+    /// (near) The far end has no place now.
+    #[error("{}", .0.what)]
+    NoPlace(NoPlace),
     /// (near) The far end does not know the secret.
     #[error("the far end does not know the secret of `{0}`: it is not the one this is meant for")]
     NotTheFarEnd(KeyName),
@@ -58,6 +61,7 @@ impl HandshakeError {
                 "install the newer trunkline at the other end".to_owned()
             }
             HandshakeError::Refused(refusal) => return refusal.hint.clone(),
+            HandshakeError::NoPlace(_) => "try again when one of them is done".to_owned(),
             HandshakeError::NotTheFarEnd(_) => {
                 "another host may be answering in its place; nothing was sent".to_owned()
             }
