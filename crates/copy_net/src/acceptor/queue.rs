@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn name(text: &str) -> KeyName {
-        text.parse().unwrap()
+        KeyName::new(text).unwrap()
     }
 
     fn at(seconds: u64) -> Time {
