@@ -98,6 +98,7 @@ RIGHTS = fields(read=BOOL, write=BOOL)
 NEAR_HELLO = fields(software=TEXT, key_name=TEXT, proof=raw(32))
 FAR_HELLO = fields(software=TEXT, rights=RIGHTS, proof=raw(32))
 REFUSAL = fields(what=TEXT, hint=maybe(TEXT))
+NO_PLACE = fields(what=TEXT, ahead=U)
 
 SELECTION = fields(rules=several(fields(leaves_out=BOOL, pattern=TEXT)), listed=maybe(several(BYTES)))
 OPENING = fields(

@@ -104,7 +104,7 @@ def idle(stage, server, near):
         server.near()
         raise AssertionError("a ninth is taken")
     except Ended as ended:
-        assert "refused" in str(ended), ended
+        assert "no place: 8 copies are connected" in str(ended), ended
 
 
 def no_tls(stage, server, near):

@@ -29,6 +29,8 @@ class Near:
         self.control.send(frame(hello(self.name, proving.near_proof(self.key, exporter))))
         self.session_key = proving.session_key(self.key, exporter)
         answer = self.control.frame()
+        if answer[2:3] == b"B":
+            raise Ended("no place: " + encoding.NO_PLACE[1](encoding.Reader(answer[5:]))["what"])
         if answer[2:3] == b"R":
             raise Ended("refused: " + encoding.REFUSAL[1](encoding.Reader(answer[5:]))["what"])
         self.far = encoding.FAR_HELLO[1](encoding.Reader(answer[5:]))
