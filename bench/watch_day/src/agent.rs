@@ -32,7 +32,10 @@ pub struct Told {
 }
 
 pub fn run(folder: &Path, port: u16, alone: bool) -> Outcome<()> {
-    let clock = Arc::new(Jumping::new());
+    let notes = alone.then(|| folder.join("running"));
+    let mut due: Vec<i64> = plan::dues()?.iter().map(|due| due.at).collect();
+    due.sort();
+    let clock = Arc::new(Jumping::new(due, notes));
     let agent = Agent::open(AgentOptions {
         timetable: plan::timetable()?,
         plan: PlanDigest::of(&plan::text()),
@@ -46,9 +49,9 @@ pub fn run(folder: &Path, port: u16, alone: bool) -> Outcome<()> {
     })?;
     let told = Mutex::new(Told::default());
     let on_event = |event| {
-        let open = opened(&event, alone);
+        let (begun, delivered) = counted(&event);
         note(&told, event);
-        clock.opened(open);
+        clock.count(begun, delivered);
     };
     let (begin, before) = (Instant::now(), process::own_seconds()?);
     let stop = AtomicBool::new(false);
@@ -73,13 +76,13 @@ pub fn run(folder: &Path, port: u16, alone: bool) -> Outcome<()> {
     Ok(io::stdout().flush()?)
 }
 
-/// How many more visits are open. Alone, a result is not waited for.
-fn opened(event: &AgentEvent, alone: bool) -> i64 {
+/// Visits that have begun and that were delivered; one that is missed is neither waited for.
+fn counted(event: &AgentEvent) -> (u64, u64) {
     match event {
-        AgentEvent::Began(_) => 1,
-        AgentEvent::Ended { .. } if alone => -1,
-        AgentEvent::Delivered { visits, .. } if !alone => -(*visits as i64),
-        _ => 0,
+        AgentEvent::Began(_) => (1, 0),
+        AgentEvent::Delivered { visits, .. } => (0, *visits as u64),
+        AgentEvent::Missed(count) => (*count as u64, *count as u64),
+        _ => (0, 0),
     }
 }
 
