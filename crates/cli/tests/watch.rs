@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use common::{complaint, run, trunkline};
 use tempfile::TempDir;
@@ -69,6 +69,12 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
+        Site::with(
+            "[tasks.trips]\nkind = \"ping\"\ngroup = \"all\"\nevery = \"10s\"\nduration = \"5s\"\n",
+        )
+    }
+
+    fn with(tasks: &str) -> Self {
         let site = Site {
             folder: tempfile::tempdir().unwrap(),
             ports: [free_port(), free_port(), free_port()],
@@ -76,8 +82,7 @@ impl Site {
         let [a, b, _] = site.ports;
         let plan = format!(
             "gap = \"1s\"\n[hosts]\na = {{ address = \"127.0.0.1:{a}\" }}\n\
-             b = {{ address = \"127.0.0.2:{b}\" }}\n[groups]\nall = {{ mesh = [\"a\", \"b\"] }}\n\
-             [tasks.trips]\nkind = \"ping\"\ngroup = \"all\"\nevery = \"10s\"\nduration = \"5s\"\n"
+             b = {{ address = \"127.0.0.2:{b}\" }}\n[groups]\nall = {{ mesh = [\"a\", \"b\"] }}\n{tasks}"
         );
         fs::write(site.path("plan.toml"), plan).unwrap();
         for host in ["a", "b"] {
@@ -184,6 +189,45 @@ fn agents_report_and_pages_show_it() {
     assert!(collector.process.wait().unwrap().success());
     assert!(Path::new(&site.path("db")).exists());
     assert!(!Path::new(&site.path("db-wal")).exists());
+}
+
+/// Nothing begins in quiet hours, which the agent tells; a budget bounds what a visit sends, also
+/// where no link is known.
+#[test]
+fn quiet_hours_and_budgets_hold() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let minute = now.as_secs() / 60 % 1440;
+    let clock = |minute: u64| format!("{:02}:{:02}", minute % 1440 / 60, minute % 60);
+    let quiet = format!("{}-{}", clock(minute + 1380), clock(minute + 60));
+    let site = Site::with(&format!(
+        "[tasks.trips]\nkind = \"ping\"\ngroup = \"all\"\nevery = \"40s\"\nduration = \"2s\"\n\
+         budget = {{ quiet = [\"{quiet}\"] }}\n\
+         [tasks.goodput]\nkind = \"throughput\"\ngroup = \"all\"\nevery = \"40s\"\n\
+         duration = \"12s\"\nbudget = {{ bytes_a_day = \"6GB\" }}\n"
+    ));
+    let collector = site.collector();
+    let line = collector.says("pages on");
+    let address = line.split("http://").nth(1).unwrap();
+    let address = address.trim_end_matches('/').to_owned();
+    let (b, a) = (site.agent("b", "b.token"), site.agent("a", "a.token"));
+    for agent in [&a, &b] {
+        let told = agent.says("trips: ");
+        let words = format!("trips: no visits in the quiet hours {quiet}");
+        assert!(told.contains(&words), "{told}");
+    }
+    a.says("goodput: b done");
+    a.says("the collector has 1 more");
+    let stream = page(&address, "/stream.ndjson");
+    let line = stream.lines().find(|line| line.starts_with('{')).unwrap();
+    let visit: serde_json::Value = serde_json::from_str(line).unwrap();
+    let tenths = visit["rates_bits_per_second"].as_array().unwrap().iter();
+    let bytes: f64 = tenths.map(|rate| rate.as_f64().unwrap() / 80.0).sum();
+    // Two visits a cycle at each host, and 2,160 cycles a day.
+    let allowed = 6e9 / (2.0 * 2160.0);
+    assert!(
+        bytes > 0.0 && bytes <= allowed,
+        "{bytes} of {allowed}: {line}"
+    );
 }
 
 /// A collector takes nothing from one who shows another host's token.

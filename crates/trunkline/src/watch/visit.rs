@@ -142,13 +142,19 @@ fn failed(what: impl Into<String>, hint: Option<String>) -> TargetError {
 }
 
 /// The time in which streams run, of all that a visit may take: the rest is for connecting, probes
-/// of the idle path, hops, and the exchange of results.
-fn running_time(duration: Span) -> Span {
+/// of the idle path, hops, and the exchange of results. Hops that do not answer take the most of
+/// it; what they took in excess is taken off.
+fn running_time(duration: Span, deadline: &Deadline<'_>) -> Span {
     const AROUND: Span = Span::from_secs(5);
-    match duration > AROUND.times(2) {
+    /// Behind the search for hops: connecting, a second of probes, results.
+    const BEHIND: Span = Span::from_millis(2_500);
+    const LEAST: Span = Span::from_secs(1);
+    let usual = match duration > AROUND.times(2) {
         true => duration - AROUND,
         false => Span::from_secs_f64(duration.as_secs_f64() / 2.0),
-    }
+    };
+    let left = deadline.left().map_or(usual, |left| left - BEHIND);
+    usual.min(left).max(LEAST)
 }
 
 /// The bytes that `rate` carries in `time`.

@@ -25,6 +25,12 @@ impl<'a> Deadline<'a> {
         Deadline { stop, end: None }
     }
 
+    /// What is left of the time; `None` in virtual time.
+    pub fn left(&self) -> Option<Span> {
+        let end = self.end?;
+        Some(Span::from(end.saturating_duration_since(Instant::now())))
+    }
+
     /// Whether the time is over.
     pub fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)

@@ -56,11 +56,13 @@ fn a_budget_bounds_the_rate_over_all_streams() {
 fn a_search_keeps_to_the_rate_in_each_sample() {
     let bounded = Order {
         rate_max: Some(Rate::from_bits_per_second(2_000_000)),
+        is_gentle: true,
         ..order(Kind::Tune, None)
     };
     let visited = made(&bounded);
     let document: serde_json::Value =
         serde_json::from_str(&visited.shown.document.unwrap()).unwrap();
+    assert!(document["objective"].to_string().contains("gentle"));
     let samples = document["samples"].as_array().unwrap().iter();
     let rates = samples.map(|sample| sample["goodput_bits_per_second"].as_f64().unwrap());
     let rates: Vec<f64> = rates.collect();
@@ -121,6 +123,20 @@ fn a_copy_without_a_token_says_what_the_plan_lacks() {
         "{}",
         failure.reason
     );
+}
+
+#[test]
+fn streams_run_in_what_hops_have_left_of_the_time() {
+    let stop = AtomicBool::new(false);
+    let of = |duration, left| {
+        let deadline = Deadline::after(Span::from_millis(left), &stop);
+        running_time(Span::from_secs(duration), &deadline).as_secs_f64()
+    };
+    assert_eq!(of(20, 19_000), 15.0);
+    assert!((12.0..=12.5).contains(&of(20, 15_000)));
+    assert_eq!(of(20, 0), 1.0);
+    let never = running_time(Span::from_secs(8), &Deadline::never(&stop));
+    assert_eq!(never.as_secs_f64(), 4.0);
 }
 
 #[test]

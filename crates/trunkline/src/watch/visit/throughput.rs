@@ -21,7 +21,7 @@ pub(super) fn throughput(
         return search(target, order, part, deadline);
     };
     trace(target, part, deadline);
-    let plan = SamplePlan::lasting(running_time(order.duration));
+    let plan = SamplePlan::lasting(running_time(order.duration, deadline));
     let seen = paced(target, order).observe(setting, &plan, deadline)?;
     note(part, &seen);
     Ok(())
@@ -41,7 +41,7 @@ pub(super) fn search(
             false => Objective::KNEE,
         },
         budget: Budget {
-            time: Some(running_time(order.duration)),
+            time: Some(running_time(order.duration, deadline)),
             bytes: order
                 .rate_max
                 .map(|rate| super::bytes_in(rate, order.duration)),
@@ -89,7 +89,7 @@ pub(super) fn responsiveness(
     trace(target, part, deadline);
     let plan = probing::responsiveness::Plan {
         ways: vec![Way::Forward],
-        duration_max: running_time(order.duration),
+        duration_max: running_time(order.duration, deadline),
     };
     let measured = probing::responsiveness::measure(&mut paced(target, order), &plan, deadline)?;
     let visit = &mut part.shown.visit;
