@@ -79,7 +79,8 @@ fn budget(plan: &Plan, task: &Task, place: &Place, found: &mut Findings) {
     };
     if let (None, Some(bound)) = (fastest, plan.rate_of_budget(task)) {
         let text = format!(
-            "{budget} a day: no host has a `link`, so each visit sends at most {}",
+            "{budget} a day: no host of `{}` has a `link`, so each visit sends at most {}",
+            task.group,
             bound.human()
         );
         return found.notice(place, text);

@@ -92,11 +92,15 @@ impl Explained {
             Block::Table(self.tasks()),
             Block::note(
                 "cycle: one visit of each pair. bytes a day: the most at one host; - for small \
-                 packets, and where the rates of the links are not known.",
+                 packets, and where neither links nor a budget tell it.",
             ),
         ];
-        let quiet = self.quiet.iter();
-        blocks.extend(quiet.map(|quiet| Block::note(quiet.words())));
+        if let Some(first) = self.quiet.first() {
+            let tasks: Vec<String> = self.quiet.iter().map(QuietHours::words).collect();
+            let tasks = tasks.join("; ");
+            let note = format!("no visits (UTC{}): {tasks}.", first.utc_offset);
+            blocks.push(Block::note(note));
+        }
         blocks.extend([
             Block::heading("Hosts"),
             Block::Table(self.hosts()),
@@ -183,12 +187,7 @@ impl Explained {
 
 impl QuietHours {
     fn words(&self) -> String {
-        format!(
-            "{}: no visits {} (UTC{}).",
-            self.task,
-            self.hours.join(", "),
-            self.utc_offset
-        )
+        format!("{} {}", self.task, self.hours.join(", "))
     }
 }
 

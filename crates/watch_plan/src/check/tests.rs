@@ -78,7 +78,7 @@ fn a_budget_without_a_known_link_is_noticed() {
     assert!(
         notices[0]
             .text
-            .contains("no host has a `link`, so each visit sends at most 100 Mbit/s"),
+            .contains("no host of `g` has a `link`, so each visit sends at most 100 Mbit/s"),
         "{}",
         notices[0]
     );

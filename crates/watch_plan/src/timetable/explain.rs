@@ -5,7 +5,7 @@ use units::{Bytes, Rate, Span};
 
 use super::visits::{Due, Planned};
 use super::{Course, Timetable};
-use crate::model::Plan;
+use crate::model::{Kind, Plan};
 use crate::names::{HostName, MachineName, TaskName};
 use crate::schedule::seconds;
 use crate::timetable::TightSchedule;
@@ -50,7 +50,7 @@ pub struct TaskLoad {
     pub cycle: Span,
     /// The shortest time from one cycle to the next.
     pub interval: Span,
-    /// The most bytes a day at one host, where the links are known.
+    /// The most bytes a day at one host, where links or a budget tell it.
     pub bytes_a_day: Option<Bytes>,
 }
 
@@ -109,18 +109,20 @@ impl Timetable {
         let last = course.rounds.saturating_sub(1);
         let starts = [0, last].map(|round| course.place.start(self.epoch, self.epoch, round));
         let cycle = starts[1] - starts[0] + seconds(task.duration);
-        let rates = course
-            .pairs
-            .iter()
-            .map(|pair| self.plan.expected_rate(task, pair));
-        let fastest: Option<Rate> = rates.max().flatten();
+        let rates = course.pairs.iter();
+        let rates = rates.filter_map(|pair| self.plan.expected_rate(task, pair));
+        let known = match task.kind {
+            Kind::Copy { .. } => Some(Rate::ZERO),
+            _ => rates.max(),
+        };
+        let expected = known.map(|rate| self.plan.expected_bytes_a_day(task, rate));
         TaskLoad {
             task: task.name.clone(),
             pairs: course.pairs.len(),
             rounds: course.rounds,
             cycle: Span::from_secs(cycle.unsigned_abs()),
             interval: Span::from_secs(task.schedule.shortest().unsigned_abs()),
-            bytes_a_day: fastest.map(|rate| self.plan.expected_bytes_a_day(task, rate)),
+            bytes_a_day: expected.or(task.budget.bytes_a_day),
         }
     }
 }
