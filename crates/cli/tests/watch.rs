@@ -243,6 +243,10 @@ fn a_forged_agent_is_told_so_and_keeps_its_results() {
         "{line}"
     );
     collector.says("rejected");
+    // A second collector on the same port.
+    let second = site.collector();
+    let line = second.says("error");
+    assert!(line.contains("for agents is in use"), "{line}");
 }
 
 /// Without a collector an agent is told what to start.

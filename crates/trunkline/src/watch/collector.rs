@@ -1,6 +1,7 @@
 //! A collector that listens.
 
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -129,8 +130,7 @@ impl CollectorServer {
         on_event: Arc<OnCollectorEvent>,
     ) -> Result<Self, Error> {
         let tokens = TokensFile::open(&options.tokens)?;
-        let port = options.port;
-        let listener = Listener::bind((port > 0).then_some(port..=port))?;
+        let listener = listen(options.port)?;
         let alerts = match &options.alerts {
             Some(files) => {
                 let rules = load_alerting(&files.rules)?;
@@ -237,6 +237,20 @@ impl CollectorServer {
         });
         Ok(self.collector.save()?)
     }
+}
+
+/// Listens for agents. The words of copies, which have many ports, do not fit.
+fn listen(port: u16) -> Result<Listener, Error> {
+    let bound = Listener::bind((port > 0).then_some(port..=port));
+    bound.map_err(|error| match error {
+        ListenError::Range { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+            let what = format!("port {port} for agents is in use");
+            let hint = "another collector may run here: end it, or name another with `--port`";
+            let source = io::Error::new(source.kind(), what);
+            Error::of(Fault::Run, source, Some(hint.to_owned()))
+        }
+        other => other.into(),
+    })
 }
 
 /// Does what has to be done from time to time, until `cancel`.
