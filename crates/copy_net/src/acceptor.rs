@@ -142,6 +142,25 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
+/// Why a session is not served.
+struct Refused {
+    reason: Rejection,
+    /// The frame for the near end.
+    told: Vec<u8>,
+    /// One that waits asks again every few seconds: it is told of once.
+    is_news: bool,
+}
+
+impl Refused {
+    fn new(reason: Rejection, told: Vec<u8>) -> Self {
+        Refused {
+            reason,
+            told,
+            is_news: true,
+        }
+    }
+}
+
 /// Accepts the connections of copies, on the thread that runs it.
 pub struct Acceptor {
     source: Source,
@@ -276,7 +295,7 @@ impl Acceptor {
         let handler = &self.shared.handler;
         let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
         let refused = match answered {
-            Err((error, answer)) => (error.into(), answer),
+            Err((error, answer)) => Refused::new(error.into(), answer),
             Ok((admitted, answer)) => match self.refused(&admitted, peer.ip()) {
                 Some(refused) => refused,
                 None => {
@@ -288,14 +307,16 @@ impl Acceptor {
             },
         };
         // Best effort: a peer that is gone needs no answer.
-        let _ = one.answer(&refused.1);
+        let _ = one.answer(&refused.told);
         one.close();
-        self.reject(peer, &refused.0);
+        if refused.is_news {
+            self.reject(peer, &refused.reason);
+        }
     }
 
-    /// Why a session is not served, and what its near end is told: what it is for, that one more is
-    /// too many, or that others wait before it.
-    fn refused(&mut self, admitted: &Admitted, address: IpAddr) -> Option<(Rejection, Vec<u8>)> {
+    /// Why a session is not served: what it is for, that one more is too many, or that others wait
+    /// before it.
+    fn refused(&mut self, admitted: &Admitted, address: IpAddr) -> Option<Refused> {
         match admitted.purpose {
             Purpose::Remote if !self.shared.handler.serves_remote() => {
                 Some(refused_for(Rejection::NoRemote))
@@ -344,24 +365,27 @@ impl Acceptor {
     }
 
     /// A copy that has to wait gets a ticket, and places go to those who asked first.
-    fn queued(&mut self, admitted: &Admitted, address: IpAddr) -> Option<(Rejection, Vec<u8>)> {
+    fn queued(&mut self, admitted: &Admitted, address: IpAddr) -> Option<Refused> {
         let (name, now) = (&admitted.key_name, self.clock.now());
         let mut queue = std::mem::take(&mut self.queue);
         let may_come = |name: &KeyName| !self.is_own_full(Purpose::Copy, name);
         let ahead = queue.ahead(name, address, now, may_come);
         let full = self.full(admitted);
         let turn = || (ahead >= self.free(Purpose::Copy)).then_some(Rejection::Queued(ahead));
-        let reason = full.or_else(turn);
-        match reason {
-            Some(_) => queue.wait(name, address, now),
-            None => queue.leave(name, address),
-        }
-        self.queue = queue;
-        reason.map(|reason| {
+        let refused = full.or_else(turn).map(|reason| {
             let ahead = u16::try_from(ahead).unwrap_or(u16::MAX);
             let what = reason.to_string();
-            (reason, no_place(&NoPlace { what, ahead }))
-        })
+            Refused {
+                told: no_place(&NoPlace { what, ahead }),
+                is_news: queue.wait(name, address, now),
+                reason,
+            }
+        });
+        if refused.is_none() {
+            queue.leave(name, address);
+        }
+        self.queue = queue;
+        refused
     }
 
     fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Handshaking) -> io::Result<()> {
@@ -456,8 +480,8 @@ fn session_thread(name: &str, serve: impl FnOnce() + Send + 'static) -> io::Resu
     thread::Builder::new().name(name.to_owned()).spawn(serve)
 }
 
-/// The reason, and the frame that tells it.
-fn refused_for(reason: Rejection) -> (Rejection, Vec<u8>) {
+/// A refusal, with what the near end can do.
+fn refused_for(reason: Rejection) -> Refused {
     let hint = match reason {
         Rejection::NoRemote => "copy whole files with `trunkline copy`",
         _ => "try again when one of them is done",
@@ -466,5 +490,5 @@ fn refused_for(reason: Rejection) -> (Rejection, Vec<u8>) {
         what: reason.to_string(),
         hint: Some(hint.to_owned()),
     });
-    (reason, told)
+    Refused::new(reason, told)
 }

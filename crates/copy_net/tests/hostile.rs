@@ -357,7 +357,7 @@ fn one_conversation_too_many_is_told_so() {
     let first = far.dial(&token(1)).unwrap();
     let error = far.dial(&token(1)).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("1 copies are connected"), "{text}");
+    assert!(text.contains("1 copy is connected"), "{text}");
     assert!(error.hint().unwrap().contains("try again"));
     assert_eq!(far.rejected(), Rejection::Busy(1));
     // The place is free again once the first has left.

@@ -67,6 +67,10 @@ pub fn copy(
                     let so_far = Box::new(stats.conclude());
                     return Err(CopyError::Cancelled { so_far });
                 }
+                // One that comes back after an outage began before it.
+                if near.seen.is_none() {
+                    stats.begin_now();
+                }
             }
             SessionEnd::Lost(why) => {
                 let pause = retry.pause(near.seen, Instant::now());

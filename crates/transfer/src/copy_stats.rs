@@ -86,6 +86,11 @@ impl<'a> CopyStats<'a> {
         }
     }
 
+    /// It waited for a place at the far end until now, and begins.
+    pub(crate) fn begin_now(&mut self) {
+        self.began = Instant::now();
+    }
+
     /// When the copy began.
     pub(crate) fn began(&self) -> Instant {
         self.began

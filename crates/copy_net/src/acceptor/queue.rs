@@ -43,17 +43,20 @@ impl Queue {
             .count()
     }
 
-    /// This one waits, or goes on waiting.
-    pub fn wait(&mut self, name: &KeyName, address: IpAddr, now: Time) {
-        match self.position(name, address) {
+    /// This one waits, or goes on waiting. Returns whether its ticket is a new one.
+    pub fn wait(&mut self, name: &KeyName, address: IpAddr, now: Time) -> bool {
+        let own = self.position(name, address);
+        let is_new = own.is_none() && self.0.len() < TICKETS_MAX;
+        match own {
             Some(at) => self.0[at].shown = now,
-            None if self.0.len() < TICKETS_MAX => self.0.push(Ticket {
+            None if is_new => self.0.push(Ticket {
                 name: name.clone(),
                 address,
                 shown: now,
             }),
             None => {}
         }
+        is_new
     }
 
     /// This one waits no longer.
@@ -87,9 +90,9 @@ mod tests {
     fn turns_are_those_of_the_first_question() {
         let (ana, bob, any) = (name("ana"), name("bob"), |_: &KeyName| true);
         let mut queue = Queue::default();
-        queue.wait(&ana, HERE, at(0));
-        queue.wait(&bob, HERE, at(1));
-        queue.wait(&ana, HERE, at(2));
+        assert!(queue.wait(&ana, HERE, at(0)));
+        assert!(queue.wait(&bob, HERE, at(1)));
+        assert!(!queue.wait(&ana, HERE, at(2)));
         assert_eq!(queue.ahead(&ana, HERE, at(3), any), 0);
         assert_eq!(queue.ahead(&bob, HERE, at(3), any), 1);
         assert_eq!(queue.ahead(&name("cy"), HERE, at(3), any), 2);

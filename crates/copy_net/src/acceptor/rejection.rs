@@ -50,13 +50,13 @@ pub enum Rejection {
     )]
     Crowded(usize),
     /// All places are taken.
-    #[error("{0} copies are connected, the most this end allows")]
+    #[error("{} connected, the most this end allows", copies(.0))]
     Busy(usize),
     /// The name of its token has all places that one may have.
-    #[error("{1} copies are connected with the token `{0}`, the most this end allows one token")]
+    #[error("{} connected with the token `{}`, the most this end allows one token", copies(.1), .0)]
     BusyName(KeyName, usize),
     /// Others asked before it for the places that are free.
-    #[error("{0} others wait for a place")]
+    #[error("{}", others(.0))]
     Queued(usize),
     /// All places for access to files are taken.
     #[error("{0} sessions of file access are open, the most this end allows")]
@@ -70,4 +70,28 @@ pub enum Rejection {
     /// It wants access to files, which this end does not give.
     #[error("this end gives no access to single files")]
     NoRemote,
+}
+
+impl Rejection {
+    /// Whether it has a ticket, and asks again.
+    pub fn waits(&self) -> bool {
+        matches!(
+            self,
+            Rejection::Busy(_) | Rejection::BusyName(..) | Rejection::Queued(_)
+        )
+    }
+}
+
+fn copies(count: &usize) -> String {
+    match count {
+        1 => "1 copy is".to_owned(),
+        many => format!("{many} copies are"),
+    }
+}
+
+fn others(count: &usize) -> String {
+    match count {
+        1 => "1 other waits for a place".to_owned(),
+        many => format!("{many} others wait for a place"),
+    }
 }

@@ -92,6 +92,9 @@ pub(super) fn describe(event: &FarEvent) -> String {
             let end = why.as_ref().map_or(String::new(), |why| format!("; {why}"));
             format!("#{number} {peer} {name}: {asked}, {bytes} read{end}")
         }
+        FarEvent::Rejected { peer, reason } if reason.waits() => {
+            format!("{peer}: waits for a place: {reason}")
+        }
         FarEvent::Rejected { peer, reason } => format!("{peer}: turned away: {reason}"),
     };
     report::text::plain(&line)
