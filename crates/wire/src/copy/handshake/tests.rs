@@ -166,6 +166,18 @@ fn what_a_peer_says_to_people_is_short_and_printable() {
     assert!(answer.len() <= HELLO_MAX as usize + 4, "{}", answer.len());
     let error = near(1).0.on_answer(&body(&answer)).unwrap_err();
     assert!(!error.to_string().contains('\x1b'));
+    let full = no_place(&NoPlace {
+        what: "\x1b[31m".repeat(500),
+        ahead: 7,
+    });
+    assert!(full.len() <= HELLO_MAX as usize + 4, "{}", full.len());
+    match near(1).0.on_answer(&body(&full)).unwrap_err() {
+        HandshakeError::NoPlace(told) => {
+            assert_eq!(told.ahead, 7);
+            assert!(!told.what.contains('\x1b'), "{}", told.what);
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 fn near_for_files(fill: u8) -> (NearHandshake, Vec<u8>) {
