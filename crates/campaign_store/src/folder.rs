@@ -131,20 +131,24 @@ impl CampaignFolder {
         }
         let plans = root.join("plans");
         fs::create_dir_all(&plans).map_err(StoreError::file("make", &plans))?;
-        CampaignFolder::open(root)
+        CampaignFolder::at(root)
     }
 
-    /// A folder that is there.
+    /// A folder with a plan.
     ///
     /// # Errors
     /// When it holds no campaign.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
-        if !root.join("plans").is_dir() {
+        if !root.join("plan.toml").is_file() {
             return Err(StoreError::Missing {
                 what: format!("{} holds no campaign", root.display()),
                 hint: "`trunkline campaign plan PLAN.toml FOLDER` makes one".to_owned(),
             });
         }
+        CampaignFolder::at(root)
+    }
+
+    fn at(root: &Path) -> Result<Self, StoreError> {
         // Absolute, because engines start tasks elsewhere.
         let root = root
             .canonicalize()

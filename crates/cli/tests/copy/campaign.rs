@@ -402,6 +402,13 @@ fn each_host_plans_and_runs_the_groups_whose_files_it_has() {
 
     let told = site.ends(&["plan"], 2);
     assert!(told.contains("with `--host slac`"), "{told}");
+    let told = site.ends(&["plan", "--host", "lhc"], 2);
+    assert!(
+        told.contains("no host `lhc`; it has far, kek, slac"),
+        "{told}"
+    );
+    // What failed to be planned is no campaign.
+    assert!(site.ends(&["status"], 2).contains("holds no campaign"));
     let told = site.ends(&["plan", "--host", "kek"], 0);
     assert!(told.contains("group `raw` is planned at `slac`"), "{told}");
     // What it comes after is not even planned.

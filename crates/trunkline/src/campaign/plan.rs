@@ -127,6 +127,7 @@ impl Campaign {
 /// # Errors
 /// When there is none, or when a group of several hosts' plan does not say where its files are.
 fn planned_here<'a>(plan: &'a Plan, host: Option<&str>) -> Result<Vec<&'a Group>, Error> {
+    check_host(plan, host)?;
     let source = |group: &'a Group| group.from.host.as_ref().map(HostName::as_str);
     let is_here = |group: &&Group| group.from.host.is_none() || source_is(group, host);
     let here: Vec<&Group> = plan.groups().iter().filter(is_here).collect();
@@ -153,6 +154,18 @@ fn planned_here<'a>(plan: &'a Plan, host: Option<&str>) -> Result<Vec<&'a Group>
             "name its host in the plan: otherwise each host would take its own folder for it",
         )),
     }
+}
+
+fn check_host(plan: &Plan, host: Option<&str>) -> Result<(), Error> {
+    let Some(host) = host.filter(|host| !plan.hosts().keys().any(|one| one.as_str() == *host))
+    else {
+        return Ok(());
+    };
+    let names: Vec<&str> = plan.hosts().keys().map(HostName::as_str).collect();
+    Err(Error::wrong_request(
+        format!("the plan has no host `{host}`; it has {}", names.join(", ")),
+        "name one of them with `--host`, or add it to `[hosts]`",
+    ))
 }
 
 fn source_is(group: &Group, host: Option<&str>) -> bool {
