@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -218,6 +221,59 @@ def test_workers_that_die_lose_nothing(
         killer.join()
     assert len(done.done) == len(campaign.shards())
     site.assert_all_there()
+
+
+@pytest.mark.timeout(180)
+def test_a_scheduler_that_dies_ends_the_run_and_another_one_goes_on(
+    site: Site, tmp_path: Path
+) -> None:
+    from distributed import Client
+
+    site.fill(30, size=100_000)
+    campaign = site.planned(link='rate = "4Mbit/s"')
+    with OwnCluster(tmp_path) as cluster:
+        threading.Timer(1.5, cluster.scheduler.kill).start()
+        # It looks for a scheduler that is gone for as long as for one at first.
+        client = Client(cluster.address, timeout=6)
+        client.wait_for_workers(1)
+        with pytest.raises(tl.NotFinished, match="the cluster is gone") as raised:
+            campaign.run_on(client)
+        assert "the same call goes on" in str(raised.value)
+        client.close(timeout=1)
+        # Its tasks have no scheduler to ask, and end.
+        while campaign.status().running:
+            time.sleep(0.1)
+    site.planned(link="")
+    with OwnCluster(tmp_path) as cluster, Client(cluster.address, timeout=20) as client:
+        client.wait_for_workers(1)
+        campaign.run_on(client)
+    site.assert_all_there()
+
+
+class OwnCluster:
+    """A scheduler and a worker, each a process that can be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        self.address = f"tcp://127.0.0.1:{port}"
+        place = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+        self.scheduler = self._start("dask_scheduler", *place)
+        more = ["--nthreads", "2", "--no-dashboard", "--local-directory", str(folder / "dask")]
+        self._worker = self._start("dask_worker", self.address, *more)
+
+    def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
+        return subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+    def __enter__(self) -> OwnCluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in (self._worker, self.scheduler):
+            process.terminate()
+            process.wait()
 
 
 def test_an_interrupt_ends_all_tasks_cleanly(site: Site, client: object) -> None:

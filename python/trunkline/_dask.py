@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections import Counter
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _PAUSES = (2.0, 10.0, 60.0)
 _PAUSE_LOST = 2.0
 _LOST_MAX = 20
+# How long a worker may take to be there again, in seconds.
+_BACK_MAX = 60.0
 # How soon a task hears that it is to end, and how long all of them may take for it, in seconds.
 _TICK = 0.5
 _END_MAX = 15.0
@@ -61,6 +64,7 @@ class _Shard:
     hosts: list[str]
     tries: int = 0
     lost: int = 0
+    is_nowhere: bool = False
     not_before: float = 0.0
     why: str = "it was not begun"
 
@@ -112,17 +116,36 @@ class _Run:
         self._running: dict[Future, _Shard] = {}
         self._leases: dict[str, Semaphore] = {}
         self._stop: Event = Event(f"trunkline-stop-{uuid.uuid4().hex}", client=client)
+        self._lost_at = float("-inf")
         self._seen = OnDask()
 
     def steps(self) -> Iterator[OnDask]:
         """What was done, each time that a shard ended."""
         while True:
-            self._submit()
+            with self._cluster():
+                self._submit()
             if not self._running and not self._comes_later():
                 return
-            for future in self._ended():
+            with self._cluster():
+                ended = self._ended()
+            for future in ended:
                 self._take(future, self._running.pop(future))
                 yield self._seen
+
+    @contextlib.contextmanager
+    def _cluster(self) -> Iterator[None]:
+        """Where the cluster is asked; its tasks end by themselves when it is gone."""
+        from distributed.client import FuturesCancelledError
+
+        try:
+            yield
+        except (OSError, FuturesCancelledError) as error:
+            what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise _errors.NotFinished(
+                f"the cluster is gone: {what}",
+                "with another client the same call goes on; what has arrived is not sent again",
+                partial=self._seen,
+            ) from error
 
     def concluded(self) -> OnDask:
         """What was done, or the exception that says what was not."""
@@ -165,7 +188,8 @@ class _Run:
             if not may_begin or time.monotonic() < shard.not_before:
                 continue
             names = _workers_for(shard, workers)
-            if not names:
+            shard.is_nowhere = not names
+            if shard.is_nowhere:
                 shard.why = _nowhere(shard, workers)
                 continue
             self._waiting.remove(shard)
@@ -179,8 +203,12 @@ class _Run:
         return not before
 
     def _comes_later(self) -> bool:
-        """Whether something only waits for its time."""
-        return any(time.monotonic() < shard.not_before for shard in self._waiting)
+        """Whether something only waits for its time, or for a worker that was there."""
+        now = time.monotonic()
+        may_be_back = now - self._lost_at < _BACK_MAX
+        return any(
+            now < shard.not_before or (shard.is_nowhere and may_be_back) for shard in self._waiting
+        )
 
     def _workers(self) -> dict[str, str]:
         """Address and name of each worker."""
@@ -239,6 +267,7 @@ class _Run:
                 self._seen.failed.append(shard.name)
             case "lost":
                 self._seen.workers_lost += 1
+                self._lost_at = time.monotonic()
                 shard.lost += 1
                 self._put_back(shard, ended, _PAUSE_LOST if shard.lost <= _LOST_MAX else None)
             case "left":
