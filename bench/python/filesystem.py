@@ -202,6 +202,27 @@ def run_task(path, task: str, ways: list[str], folder: Path, rounds: int) -> Non
         print(f"| {way} | {len(times)} | {shown(times)} | {ratio:.1f} |")
 
 
+def lossy_path(rate: str) -> tl.Path:
+    """80 ms with 0.1 % loss each way."""
+    import trunkline as tl
+
+    way = {"rate": rate, "delay": "40ms", "loss": {"kind": "random", "rate": 1e-3},
+           "queue": {"kind": "drop-tail", "limit": "4MiB"}}
+    return tl.Path("far", forward=way, reverse=way)
+
+
+def start_servers(path: tl.EmulatedPath, ssh: Ssh, folder: Path) -> None:
+    """trunkline's server and sshd, at the far end."""
+    import trunkline as tl
+
+    serve = ["serve", "--bind", "198.18.0.2", "--port", str(PORT), "--root",
+             str(folder / "root"), "--tokens", str(folder / "tokens")]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    path.popen([tl.program(), *serve], host="far", **quiet)
+    path.popen(ssh.server(), host="far", **quiet)
+    time.sleep(1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=2000)
@@ -219,18 +240,11 @@ def main() -> None:
     prepare(folder / "root", given.megabytes, given.files, given.small)
     (folder / "token").write_text(tl.add_token(folder / "tokens", "bench"))
     (folder / "token").chmod(0o600)
-    way = {"rate": given.rate, "delay": "40ms", "loss": {"kind": "random", "rate": 1e-3},
-           "queue": {"kind": "drop-tail", "limit": "4MiB"}}
-    both = tl.Path("far", forward=way, reverse=way)
+    both = lossy_path(given.rate)
     ssh = Ssh(folder)
     try:
         with tl.emulate(both) as path:
-            serve = ["serve", "--bind", "198.18.0.2", "--port", str(PORT), "--root",
-                     str(folder / "root"), "--tokens", str(folder / "tokens")]
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            path.popen([tl.program(), *serve], host="far", **quiet)
-            path.popen(ssh.server(), host="far", **quiet)
-            time.sleep(1)
+            start_servers(path, ssh, folder)
             for task in given.tasks:
                 ways = [one for one in WAYS[task] if not given.ways or one in given.ways]
                 run_task(path, task, ways, folder, given.rounds)

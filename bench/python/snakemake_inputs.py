@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from filesystem import PORT, SSH_PORT, Ssh, shown
+from filesystem import PORT, SSH_PORT, Ssh, lossy_path, shown, start_servers
 
 WORKFLOW = """
 rule all:
@@ -77,18 +77,11 @@ def main() -> None:
     with (folder / "authorized_keys").open("a") as keys:
         keys.write(rsa.with_suffix(".pub").read_text())
     shutil.copy(ssh.known, folder / "home/.ssh/known_hosts")
-    way = {"rate": "1Gbit/s", "delay": "40ms", "loss": {"kind": "random", "rate": 1e-3},
-           "queue": {"kind": "drop-tail", "limit": "4MiB"}}
     times: dict[str, list[float]] = {"trunkline": [], "sftp": []}
     seen = set()
     try:
-        with tl.emulate(tl.Path("far", forward=way, reverse=way)) as path:
-            serve = ["serve", "--bind", "198.18.0.2", "--port", str(PORT), "--root",
-                     str(folder / "root"), "--tokens", str(folder / "tokens")]
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            path.popen([tl.program(), *serve], host="far", **quiet)
-            path.popen(ssh.server(), host="far", **quiet)
-            time.sleep(1)
+        with tl.emulate(lossy_path("1Gbit/s")) as path:
+            start_servers(path, ssh, folder)
             for plugin, rounds in (("trunkline", given.rounds), ("sftp", given.sftp_rounds)):
                 for _ in range(rounds):
                     took, size = run(path, plugin, folder, given.inputs)
