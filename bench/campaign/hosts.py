@@ -228,18 +228,18 @@ def prepared(network, site, folder):
 
 
 def watched(network, parts, seen):
-    """The highest mean of a second of each link."""
-    before, at = {}, time.monotonic()
+    """The highest mean of a second of each link; each source's counters have their own time."""
+    before = {}
     while not parts.is_over:
-        time.sleep(max(0.0, at + 1 - time.monotonic()))
-        now = time.monotonic()
-        sent = {}
-        for number in range(SIDES):
-            sent |= network.sent(f"s{number}")
-        for pair, count in sent.items():
-            rate = (count - before.get(pair, count)) * 8 / (now - at)
-            seen[pair] = max(seen.get(pair, 0.0), rate)
-        before, at = sent, now
+        begun = time.monotonic()
+        for source in (f"s{at}" for at in range(SIDES)):
+            sent, now = network.sent(source), time.monotonic()
+            earlier, at = before.get(source, (sent, now - 1))
+            for pair, count in sent.items():
+                rate = (count - earlier[pair]) * 8 / (now - at)
+                seen[pair] = max(seen.get(pair, 0.0), rate)
+            before[source] = sent, now
+        time.sleep(max(0.0, begun + 1 - time.monotonic()))
 
 
 def trial(network, site, folder, kills, drawn):
