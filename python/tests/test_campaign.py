@@ -250,6 +250,28 @@ def test_a_scheduler_that_dies_ends_the_run_and_another_one_goes_on(
     site.assert_all_there()
 
 
+@pytest.mark.timeout(120)
+def test_a_worker_that_comes_back_elsewhere_goes_on(site: Site, tmp_path: Path) -> None:
+    """It has another address then, and Dask would wait for the old one."""
+    from distributed import Client
+
+    site.fill(30, size=100_000)
+    campaign = site.planned(link='rate = "8Mbit/s"')
+    with OwnCluster(tmp_path) as cluster:
+
+        def replace() -> None:
+            cluster.worker.kill()
+            cluster.worker.wait()
+            cluster.start_worker()
+
+        threading.Timer(1.0, replace).start()
+        with Client(cluster.address, timeout=20) as client:
+            client.wait_for_workers(1)
+            done = campaign.run_on(client)
+    assert done.workers_lost >= 1 and done.left == {}
+    site.assert_all_there()
+
+
 class OwnCluster:
     """A scheduler and a worker, each a process that can be killed."""
 
@@ -260,8 +282,13 @@ class OwnCluster:
         self.address = f"tcp://127.0.0.1:{port}"
         place = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
         self.scheduler = self._start("dask_scheduler", *place)
-        more = ["--nthreads", "2", "--no-dashboard", "--local-directory", str(folder / "dask")]
-        self._worker = self._start("dask_worker", self.address, *more)
+        self._folder = folder / "dask"
+        self.start_worker()
+
+    def start_worker(self) -> None:
+        words = ["--nthreads", "2", "--no-dashboard", "--no-nanny"]
+        words += ["--local-directory", str(self._folder)]
+        self.worker = self._start("dask_worker", self.address, *words)
 
     def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
@@ -271,7 +298,7 @@ class OwnCluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in (self._worker, self.scheduler):
+        for process in (self.worker, self.scheduler):
             process.terminate()
             process.wait()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 import uuid
 from collections import Counter
@@ -65,6 +66,8 @@ class _Shard:
     tries: int = 0
     lost: int = 0
     is_nowhere: bool = False
+    awaits_link: bool = False
+    workers: list[str] = field(default_factory=list)
     not_before: float = 0.0
     why: str = "it was not begun"
 
@@ -123,13 +126,15 @@ class _Run:
         """What was done, each time that a shard ended."""
         while True:
             with self._cluster():
-                self._submit()
+                workers = self._workers()
+                self._drop_stranded(workers)
+                self._submit(workers)
             if not self._running and not self._comes_later():
                 return
             with self._cluster():
-                ended = self._ended()
-            for future in ended:
-                self._take(future, self._running.pop(future))
+                ended = [(future, self._over(future)) for future in self._ended()]
+            for future, shard in ended:
+                self._take(future, shard)
                 yield self._seen
 
     @contextlib.contextmanager
@@ -177,12 +182,13 @@ class _Run:
         except Exception:  # noqa: BLE001 - tasks also end by themselves without a scheduler
             return
         finally:
-            for future in self._running:
-                future.cancel()
+            with contextlib.suppress(Exception):
+                for future in list(self._running):
+                    future.cancel()
+                    self._over(future)
 
-    def _submit(self) -> None:
+    def _submit(self, workers: dict[str, str]) -> None:
         busy = Counter(shard.link for shard in self._running.values())
-        workers = self._workers()
         for shard in list(self._waiting):
             may_begin = busy[shard.link] < shard.copies and self._may_begin(shard)
             if not may_begin or time.monotonic() < shard.not_before:
@@ -190,11 +196,32 @@ class _Run:
             names = _workers_for(shard, workers)
             shard.is_nowhere = not names
             if shard.is_nowhere:
+                shard.awaits_link = False
                 shard.why = _nowhere(shard, workers)
+                continue
+            shard.awaits_link = not self._lease(shard).acquire(timeout=0)
+            if shard.awaits_link:
+                # Other campaigns have the places of this link; none of its shards needs to ask.
+                busy[shard.link] = shard.copies
                 continue
             self._waiting.remove(shard)
             busy[shard.link] += 1
-            self._running[self._task(shard, names)] = shard
+            shard.workers = names
+            self._running[self._task(shard)] = shard
+
+    def _drop_stranded(self, workers: dict[str, str]) -> None:
+        """Takes back tasks whose workers are all gone: Dask would wait for their addresses."""
+        for future, shard in list(self._running.items()):
+            if future.status == "pending" and not any(one in workers for one in shard.workers):
+                future.cancel()
+                self._over(future)
+                self._lost(shard, "its worker is gone")
+
+    def _over(self, future: Future) -> _Shard:
+        """The shard of a task that runs no more; its link has a place again."""
+        shard = self._running.pop(future)
+        self._lease(shard).release()
+        return shard
 
     def _may_begin(self, shard: _Shard) -> bool:
         before = [group for group in shard.after if self._unfinished[group]]
@@ -203,11 +230,12 @@ class _Run:
         return not before
 
     def _comes_later(self) -> bool:
-        """Whether something only waits for its time, or for a worker that was there."""
+        """Whether something only waits: for its time, its link, or a worker that was there."""
         now = time.monotonic()
         may_be_back = now - self._lost_at < _BACK_MAX
         return any(
-            now < shard.not_before or (shard.is_nowhere and may_be_back) for shard in self._waiting
+            now < shard.not_before or shard.awaits_link or (shard.is_nowhere and may_be_back)
+            for shard in self._waiting
         )
 
     def _workers(self) -> dict[str, str]:
@@ -215,28 +243,32 @@ class _Run:
         info = self._client.scheduler_info(n_workers=-1)
         return {address: str(worker["name"]) for address, worker in info["workers"].items()}
 
-    def _task(self, shard: _Shard, workers: list[str]) -> Future:
+    def _task(self, shard: _Shard) -> Future:
         return self._client.submit(
             _task,
             self._folder,
             shard.name,
             shard.hosts,
             self._patience,
-            self._lease(shard),
             self._stop.name,
             key=f"{shard.link}-{shard.name}-{uuid.uuid4().hex}",
-            workers=workers,
+            workers=shard.workers,
             priority=shard.priority,
             pure=False,
         )
 
     def _lease(self, shard: _Shard) -> Semaphore:
-        """The bound of a link, for all campaigns of the cluster."""
+        """The bound of a link, for all campaigns of the cluster.
+
+        The client holds it: that of a worker that died would keep a place until it times out.
+        """
         from distributed import Semaphore
 
-        name = f"trunkline-{shard.link}-{shard.copies}"
+        name, client = f"trunkline-{shard.link}-{shard.copies}", self._client
         if name not in self._leases:
-            self._leases[name] = Semaphore(shard.copies, name=name)
+            self._leases[name] = Semaphore(
+                shard.copies, name=name, scheduler_rpc=client.scheduler, loop=client.loop
+            )
         return self._leases[name]
 
     def _ended(self) -> list[Future]:
@@ -254,7 +286,7 @@ class _Run:
         try:
             ended: _Ended = future.result()
         except Exception as error:  # noqa: BLE001 - a task never raises: its worker is gone
-            ended = _Ended("lost", f"its worker is gone ({type(error).__name__})")
+            return self._lost(shard, f"its worker is gone ({type(error).__name__})")
         result = ended.result
         self._seen.names += result.get("done", 0)
         self._seen.bytes += result.get("bytes", 0)
@@ -265,24 +297,26 @@ class _Run:
                 self._unfinished[shard.group] -= 1
             case "failed":
                 self._seen.failed.append(shard.name)
-            case "lost":
-                self._seen.workers_lost += 1
-                self._lost_at = time.monotonic()
-                shard.lost += 1
-                self._put_back(shard, ended, _PAUSE_LOST if shard.lost <= _LOST_MAX else None)
             case "left":
                 shard.tries += 1
                 pause = _PAUSES[shard.tries - 1] if shard.tries <= len(_PAUSES) else None
-                self._put_back(shard, ended, pause)
+                self._put_back(shard, ended.what, pause)
             case _:
-                self._put_back(shard, ended, None)
+                self._put_back(shard, ended.what, None)
 
-    def _put_back(self, shard: _Shard, ended: _Ended, pause: float | None) -> None:
+    def _lost(self, shard: _Shard, why: str) -> None:
+        """Its worker is gone; another one, or the same once it is back, goes on."""
+        self._seen.workers_lost += 1
+        self._lost_at = time.monotonic()
+        shard.lost += 1
+        self._put_back(shard, why, _PAUSE_LOST if shard.lost <= _LOST_MAX else None)
+
+    def _put_back(self, shard: _Shard, why: str, pause: float | None) -> None:
         """Has it wait for another turn; without a pause it is left."""
         if pause is None:
-            self._seen.left[shard.name] = ended.what
+            self._seen.left[shard.name] = why
             return
-        shard.why = ended.what
+        shard.why = why
         shard.not_before = time.monotonic() + pause
         self._waiting.append(shard)
 
@@ -306,30 +340,18 @@ def _nowhere(shard: _Shard, workers: dict[str, str]) -> str:
     return f"no worker is named like {names}; there are {', '.join(sorted(workers.values()))}"
 
 
-def _task(
-    folder: str, shard: str, hosts: list[str], patience: Time, lease: Semaphore, stop: str
-) -> _Ended:
-    """On a worker: the shard, once the link has a place."""
+def _task(folder: str, shard: str, hosts: list[str], patience: Time, stop: str) -> _Ended:
+    """On a worker: the shard."""
     from distributed import Event, get_worker
+
+    from ._campaign import Campaign
 
     is_stopped = Event(stop).is_set
     host = _host_of(str(get_worker().name), hosts)
-    while not lease.acquire(timeout=_TICK):
-        if is_stopped():
-            return _Ended("left", "it was stopped before it began")
+    # A task of a client that died may still run the shard: its result counts.
+    start = functools.partial(Campaign.run_shard.start, wait=True)
     try:
-        return _copied(folder, shard, host, patience, is_stopped)
-    finally:
-        lease.release()
-
-
-def _copied(
-    folder: str, shard: str, host: str | None, patience: Time, is_stopped: Callable[[], bool]
-) -> _Ended:
-    from ._campaign import Campaign
-
-    try:
-        with Campaign.run_shard.start(folder, shard, host=host, patience=patience) as call:
+        with start(folder, shard, host=host, patience=patience) as call:
             while True:
                 try:
                     return _Ended("done", result=call.result(_TICK).to_dict())
