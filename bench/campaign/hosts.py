@@ -14,7 +14,6 @@ trunkline and distributed:
 """
 
 import argparse
-import datetime
 import json
 import math
 import os
@@ -29,6 +28,10 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from common import heading
+
 SIDES = 8
 SCHEDULER = "10.79.0.100"
 
@@ -287,7 +290,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
     arguments = parser.parse_args()
     drawn = random.Random(arguments.seed)
-    load = os.getloadavg()[0]
+    title = heading("A campaign of 64 links on Dask")
     network = Network()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="campaign-hosts-"))
     try:
@@ -297,11 +300,10 @@ def main():
         rough = trial(network, site, folder, arguments.kills, drawn) if arguments.kills else None
     finally:
         network.close()
-    commit = run("git", "rev-parse", "--short", "HEAD", cwd=ROOT).strip()
-    print(f"# A campaign of 64 links on Dask\n\n{datetime.date.today()}, commit {commit}, seed "
-          f"{arguments.seed}, load average at the start {load:.1f}. {site.files} files, "
-          f"{site.bytes / 1e9:.2f} GB, {calm['shards']} shards; links of {min(site.rates.values()) / 1e6:.1f} "
-          f"to {max(site.rates.values()) / 1e6:.1f} Mbit/s, {sum(site.rates.values()) / 1e6:.0f} together.\n")
+    rates = [rate / 1e6 for rate in site.rates.values()]
+    print(f"{title}\nSeed {arguments.seed}. {site.files} files, {site.bytes / 1e9:.2f} GB, "
+          f"{calm['shards']} shards; links of {min(rates):.1f} to {max(rates):.1f} Mbit/s, "
+          f"{sum(rates):.0f} together.\n")
     print("| | without kills | with kills |\n|---|---|---|")
     both = [calm, rough or calm]
 
