@@ -22,6 +22,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from common import processor
+
 HOSTS = ["amsterdam", "berlin", "cern", "delft", "edinburgh", "fermi"]
 RATE, NARROW = "20mbit", "8mbit"
 # Each host sends to the next.
@@ -290,7 +294,7 @@ def page(arguments, done, usage, result, seconds, load):
     made = result["made"] + result["cut_off"]
     kept = result["distinct"] + result["waiting"] + result["refused"]
     print("# Six hosts watch each other while things go wrong\n")
-    print(f"{datetime.date.today()}, {seconds / 60:.0f} minutes, {os.cpu_count()} processors, load "
+    print(f"{datetime.date.today()}, {seconds / 60:.0f} minutes, {os.cpu_count()} x {processor()}, load "
           f"average of 15 minutes {load:.1f}. `bench/watch/live.py --every {arguments.every}`.\n")
     print("Six hosts and a collector in network namespaces on one switch, links of 20 Mbit/s, the "
           f"kernel's TCP;\neach host sends to the next one every {arguments.every} s. Times are "
