@@ -67,8 +67,9 @@ pub fn copy(
                     let so_far = Box::new(stats.conclude());
                     return Err(CopyError::Cancelled { so_far });
                 }
+                near.seen = Some(Instant::now());
                 // One that comes back after an outage began before it.
-                if near.seen.is_none() {
+                if !near.has_begun {
                     stats.begin_now();
                 }
             }
@@ -106,9 +107,11 @@ struct Near<'a> {
     spec: &'a CopySpec,
     copy: [u8; 16],
     connector: Connector<'a>,
-    /// When a session last made progress, or the first one began; `None` if there was none. A far
-    /// end that answers and goes away each time counts as lost.
+    /// When a session last made progress, the first one began, or the far end had no place; `None`
+    /// if it was never there. One that answers and goes away each time counts as lost.
     seen: Option<Instant>,
+    /// There was a session.
+    has_begun: bool,
 }
 
 impl<'a> Near<'a> {
@@ -127,6 +130,7 @@ impl<'a> Near<'a> {
             copy,
             connector: Connector::new(spec),
             seen: None,
+            has_begun: false,
         })
     }
 
@@ -219,6 +223,7 @@ impl<'a> Near<'a> {
             other => return Err(protocol(format!("{other:?} is no answer"))),
         };
         self.seen.get_or_insert_with(Instant::now);
+        self.has_begun = true;
         let steps = stats.steps();
         let setup = SessionSetup {
             opening: &opening,
