@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::Token;
+use trunkline::history::History;
 use trunkline::remote::{
     self, FailureKind, FileIdentity, FileInfo, FileKind, ReadBytes, ReadRange, RemoteOptions,
     Removing,
@@ -208,6 +209,7 @@ impl Remote {
         }
         let token = self::token(token, token_file)?;
         let files = waited(py, move |cancel| {
+            options.remembered = trunkline::Remote::remembered(&url, &History::at_default());
             trunkline::Remote::open(&url, token, options, cancel).map_err(|error| failure(&error))
         })?;
         Ok(Remote {

@@ -41,6 +41,7 @@ pub(crate) struct Connection {
     clock: Clock,
     /// When something was heard last, or asked while nothing was open.
     heard_nanoseconds: AtomicU64,
+    delivered: AtomicU64,
     is_dead: AtomicBool,
     /// The caller of a listing has much to take before more is heard.
     is_held: AtomicBool,
@@ -81,6 +82,7 @@ impl Connection {
             }),
             clock,
             heard_nanoseconds: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
             is_dead: AtomicBool::new(false),
             is_held: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
@@ -148,6 +150,11 @@ impl Connection {
         let state = lock(&self.state);
         let takes = !self.is_dead() && state.has_room(0);
         takes.then(|| (state.open_bytes, state.slots.len()))
+    }
+
+    /// Bytes of files that have come over it.
+    pub fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
     }
 
     pub fn is_dead(&self) -> bool {
@@ -228,6 +235,7 @@ impl Connection {
             let came = bytes.len() as u64;
             let now = self.clock.now();
             state.window.on_delivered(came, now);
+            self.delivered.fetch_add(came, Ordering::Relaxed);
         }
         if event.is_last()
             && let Some(slot) = state.slots.pop_front()

@@ -20,8 +20,10 @@ const STALE: Span = Span::from_secs(60);
 /// How a far end is asked.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
-    /// Most connections; without, as many as a copy begins with on a path of that round trip.
+    /// Most connections; without, as many as bring more, found while ranges come.
     pub streams: Option<StreamCount>,
+    /// What copies from this host needed, to begin with.
+    pub remembered: Option<StreamCount>,
     /// Time for connecting.
     pub connect_timeout: Span,
     /// A connection whose answer takes longer counts as lost.
@@ -36,6 +38,7 @@ impl Default for RemoteOptions {
     fn default() -> Self {
         RemoteOptions {
             streams: None,
+            remembered: None,
             connect_timeout: Span::from_secs(10),
             answer_timeout: Span::from_secs(60),
             patience: Span::from_secs(120),

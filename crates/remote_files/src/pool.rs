@@ -5,12 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{DialedRemote, Dialer, StreamDialer};
-use sockets::{Address, StreamOptions};
-use steer::online::streams_for;
+use sockets::{Address, Clock, StreamOptions};
 use units::Span;
 use wire::copy::{Rights, Token};
 use wire::remote::Welcome;
 
+use crate::adaptation::Adaptation;
 use crate::connection::{Connection, Use};
 use crate::slot::{Slot, lock};
 use crate::{RemoteError, RemoteOptions};
@@ -32,6 +32,7 @@ pub(crate) struct Pool {
     pub options: RemoteOptions,
     state: Mutex<State>,
     changed: Condvar,
+    clock: Clock,
     me: Weak<Pool>,
 }
 
@@ -39,6 +40,8 @@ pub(crate) struct Pool {
 struct State {
     link: Link,
     connections: Vec<Arc<Connection>>,
+    /// How many there should be at most; `None` before the first session.
+    adaptation: Option<Adaptation>,
     /// Streams that are being made.
     connecting: usize,
     no_streams_until: Option<Instant>,
@@ -61,7 +64,6 @@ struct Session {
     welcome: Welcome,
     rights: Rights,
     software: String,
-    streams_max: usize,
 }
 
 /// What the far end lets this one do.
@@ -81,11 +83,13 @@ impl Pool {
             state: Mutex::new(State {
                 link: Link::Down,
                 connections: Vec::new(),
+                adaptation: None,
                 connecting: 0,
                 no_streams_until: None,
                 next_number: 0,
             }),
             changed: Condvar::new(),
+            clock: Clock::start(),
             me: me.clone(),
         })
     }
@@ -166,9 +170,12 @@ impl Pool {
     fn on_dialed(&self, dialed: Result<(Session, Arc<Connection>), RemoteError>) {
         let mut state = self.lock();
         state.link = match dialed {
-            Ok((mut session, connection)) => match connection.start(self.me.clone()) {
+            Ok((session, connection)) => match connection.start(self.me.clone()) {
                 Ok(()) => {
-                    session.streams_max = self.streams_of(&session);
+                    // What was found is kept when the same far end comes back.
+                    state
+                        .adaptation
+                        .get_or_insert_with(|| self.adaptation(&session));
                     state.connections = vec![connection];
                     state.next_number = 0;
                     state.no_streams_until = None;
@@ -182,26 +189,37 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// As many as a copy begins with, or as the caller wants.
-    fn streams_of(&self, session: &Session) -> usize {
-        let prior = streams_for(session.streams.rtt().unwrap_or(Span::ZERO));
-        let wanted = self.options.streams.unwrap_or(prior).get();
-        usize::from(wanted)
-            .min(session.welcome.streams_max.into())
-            .max(1)
+    /// Begins with as many as a copy begins with, or as the caller wants.
+    fn adaptation(&self, session: &Session) -> Adaptation {
+        Adaptation::new(
+            self.options.streams,
+            self.options.remembered,
+            session.welcome.streams_max,
+            session.streams.rtt(),
+        )
     }
 
     /// Makes connections until there is one for each of so many requests, as far as the session may
     /// have them.
     pub fn want(&self, requests: usize) {
         let mut state = self.lock();
-        let Link::Up(session) = &state.link else {
+        let State {
+            link: Link::Up(_),
+            adaptation: Some(adaptation),
+            connections,
+            connecting,
+            ..
+        } = &mut *state
+        else {
             return;
         };
-        let wanted = requests.min(session.streams_max);
-        let common = state.connections.iter();
-        let there = common.filter(|one| one.used_for == Use::Common).count() + state.connecting;
-        for _ in there..wanted {
+        let common: Vec<&Arc<Connection>> = common(connections).collect();
+        if requests > common.len() && *connecting == 0 {
+            let delivered = common.iter().map(|one| one.delivered()).sum();
+            adaptation.on_demand(common.len(), delivered, self.clock.now());
+        }
+        let wanted = requests.min(adaptation.connections());
+        for _ in common.len() + *connecting..wanted {
             self.make_stream(&mut state, Use::Common);
         }
     }
@@ -210,8 +228,8 @@ impl Pool {
     /// is there.
     pub fn ask(&self, slot: &Arc<Slot>) -> bool {
         let state = self.lock();
-        let common = |one: &&Arc<Connection>| one.used_for == Use::Common;
-        let loads = state.connections.iter().filter(common);
+        let most = state.adaptation.as_ref().map_or(1, Adaptation::connections);
+        let loads = common(&state.connections).take(most);
         let least = loads
             .filter_map(|one| one.load().map(|load| (load, Arc::clone(one))))
             .min_by_key(|(load, _)| *load);
@@ -222,9 +240,7 @@ impl Pool {
     /// Whether a connection has nothing to do.
     pub fn has_idle(&self) -> bool {
         let state = self.lock();
-        let mut common = state.connections.iter();
-        common
-            .any(|one| one.used_for == Use::Common && one.load().is_some_and(|(_, open)| open == 0))
+        common(&state.connections).any(|one| one.load().is_some_and(|(_, open)| open == 0))
     }
 
     /// Gives a long listing a connection of its own, once there is one; where the far end takes no
@@ -400,6 +416,11 @@ impl Session {
     }
 }
 
+/// Those that any request may use.
+fn common(all: &[Arc<Connection>]) -> impl Iterator<Item = &Arc<Connection>> {
+    all.iter().filter(|one| one.used_for == Use::Common)
+}
+
 fn dial(
     address: &Address,
     token: &Token,
@@ -429,7 +450,6 @@ fn dial(
         welcome,
         rights: admitted.rights,
         software: admitted.software,
-        streams_max: 1,
     };
     Ok((session, Arc::new(connection)))
 }

@@ -91,9 +91,13 @@ impl History {
         host: &FarHost,
         direction: CopyDirection,
     ) -> Option<StreamCount> {
-        let name = remembered_name(host);
+        self.streams_of(&remembered_name(host), direction)
+    }
+
+    /// The same for a far end by its name in the archive.
+    pub(crate) fn streams_of(&self, name: &str, direction: CopyDirection) -> Option<StreamCount> {
         let direction = record::copy::direction(direction);
-        let streams = self.existing()?.streams_of_copies(&name, direction);
+        let streams = self.existing()?.streams_of_copies(name, direction);
         streams.ok().flatten()
     }
 

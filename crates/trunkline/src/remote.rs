@@ -22,14 +22,16 @@
 use std::ops::Range;
 use std::path::Path;
 
+use observe::StreamCount;
 use remote_files::{RemoteError, RemoteFiles};
 use sockets::Address;
-use wire::copy::{Name, Rights, Token};
+use wire::copy::{CopyDirection, Name, Rights, Token};
 use wire::remote::{Failure, Listed};
 
 use crate::copy::{
     self, Access, Copied, CopyControl, CopyObserver, CopyOptions, CopyRequest, Place,
 };
+use crate::history::History;
 use crate::{Cancel, Error, Fault};
 
 pub use remote_files::{ReadBytes, ReadRange, RemoteOptions};
@@ -78,6 +80,13 @@ impl Remote {
         let stop = || cancel.is_cancelled();
         let files = RemoteFiles::open(base.address.clone(), token.clone(), options, &stop)?;
         Ok(Remote { files, base, token })
+    }
+
+    /// How many streams copies from the server of `url` needed, for [`RemoteOptions::remembered`];
+    /// nothing where the archive cannot say.
+    pub fn remembered(url: &str, history: &History) -> Option<StreamCount> {
+        let base = Base::parse(url).ok()?;
+        history.streams_of(&base.address.to_string(), CopyDirection::Get)
     }
 
     /// What the token allows.
