@@ -2,11 +2,13 @@
 //! do.
 
 use netpath::PathSpec;
-use observe::{Setting, StreamCount, TcpSample, Window};
-use sim::{Simulation, StreamState};
+use observe::{Setting, StreamCount, Window};
+use sim::Simulation;
 use steer::online::{Interval, Meter, Online, Steer};
 use target::SimulatedPath;
 use units::{Bytes, Rate, Span, Time};
+
+use crate::sample::sample;
 
 /// How exactly the end of a copy is seen.
 const STEP: Span = Span::from_millis(20);
@@ -168,23 +170,5 @@ impl Copy {
             self.begun += count;
         }
         Ok(())
-    }
-}
-
-/// What `TCP_INFO` of a real stream would say.
-fn sample(state: &StreamState) -> TcpSample {
-    TcpSample {
-        rtt: state.round_trip,
-        rtt_min: state.round_trip_min,
-        cwnd_segments: Some(state.window as u32),
-        mss: Some(state.segment),
-        unacked_segments: Some(state.outstanding),
-        bytes_acked: Some(state.acknowledged),
-        bytes_arrived: Some(state.arrived),
-        bytes_sent: Some(state.sent),
-        bytes_retransmitted: Some(state.segment.times(state.retransmitted)),
-        busy: Some(state.busy),
-        receive_window_limited: Some(state.window_limited),
-        ..TcpSample::default()
     }
 }

@@ -3,13 +3,16 @@
 //! - [`online`] adds streams for as long as they bring something, and takes away those that harm.
 //! - [`scavenger`] sets the rate and the streams of a gentle copy, which takes only what others
 //!   leave.
+//! - [`LinkSteer`] does so for all copies that share a link.
 //! - [`Bucket`] keeps many threads to one rate.
 //!
 //! There is no clock here: callers pass the time that has passed.
 
 mod bucket;
+mod link;
 pub mod online;
 pub mod scavenger;
 
 pub use bucket::{Bucket, Turn, stream_pacing};
+pub use link::{LinkCopy, LinkSteer};
 pub use scavenger::{Allowance, Scavenger, StreamReading};

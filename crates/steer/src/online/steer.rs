@@ -173,8 +173,18 @@ impl Online {
     /// Tells what an interval showed; `Some` when something is to change.
     pub fn on_interval(&mut self, interval: &Interval) -> Option<Steer> {
         let seen = [self.rtt_min, interval.streams.rtt_min];
+        let binds = decision::binds(interval, seen.into_iter().flatten().min());
+        self.on_interval_bound(interval, binds)
+    }
+
+    /// The same where it is known what bound during the interval.
+    pub(crate) fn on_interval_bound(
+        &mut self,
+        interval: &Interval,
+        binds: Option<Limit>,
+    ) -> Option<Steer> {
+        let seen = [self.rtt_min, interval.streams.rtt_min];
         self.rtt_min = seen.into_iter().flatten().min();
-        let binds = decision::binds(interval, self.rtt_min);
         self.binds = binds;
         self.record.add(interval, binds);
         self.since += interval.length;
@@ -210,6 +220,14 @@ impl Online {
     /// What limited the copy so far; `None` where nothing was seen.
     pub fn limited(&self) -> Option<Limited> {
         self.record.limited(self.plan.rtt)
+    }
+
+    /// Something else than the number of streams changed: what was seen since it last changed does
+    /// not count.
+    pub(crate) fn begin_look(&mut self) {
+        self.since = Span::ZERO;
+        self.pool = Pool::default();
+        self.free = Span::ZERO;
     }
 
     fn round_trips(&self, count: u64) -> Span {

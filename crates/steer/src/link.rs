@@ -1,0 +1,274 @@
+//! Steers the streams of all copies that share a link, as one.
+//!
+//! Copies that each look at their own rate take streams from each other: a trial of one gains what
+//! the others lose, so that each adds more. Here a number of streams is judged by what all copies
+//! carry together, and the copies have parts of it by their weights.
+//!
+//! The files of one copy share its streams already, small ones too, so the number of streams is all
+//! that is chosen: how many copies run only decides how often one lists its files while others
+//! send.
+
+use std::collections::BTreeMap;
+
+use observe::{Limit, StreamCount};
+use units::{Bytes, Span};
+
+use crate::online::{Interval, Online, OnlinePlan, Streams};
+
+/// What one copy of the link showed in an interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkCopy {
+    /// Which one; a number that another copy of the link does not have at the same time.
+    pub number: u32,
+    /// How many parts of the streams it gets; at least one.
+    pub weight: u16,
+    /// What its kernel said of its streams.
+    pub streams: Streams,
+    /// What bound it; `None` where no single part did.
+    pub limited_by: Option<Limit>,
+}
+
+/// Steers the copies of one link.
+#[derive(Debug, Clone)]
+pub struct LinkSteer {
+    online: Online,
+    /// Streams that each copy should have.
+    shares: BTreeMap<u32, u16>,
+    weights: BTreeMap<u32, u16>,
+}
+
+impl LinkSteer {
+    /// Nothing was seen yet. `plan` is that of a single copy, for all of them together.
+    pub fn new(plan: OnlinePlan) -> Self {
+        LinkSteer {
+            online: Online::new(plan),
+            shares: BTreeMap::new(),
+            weights: BTreeMap::new(),
+        }
+    }
+
+    /// Streams of all copies together, as they should be now. Copies have at least one each.
+    pub fn streams(&self) -> StreamCount {
+        self.online.streams()
+    }
+
+    /// The smallest round trip seen.
+    pub fn rtt_min(&self) -> Option<Span> {
+        self.online.rtt_min()
+    }
+
+    /// Tells what an interval showed of all copies, and answers with the streams that each should
+    /// have.
+    ///
+    /// Time while copies come and go says nothing of a number of streams, so a look begins anew
+    /// with each of them.
+    ///
+    /// ```
+    /// use steer::online::{OnlinePlan, Streams};
+    /// use steer::{LinkCopy, LinkSteer};
+    /// use units::Span;
+    ///
+    /// let rtt = Some(Span::from_millis(80));
+    /// let mut link = LinkSteer::new(OnlinePlan { rtt, ..OnlinePlan::default() });
+    /// let copy = |number, weight| LinkCopy {
+    ///     number,
+    ///     weight,
+    ///     streams: Streams::default(),
+    ///     limited_by: None,
+    /// };
+    /// // A path of 80 ms begins with 27 streams; the second copy has twice the weight.
+    /// let shares = link.on_interval(Span::from_millis(500), &[copy(0, 1), copy(1, 2)]);
+    /// assert_eq!(shares.values().copied().collect::<Vec<u16>>(), [9, 18]);
+    /// ```
+    pub fn on_interval(&mut self, length: Span, copies: &[LinkCopy]) -> &BTreeMap<u32, u16> {
+        let weights: BTreeMap<u32, u16> = copies
+            .iter()
+            .map(|copy| (copy.number, copy.weight.max(1)))
+            .collect();
+        if weights != self.weights {
+            self.online.begin_look();
+            self.weights = weights;
+        } else if !copies.is_empty() {
+            let interval = Interval {
+                length,
+                streams: sum(copies),
+                ..Interval::default()
+            };
+            // Windows are each copy's own: a buffer that binds shows in its own verdict.
+            let _ = self.online.on_interval_bound(&interval, binds(copies));
+        }
+        self.shares = shares(self.online.streams().get(), &self.weights);
+        &self.shares
+    }
+}
+
+/// What binds the link: what binds the copies that carry most of its bytes.
+fn binds(copies: &[LinkCopy]) -> Option<Limit> {
+    let mut carried: Vec<(Option<Limit>, Bytes)> = Vec::new();
+    for copy in copies {
+        match carried.iter_mut().find(|(by, _)| *by == copy.limited_by) {
+            Some((_, bytes)) => *bytes += copy.streams.arrived,
+            None => carried.push((copy.limited_by, copy.streams.arrived)),
+        }
+    }
+    let most = carried.into_iter().max_by_key(|(_, bytes)| *bytes);
+    most.and_then(|(by, _)| by)
+}
+
+fn sum(copies: &[LinkCopy]) -> Streams {
+    let all = || copies.iter().map(|copy| copy.streams);
+    let bytes = |of: fn(Streams) -> Option<Bytes>| all().filter_map(of).reduce(|a, b| a + b);
+    let spans = |of: fn(Streams) -> Option<Span>| all().filter_map(of).reduce(|a, b| a + b);
+    let first = |of: fn(Streams) -> Option<Bytes>| all().find_map(of);
+    let rtts: Vec<Span> = all().filter_map(|one| one.rtt).collect();
+    let counted = u64::try_from(rtts.len()).unwrap_or(u64::MAX);
+    Streams {
+        count: all().fold(0, |sum: u16, one| sum.saturating_add(one.count)),
+        arrived: all().map(|one| one.arrived).sum(),
+        sent: bytes(|one| one.sent),
+        retransmitted: bytes(|one| one.retransmitted),
+        rtt: rtts
+            .into_iter()
+            .reduce(|a, b| a + b)
+            .map(|sum| Span::from_nanos(sum.as_nanos() / counted.max(1))),
+        rtt_min: all().filter_map(|one| one.rtt_min).min(),
+        segment: first(|one| one.segment),
+        congestion_window: bytes(|one| one.congestion_window),
+        outstanding: bytes(|one| one.outstanding),
+        peer_window: first(|one| one.peer_window),
+        busy: spans(|one| one.busy),
+        receive_window_limited: spans(|one| one.receive_window_limited),
+        send_buffer_limited: spans(|one| one.send_buffer_limited),
+        without_data: all()
+            .filter_map(|one| one.without_data)
+            .reduce(|a, b| a + b),
+    }
+}
+
+/// Parts of `total` by weight, each at least one: the next stream goes to the copy that has fewest
+/// for its weight (weighted max-min fairness; Bertsekas and Gallager, Data Networks, 6.5.2).
+fn shares(total: u16, weights: &BTreeMap<u32, u16>) -> BTreeMap<u32, u16> {
+    let mut shares: BTreeMap<u32, u16> = weights.keys().map(|number| (*number, 1)).collect();
+    let given = u16::try_from(shares.len()).unwrap_or(u16::MAX);
+    for _ in given..total {
+        let lack = |(number, share): &(&u32, &mut u16)| {
+            let weight = weights.get(*number).copied().unwrap_or(1).max(1);
+            (u32::from(**share) * 1_000_000 / u32::from(weight), **number)
+        };
+        if let Some((_, share)) = shares.iter_mut().min_by_key(lack) {
+            *share += 1;
+        }
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_millis(80);
+    const HALF: Span = Span::from_millis(500);
+
+    fn begun() -> LinkSteer {
+        LinkSteer::new(OnlinePlan {
+            rtt: Some(RTT),
+            ..OnlinePlan::default()
+        })
+    }
+
+    /// Copies of a path that carries `most` streams' worth and no more, for so many seconds.
+    fn run(link: &mut LinkSteer, weights: &[u16], most: u16, seconds: u64) -> BTreeMap<u32, u16> {
+        for _ in 0..2 * seconds {
+            let all: u16 = link.shares.values().sum();
+            let each = 500_000.0 * f64::from(most.min(all)) / f64::from(all.max(1));
+            let copies: Vec<LinkCopy> = (0..)
+                .zip(weights)
+                .map(|(number, weight)| {
+                    let count = link.shares.get(&number).copied().unwrap_or(0);
+                    LinkCopy {
+                        number,
+                        weight: *weight,
+                        streams: Streams {
+                            count,
+                            arrived: Bytes::new((each * f64::from(count)) as u64),
+                            rtt: Some(RTT),
+                            rtt_min: Some(RTT),
+                            ..Streams::default()
+                        },
+                        limited_by: Some(Limit::Network),
+                    }
+                })
+                .collect();
+            link.on_interval(HALF, &copies);
+        }
+        link.shares.clone()
+    }
+
+    fn values(shares: &BTreeMap<u32, u16>) -> Vec<u16> {
+        shares.values().copied().collect()
+    }
+
+    #[test]
+    fn streams_are_added_while_all_copies_together_carry_more() {
+        let mut link = begun();
+        let shares = run(&mut link, &[1, 1, 1, 1], 1_000, 60);
+        assert!(shares.values().sum::<u16>() > 60, "{shares:?}");
+        let spread = shares.values().max().unwrap() - shares.values().min().unwrap();
+        assert!(spread <= 1, "{shares:?}");
+    }
+
+    #[test]
+    fn a_full_link_gets_no_more_streams_with_more_copies() {
+        for copies in [1, 2, 8] {
+            let mut link = begun();
+            let shares = run(&mut link, &vec![1; copies], 20, 400);
+            let all: u16 = shares.values().sum();
+            assert!((19..=27).contains(&all), "{copies} copies: {shares:?}");
+        }
+    }
+
+    #[test]
+    fn shares_follow_the_weights() {
+        assert_eq!(values(&shares(10, &[(0, 1), (1, 4)].into())), [2, 8]);
+        assert_eq!(
+            values(&shares(7, &[(0, 1), (1, 1), (2, 1)].into())),
+            [3, 2, 2]
+        );
+        assert_eq!(
+            values(&shares(2, &[(0, 9), (1, 1), (2, 1)].into())),
+            [1, 1, 1]
+        );
+        assert!(shares(5, &BTreeMap::new()).is_empty());
+    }
+
+    #[test]
+    fn a_copy_that_ends_leaves_its_streams_to_the_others() {
+        let mut link = begun();
+        let before = run(&mut link, &[1, 1], 20, 20);
+        let after = run(&mut link, &[1], 20, 1);
+        assert_eq!(before.values().sum::<u16>(), after.values().sum::<u16>());
+    }
+
+    #[test]
+    fn no_streams_are_added_where_a_disk_binds_most() {
+        let mut link = begun();
+        let copy = |number, arrived, limited_by| LinkCopy {
+            number,
+            weight: 1,
+            streams: Streams {
+                count: 13,
+                arrived: Bytes::new(arrived),
+                ..Streams::default()
+            },
+            limited_by: Some(limited_by),
+        };
+        for _ in 0..200 {
+            let copies = [
+                copy(0, 900_000, Limit::ReceiverDisk),
+                copy(1, 100_000, Limit::Network),
+            ];
+            link.on_interval(HALF, &copies);
+        }
+        assert_eq!(link.streams().get(), 27);
+    }
+}
