@@ -200,7 +200,8 @@ impl Copies {
     fn begin(path: &PathSpec, seed: u64, first: &[u16], length: Span) -> Result<Self, String> {
         let target = SimulatedPath::new(path, seed);
         let all = 1 + first.iter().sum::<u16>();
-        let count = StreamCount::new(all.into()).map_err(|error| error.to_string())?;
+        let most = StreamCount::MAX.get().min(all);
+        let count = StreamCount::new(most.into()).map_err(|error| error.to_string())?;
         let setting = Setting::new(count, Window::Auto);
         let scenario = target.scenario(&setting, seed);
         let mut scenario = scenario.map_err(|error| error.to_string())?;
@@ -210,11 +211,16 @@ impl Copies {
             next += u32::from(*count);
             (next - u32::from(*count)..next).collect()
         });
+        let simulation = Simulation::new(&scenario);
+        let mut simulation = simulation.map_err(|error| error.to_string())?;
+        // More than a setting may have.
+        let joined = simulation.join(u32::from(all - most));
+        joined.map_err(|error| error.to_string())?;
         Ok(Copies {
             streams: streams.collect(),
             begun: all.into(),
             handshake: path.base_rtt(),
-            simulation: Simulation::new(&scenario).map_err(|error| error.to_string())?,
+            simulation,
             meters: vec![Meter::default(); first.len()],
             joining: Vec::new(),
         })
