@@ -11,6 +11,7 @@
 //! | `plans/N/left_out.ndjson` | what was found and is in no shard, with the reason |
 //! | `runs/SHARD/` | what became of a shard: `result.json`, `done.ndjson`, `failed.ndjson` |
 //! | `links/LINK/slot-N` | locked by a copy that runs on the link |
+//! | `links/LINK/slot-N.json`, `streams.json` | how it fares, how many streams each has |
 //! | `paused`, `cancelled` | that the campaign is |
 //!
 //! A plan is made in `plans/.making` and renamed when all of it is on disk. Files beside it are
@@ -24,6 +25,7 @@ mod entry;
 mod error;
 mod folder;
 mod line;
+mod link_reports;
 mod listing;
 mod make;
 mod shard_run;
@@ -37,6 +39,7 @@ pub use entry::{Entry, Kind};
 pub use error::StoreError;
 pub use folder::{CampaignFolder, Mark, ShardId, ShardRow};
 pub use line::{Fate, LeftOut, Line, Manifest, ManifestWriter, Reason};
+pub use link_reports::{CopyReport, LinkReports};
 pub use make::{GroupSummary, PlanMaker, PlanSummary};
 pub use shard_run::{Done, Failed, Notes, RunLock, ShardResult, ShardRun};
 pub use slots::{Slot, Slots};

@@ -10,7 +10,7 @@ use campaign_plan::LinkName;
 use nix::fcntl::Flock;
 
 use crate::folder::{is_locked, lock};
-use crate::{CampaignFolder, StoreError};
+use crate::{CampaignFolder, LinkReports, StoreError};
 
 /// The slots of one link.
 #[derive(Debug, Clone)]
@@ -23,6 +23,7 @@ pub struct Slots {
 /// A slot that is held; dropping it gives it back.
 #[derive(Debug)]
 pub struct Slot {
+    number: u16,
     _lock: Flock<File>,
 }
 
@@ -49,7 +50,12 @@ impl Slots {
         for number in 0..self.count {
             let what = format!("a copy runs on link `{}`", self.link);
             match lock(&self.file(number), &what) {
-                Ok(lock) => return Ok(Some(Slot { _lock: lock })),
+                Ok(lock) => {
+                    return Ok(Some(Slot {
+                        number,
+                        _lock: lock,
+                    }));
+                }
                 Err(StoreError::Busy { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -59,7 +65,24 @@ impl Slots {
 
     /// How many are held.
     pub fn held(&self) -> u16 {
+        u16::try_from(self.held_numbers().len()).unwrap_or(u16::MAX)
+    }
+
+    /// Which are held, in order.
+    pub fn held_numbers(&self) -> Vec<u16> {
         let held = (0..self.count).filter(|number| is_locked(&self.file(*number)));
-        u16::try_from(held.count()).unwrap_or(u16::MAX)
+        held.collect()
+    }
+
+    /// What the copies in these slots tell each other.
+    pub fn reports(&self) -> LinkReports {
+        LinkReports::within(self.folder.clone())
+    }
+}
+
+impl Slot {
+    /// Its number among those of the link.
+    pub fn number(&self) -> u16 {
+        self.number
     }
 }

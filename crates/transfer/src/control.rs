@@ -1,19 +1,22 @@
 //! Control of a running copy, and the observer of its events.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use copy_net::control_socket::Status;
+use observe::StreamCount;
 use units::Rate;
 
 use crate::CopyEvent;
 
-/// Stops a running copy and bounds its rate. Clones control the same copy, from any thread.
+/// Stops a running copy, bounds its rate and fixes its streams. Clones control the same copy, from any thread.
 #[derive(Debug, Clone, Default)]
 pub struct CopyControl {
     stop: Arc<AtomicBool>,
     /// Bits per second; zero where there is no bound.
     rate_max: Arc<AtomicU64>,
+    /// Zero where the copy finds its own number.
+    streams: Arc<AtomicU16>,
     status: Arc<Mutex<Status>>,
 }
 
@@ -51,6 +54,17 @@ impl CopyControl {
     pub fn set_rate_max(&self, rate: Option<Rate>) {
         let bits = rate.map_or(0, |rate| rate.bits_per_second().max(1));
         self.rate_max.store(bits, Ordering::Relaxed);
+    }
+
+    /// Fixes the number of streams from now on; `None` leaves it to the copy.
+    pub fn set_streams(&self, streams: Option<StreamCount>) {
+        let count = streams.map_or(0, StreamCount::get);
+        self.streams.store(count, Ordering::Relaxed);
+    }
+
+    /// The number of streams that is fixed.
+    pub fn streams(&self) -> Option<StreamCount> {
+        StreamCount::new(self.streams.load(Ordering::Relaxed).into()).ok()
     }
 
     /// Sets the status that other programs are told.

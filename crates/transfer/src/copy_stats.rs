@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
 use copy_net::control_socket::Status;
-use observe::Limit;
+use observe::{Limit, StreamCount};
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{self, Entry, Kind, Message, Problem, ProblemKind, Removed};
 
@@ -36,6 +36,7 @@ pub(crate) struct CopyStats<'a> {
     rates: RateHistory,
     sending: SenderStatus,
     rate_max: Option<Rate>,
+    streams: Option<StreamCount>,
     /// It grows while the copy gets on; see [`CopyStats::steps`].
     steps: u64,
     /// The most bytes that any conversation came to.
@@ -80,6 +81,7 @@ impl<'a> CopyStats<'a> {
             rates: RateHistory::default(),
             sending: SenderStatus::default(),
             rate_max: control.rate_max(),
+            streams: None,
             control: control.clone(),
             steps: 0,
             done_most: Bytes::ZERO,
@@ -104,6 +106,7 @@ impl<'a> CopyStats<'a> {
     /// Another conversation tells everything once more.
     pub(crate) fn begin_counting(&mut self) {
         self.counts = Counts::default();
+        self.streams = None;
         self.rates = RateHistory::default();
         let outcome = &mut self.outcome;
         (outcome.skipped, outcome.folders, outcome.links) = (0, 0, 0);
@@ -148,6 +151,15 @@ impl<'a> CopyStats<'a> {
         let wanted = self.control.rate_max();
         (wanted != self.rate_max).then(|| {
             self.rate_max = wanted;
+            wanted
+        })
+    }
+
+    /// Another fixed number of streams, when one has just been set; within this conversation.
+    pub(crate) fn new_streams(&mut self) -> Option<Option<StreamCount>> {
+        let wanted = self.control.streams();
+        (wanted != self.streams).then(|| {
+            self.streams = wanted;
             wanted
         })
     }

@@ -22,6 +22,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use copy_net::StreamHandle;
+use observe::StreamCount;
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{Filter, Message, Opening, Problem};
 
@@ -116,7 +117,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
     fn on_message(&mut self, message: Message, context: &SessionContext) -> Result<(), SessionEnd> {
         match message {
             Message::Streams(count) => self.stream_set.grow(count.min(STREAMS_MAX), context),
-            Message::Alive(_) | Message::RateMax(_) => (),
+            Message::Alive(_) | Message::RateMax(_) | Message::FixedStreams(_) => (),
             other => return self.state.on_message(other, context),
         }
         Ok(())
@@ -138,6 +139,9 @@ impl<'a, 'o> Receiver<'a, 'o> {
     fn tick(&mut self, context: &SessionContext) {
         if let Some(rate) = self.state.stats.new_rate_max() {
             context.send(Message::RateMax(rate.map(Rate::bits_per_second)));
+        }
+        if let Some(streams) = self.state.stats.new_streams() {
+            context.send(Message::FixedStreams(streams.map(StreamCount::get)));
         }
         let now = context.now();
         if now.since(self.last) >= TICK {

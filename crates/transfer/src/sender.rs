@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use observe::StreamCount;
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{Activity, Message, Opening};
 
@@ -113,9 +114,17 @@ impl<'a, 'o> Sender<'a, 'o> {
             Message::RateMax(rate) => {
                 self.set_rate_max(rate.map(Rate::from_bits_per_second), context.now());
             }
+            Message::FixedStreams(streams) => self.fix_streams(streams),
             other => return self.state.on_message(other, context),
         }
         Ok(())
+    }
+
+    /// So many streams from now on; none leaves it to the steering.
+    fn fix_streams(&mut self, streams: Option<u16>) {
+        let count = streams.map(|count| StreamCount::new(count.into()));
+        // A number that no copy may have is none.
+        self.streams.fix(count.and_then(Result::ok));
     }
 
     /// Another bound on the rate of all streams together.
@@ -131,6 +140,9 @@ impl<'a, 'o> Sender<'a, 'o> {
         }
         if let Some(rate) = self.state.stats.new_rate_max() {
             self.set_rate_max(rate, now);
+        }
+        if let Some(streams) = self.state.stats.new_streams() {
+            self.streams.fix(streams);
         }
         if now.since(self.last) < TICK {
             return Ok(());

@@ -202,7 +202,10 @@ fn is_progress(event: &Event) -> bool {
         Event::Message(Message::Alive(activity)) => activity.bytes > 0,
         Event::Message(message) => !matches!(
             message,
-            Message::Sending { .. } | Message::Streams(_) | Message::RateMax(_)
+            Message::Sending { .. }
+                | Message::Streams(_)
+                | Message::RateMax(_)
+                | Message::FixedStreams(_)
         ),
         Event::Joined(..) | Event::NotJoined(_) | Event::StreamOver(..) => false,
         _ => true,

@@ -160,6 +160,16 @@ impl Online {
         self.steer(why)
     }
 
+    /// So many streams from now on, without a search; `None` goes on with a search from there.
+    pub fn fix(&mut self, streams: Option<StreamCount>) {
+        self.plan.streams = streams;
+        self.phase = REST_BEGINS;
+        self.begin_look();
+        if let Some(streams) = streams {
+            self.streams = streams.min(self.plan.streams_max);
+        }
+    }
+
     /// Streams as they should be now.
     pub fn streams(&self) -> StreamCount {
         self.streams

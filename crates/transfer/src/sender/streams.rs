@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use copy_net::Channel;
-use observe::{Limit, TcpSample};
+use observe::{Limit, StreamCount, TcpSample};
 use steer::online::{Activity, Interval, Meter, Online, Streams as Seen};
 use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
@@ -135,6 +135,15 @@ impl Streams {
             self.rate_max = rate;
             self.queue.set_rate_max(rate);
             self.pace(&self.readings(now));
+        }
+    }
+
+    /// So many streams from now on; `None` leaves it to the steering. A gentle copy has as many as
+    /// reach the rate that it may have.
+    pub(crate) fn fix(&mut self, streams: Option<StreamCount>) {
+        self.online.fix(streams);
+        if self.scavenger.is_none() {
+            self.target = self.online.streams().get();
         }
     }
 

@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use campaign_plan::{Campaign as Plan, GroupName, Link};
+use campaign_plan::{Campaign as Plan, Gentle, GroupName, Link};
 use campaign_store::{
     Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots, StoreError,
 };
-use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver};
+use observe::StreamCount;
+use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver, Reading};
 use units::{Bytes, Span};
 use wire::copy::ProblemKind;
 
+use super::link_share::LinkShare;
 use super::outcomes::Outcomes;
 use super::patience::{is_busy, patiently};
 use super::places::{self, Ends};
@@ -163,6 +166,7 @@ impl Campaign {
             return Ok(ShardEnd::NotFinished(waits(&row.shard.group, &before)));
         }
         let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
+        let present = current.group(row.shard.group.as_str());
         let running = Running {
             watcher: Watcher {
                 folder: &self.folder,
@@ -174,6 +178,9 @@ impl Campaign {
             run: ShardRun::of(&self.folder, row)?,
             row,
             link: &link,
+            weight: present
+                .map_or(group.priority, |group| group.priority)
+                .into(),
             ends,
         };
         match running.run(options, on_event) {
@@ -226,6 +233,8 @@ struct Running<'a> {
     run: ShardRun,
     row: &'a ShardRow,
     link: &'a Link,
+    /// Parts of the link's streams: the priority of the group.
+    weight: u16,
     ends: Ends,
 }
 
@@ -250,8 +259,8 @@ impl Running<'_> {
         let mut sum = Sum::default();
         let todo = self.todo(&mut sum)?;
         if !todo.is_empty() {
-            let _slot = self.slot(on_event)?;
-            self.copy_all(todo, &mut sum, on_event)?;
+            let slot = self.slot(on_event)?;
+            self.copy_all(todo, &slot, &mut sum, on_event)?;
         }
         let before = match before {
             Some(before) => Some(before),
@@ -335,6 +344,7 @@ impl Running<'_> {
     fn copy_all(
         &self,
         todo: Vec<Entry>,
+        slot: &Slot,
         sum: &mut Sum,
         on_event: &mut OnEvent<'_>,
     ) -> Result<(), Stop> {
@@ -348,7 +358,7 @@ impl Running<'_> {
             bytes: Bytes::new(bytes),
         });
         for batch in batches(todo, self.ends.direction) {
-            self.copy(batch, sum, on_event)?;
+            self.copy(batch, slot, sum, on_event)?;
         }
         Ok(())
     }
@@ -356,13 +366,16 @@ impl Running<'_> {
     fn copy(
         &self,
         batch: Vec<Entry>,
+        slot: &Slot,
         sum: &mut Sum,
         on_event: &mut OnEvent<'_>,
     ) -> Result<(), Stop> {
         let request = request(&self.ends, self.link, &batch, self.watcher.share())?;
         let control = CopyControl::default();
         let mut notes = self.run.notes()?;
+        let newest = Mutex::new(None);
         let mut telling = Telling {
+            newest: &newest,
             outcomes: Outcomes::new(batch, &mut notes),
             run: &self.run,
             row: self.row,
@@ -375,7 +388,14 @@ impl Running<'_> {
                 transfer::copy(&request.spec, &control, &mut telling)
             })
         };
-        let (copied, halt) = self.watcher.beside(&control, copying);
+        let mut share = self.link_share(slot);
+        let look = || {
+            let told = *newest.lock().unwrap_or_else(PoisonError::into_inner);
+            if let (Some(share), Some((done, reading))) = (&mut share, told) {
+                share.look(&control, done, reading);
+            }
+        };
+        let (copied, halt) = self.watcher.beside(&control, look, copying);
         let Telling { mut outcomes, .. } = telling;
         let trouble = outcomes.trouble.take();
         let result = match copied {
@@ -407,6 +427,15 @@ impl Running<'_> {
             Some(error) => Err(error.into()),
             None => result,
         }
+    }
+
+    /// A gentle copy gives way by itself. One that has more streams than one search may choose is
+    /// not searched for.
+    fn link_share(&self, slot: &Slot) -> Option<LinkShare<'_>> {
+        let streams = self.link.streams.map(|all| StreamCount::new(all.into()));
+        let streams = streams.transpose().ok()?;
+        let is_shared = self.link.gentle == Gentle::No;
+        is_shared.then(|| LinkShare::new(self.watcher.slots, slot, self.weight, streams))
     }
 
     /// Looks once more at the end that is here: what changed meanwhile is not what was planned.
@@ -476,6 +505,7 @@ fn ended(error: CopyError, halt: Option<Halt>) -> Stop {
 
 /// Passes on what the copy tells, and writes down how far it is.
 struct Telling<'a, 'n> {
+    newest: &'a Mutex<Option<(Bytes, Reading)>>,
     outcomes: Outcomes<'n>,
     run: &'a ShardRun,
     row: &'a ShardRow,
@@ -488,6 +518,8 @@ impl CopyObserver for Telling<'_, '_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.outcomes.on_event(event);
         if let CopyEvent::Progress(progress) = event {
+            let newest = Some((progress.done, progress.reading));
+            *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;
             let is_due = self
                 .told
                 .is_none_or(|told| told.elapsed().as_millis() >= 900);

@@ -63,7 +63,14 @@ impl Watcher<'_> {
     }
 
     /// Runs `copy` and watches it. Returns what it returns, and why it was ended, if it was.
-    pub fn beside<T>(&self, control: &CopyControl, copy: impl FnOnce() -> T) -> (T, Option<Halt>) {
+    ///
+    /// * `look`: called each time that it looks.
+    pub fn beside<T>(
+        &self,
+        control: &CopyControl,
+        mut look: impl FnMut() + Send,
+        copy: impl FnOnce() -> T,
+    ) -> (T, Option<Halt>) {
         let (is_over, halted) = (AtomicBool::new(false), Mutex::new(None));
         let value = thread::scope(|scope| {
             scope.spawn(|| {
@@ -76,6 +83,7 @@ impl Watcher<'_> {
                     if self.link.rate.is_some() {
                         control.set_rate_max(self.share());
                     }
+                    look();
                     thread::sleep(TICK);
                 }
             });

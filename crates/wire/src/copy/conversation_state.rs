@@ -173,7 +173,7 @@ impl ConversationState {
                 Ok(message)
             }
             Message::Alive(_) => Ok(message),
-            Message::RateMax(_) => {
+            Message::RateMax(_) | Message::FixedStreams(_) => {
                 require(speaker == Speaker::Near, ProtocolRule::Speaker).map(|()| message)
             }
             Message::Failed(problem) => {
@@ -199,14 +199,18 @@ impl ConversationState {
             | Message::FileEnds(_)
             | Message::Streams(_)
             | Message::Sending { .. } => is_sender,
-            Message::RateMax(_) => speaker == Speaker::Near,
+            Message::RateMax(_) | Message::FixedStreams(_) => speaker == Speaker::Near,
             Message::Opened { .. } | Message::Open(_) => return Err(ProtocolRule::Again),
             _ => !is_sender,
         };
         require(who_may, ProtocolRule::Speaker)?;
         let is_idle = matches!(
             message,
-            Message::Alive(_) | Message::Sending { .. } | Message::Streams(_) | Message::RateMax(_)
+            Message::Alive(_)
+                | Message::Sending { .. }
+                | Message::Streams(_)
+                | Message::RateMax(_)
+                | Message::FixedStreams(_)
         );
         // What the sender says about files that failed here may cross this end's word that all is
         // done.
@@ -342,6 +346,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::Bye => "Bye",
         Message::ReadBack { .. } => "ReadBack",
         Message::Removed(_) => "Removed",
+        Message::FixedStreams(_) => "FixedStreams",
     }
 }
 

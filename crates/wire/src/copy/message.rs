@@ -354,4 +354,6 @@ pub enum Message {
     /// (receiver) What the sources do not have is gone, or would be in a dry run. Only where that
     /// was asked for, and after all else is done.
     Removed(Vec<Removed>),
+    /// (near) This number of streams from now on; none leaves it to the sender.
+    FixedStreams(Option<u16>),
 }

@@ -142,6 +142,7 @@ fn a_put_goes_from_opening_to_farewell() {
         (Near, Message::FileEnds(vec![2])),
         (Far, Message::Damaged(range(2, 0, 1 << 20))),
         (Near, Message::RateMax(None)),
+        (Near, Message::FixedStreams(Some(3))),
         (Far, published(2)),
         (Far, Message::Complete),
         (Near, Message::Bye),
@@ -191,6 +192,7 @@ fn each_end_says_its_own_part_only() {
         Message::FileEnds(vec![1]),
         Message::Streams(1),
         Message::RateMax(None),
+        Message::FixedStreams(None),
     ] {
         assert_eq!(refused(&mut protocol, Far, message), ProtocolRule::Speaker);
     }

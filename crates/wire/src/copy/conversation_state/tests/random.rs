@@ -75,6 +75,7 @@ fn any_message() -> impl Strategy<Value = Message> {
         Just(Message::Complete),
         any::<u16>().prop_map(Message::Streams),
         Just(Message::RateMax(None)),
+        any::<Option<u16>>().prop_map(Message::FixedStreams),
         Just(Message::Bye),
     ]
 }
