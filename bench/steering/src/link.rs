@@ -369,7 +369,7 @@ fn means(args: &Args, path: &PathSpec, rule: &dyn Fn() -> Rule) -> Result<Shown,
 fn table(args: &Args, path: &PathSpec) -> Result<(), String> {
     let (rtt, copies) = (path.base_rtt(), args.copies);
     let each = || Rule::Each((0..copies).map(|_| Online::new(plan(rtt))).collect());
-    let link = || Rule::Link(Box::new(LinkSteer::new(plan(rtt))));
+    let link = || Rule::Link(Box::new(LinkSteer::new(plan(rtt), Span::ZERO)));
     let mut best: Option<(u16, Shown)> = None;
     for fixed in [1, 2, 4, 8, 16, 30] {
         let shown = means(args, path, &|| Rule::Fixed(fixed))?;

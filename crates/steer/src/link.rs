@@ -35,15 +35,23 @@ pub struct LinkSteer {
     /// Streams that each copy should have.
     shares: BTreeMap<u32, u16>,
     weights: BTreeMap<u32, u16>,
+    lag: Span,
+    /// For so long what is told is of before the last change.
+    stale_for: Span,
 }
 
 impl LinkSteer {
-    /// Nothing was seen yet. `plan` is that of a single copy, for all of them together.
-    pub fn new(plan: OnlinePlan) -> Self {
+    /// Nothing was seen yet.
+    ///
+    /// * `plan`: that of a single copy, for all of them together.
+    /// * `lag`: how long it takes until copies have heard of a change and tell of it.
+    pub fn new(plan: OnlinePlan, lag: Span) -> Self {
         LinkSteer {
             online: Online::new(plan),
             shares: BTreeMap::new(),
             weights: BTreeMap::new(),
+            lag,
+            stale_for: Span::ZERO,
         }
     }
 
@@ -69,7 +77,7 @@ impl LinkSteer {
     /// use units::Span;
     ///
     /// let rtt = Some(Span::from_millis(80));
-    /// let mut link = LinkSteer::new(OnlinePlan { rtt, ..OnlinePlan::default() });
+    /// let mut link = LinkSteer::new(OnlinePlan { rtt, ..OnlinePlan::default() }, Span::ZERO);
     /// let copy = |number, weight| LinkCopy {
     ///     number,
     ///     weight,
@@ -88,6 +96,9 @@ impl LinkSteer {
         if weights != self.weights {
             self.online.begin_look();
             self.weights = weights;
+            self.stale_for = self.lag;
+        } else if self.stale_for > Span::ZERO {
+            self.stale_for = self.stale_for - length.min(self.stale_for);
         } else if !copies.is_empty() {
             let interval = Interval {
                 length,
@@ -95,7 +106,8 @@ impl LinkSteer {
                 ..Interval::default()
             };
             // Windows are each copy's own: a buffer that binds shows in its own verdict.
-            let _ = self.online.on_interval_bound(&interval, binds(copies));
+            let changed = self.online.on_interval_bound(&interval, binds(copies));
+            self.stale_for = changed.map_or(Span::ZERO, |_| self.lag);
         }
         self.shares = shares(self.online.streams().get(), &self.weights);
         &self.shares
@@ -170,10 +182,11 @@ mod tests {
     const HALF: Span = Span::from_millis(500);
 
     fn begun() -> LinkSteer {
-        LinkSteer::new(OnlinePlan {
+        let plan = OnlinePlan {
             rtt: Some(RTT),
             ..OnlinePlan::default()
-        })
+        };
+        LinkSteer::new(plan, Span::ZERO)
     }
 
     /// Copies of a path that carries `most` streams' worth and no more, for so many seconds.
@@ -247,6 +260,30 @@ mod tests {
         let before = run(&mut link, &[1, 1], 20, 20);
         let after = run(&mut link, &[1], 20, 1);
         assert_eq!(before.values().sum::<u16>(), after.values().sum::<u16>());
+    }
+
+    /// Each pair of copies is faster than the one before, whatever the number of streams.
+    #[test]
+    fn the_gain_of_a_copy_that_began_is_not_that_of_more_streams() {
+        let mut link = begun();
+        for second in 0..60 {
+            let number = 1 + second / 4;
+            let shares = link.shares.clone();
+            let copies = (number..number + 2).map(|number| LinkCopy {
+                number,
+                weight: 1,
+                streams: Streams {
+                    count: shares.get(&number).copied().unwrap_or(0),
+                    arrived: Bytes::new(100_000 * u64::from(number)),
+                    ..Streams::default()
+                },
+                limited_by: Some(Limit::Network),
+            });
+            let copies: Vec<LinkCopy> = copies.collect();
+            link.on_interval(HALF, &copies);
+            link.on_interval(HALF, &copies);
+        }
+        assert!(link.streams().get() <= 27, "{}", link.streams());
     }
 
     #[test]

@@ -233,8 +233,19 @@ impl Online {
     }
 
     /// Something else than the number of streams changed: what was seen since it last changed does
-    /// not count.
+    /// not count. A trial that is not decided is undone, as its gain could be that of the change.
     pub(crate) fn begin_look(&mut self) {
+        match self.phase {
+            Phase::Climbing(Some(before)) => {
+                self.streams = before.streams;
+                self.phase = Phase::Climbing(None);
+            }
+            Phase::Trying(before, _) => {
+                self.streams = before.streams;
+                self.phase = REST_BEGINS;
+            }
+            Phase::Climbing(None) | Phase::Resting { .. } => {}
+        }
         self.since = Span::ZERO;
         self.pool = Pool::default();
         self.free = Span::ZERO;

@@ -18,6 +18,8 @@ use units::{Bytes, Span};
 
 /// How often copies tell how they fare.
 const PERIOD: Duration = Duration::from_secs(1);
+/// Until a copy has read its streams, has connected them, and has told what was confirmed since.
+const LAG: Span = Span::from_secs(3);
 
 /// Takes part for one copy.
 pub(super) struct LinkShare<'a> {
@@ -134,7 +136,7 @@ impl Deciding {
             ..OnlinePlan::default()
         };
         Deciding {
-            steer: LinkSteer::new(plan),
+            steer: LinkSteer::new(plan, LAG),
             before: BTreeMap::new(),
         }
     }
