@@ -15,6 +15,9 @@ use units::{Bytes, Span};
 
 use crate::online::{Interval, Online, OnlinePlan, Streams};
 
+/// Reports come every third of the lag or so.
+const LOOK_LAGS: u64 = 2;
+
 /// What one copy of the link showed in an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkCopy {
@@ -47,7 +50,8 @@ impl LinkSteer {
     /// * `lag`: how long it takes until copies have heard of a change and tell of it.
     pub fn new(plan: OnlinePlan, lag: Span) -> Self {
         LinkSteer {
-            online: Online::new(plan),
+            // Of four reports and more a look has an error by which to judge a gain.
+            online: Online::new(plan).with_looks_of(lag.times(LOOK_LAGS)),
             shares: BTreeMap::new(),
             weights: BTreeMap::new(),
             lag,

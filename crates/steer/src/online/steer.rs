@@ -120,6 +120,8 @@ pub struct Online {
     rate_best: Rate,
     record: Record,
     binds: Option<Limit>,
+    /// Length of a look at least.
+    look_min: Span,
 }
 
 impl Online {
@@ -142,6 +144,7 @@ impl Online {
             rate_best: Rate::ZERO,
             record: Record::default(),
             binds: None,
+            look_min: LOOK_MIN,
             plan,
         }
     }
@@ -232,6 +235,12 @@ impl Online {
         self.record.limited(self.plan.rtt)
     }
 
+    /// Looks last so long at least.
+    pub(crate) fn with_looks_of(mut self, least: Span) -> Self {
+        self.look_min = self.look_min.max(least);
+        self
+    }
+
     /// Something else than the number of streams changed: what was seen since it last changed does
     /// not count. A trial that is not decided is undone, as its gain could be that of the change.
     pub(crate) fn begin_look(&mut self) {
@@ -258,7 +267,7 @@ impl Online {
     /// Whether the look has to go on: for its least time, and for some more where chance could
     /// decide.
     fn needs_longer(&self, look: &Look) -> bool {
-        let least = self.round_trips(LOOK_ROUND_TRIPS).max(LOOK_MIN);
+        let least = self.round_trips(LOOK_ROUND_TRIPS).max(self.look_min);
         if self.pool.length < least {
             return true;
         }

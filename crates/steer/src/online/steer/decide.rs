@@ -4,7 +4,7 @@ use observe::{StreamCount, Window};
 use units::Span;
 
 use super::super::look::{Look, gain_wanted, loss_allowed, streams_for_packets};
-use super::{Change, LOOK_MIN, LOOK_ROUND_TRIPS, Online, Phase, REST, REST_BEGINS, Steer};
+use super::{Change, LOOK_ROUND_TRIPS, Online, Phase, REST, REST_BEGINS, Steer};
 use models::Objective;
 
 /// A rest is twice as long after each trial in vain, up to this.
@@ -172,7 +172,7 @@ impl Online {
         let objective = self.plan.objective;
         let has_fallen = look.gain_over(&base, objective) < -DRIFT;
         let fallen = if has_fallen { fallen + 1 } else { 0 };
-        let since = since + self.round_trips(LOOK_ROUND_TRIPS).max(LOOK_MIN);
+        let since = since + self.round_trips(LOOK_ROUND_TRIPS).max(self.look_min);
         if fallen >= DRIFT_LOOKS {
             return self.attempt(look, Change::Up);
         }
