@@ -1,7 +1,7 @@
 //! Does it pay to steer all copies that share a link as one?
 //!
-//! Some copies over one simulated path, for minutes in virtual time, beside one stream of somebody
-//! else that is there all the time. Each copy ends after a while and another one takes its place.
+//! Some copies over one simulated path, for minutes in virtual time, beside one stream of another
+//! user that is there all the time. Each copy ends after a while and another one takes its place.
 //! The streams are chosen by `trunkline`'s steering of each copy for itself, by that of the link,
 //! by the rules of FTS3 and Globus, and by the best fixed number.
 

@@ -278,6 +278,51 @@ fn a_shard_that_runs_is_not_run_twice_and_ends_cleanly_when_asked() {
     );
 }
 
+/// One of them decides; after its kill another one does.
+#[test]
+fn copies_of_a_link_share_its_streams_and_outlive_the_one_that_decides() {
+    let site = Site::new(0, "copies = 3\nrate = \"6Mbit/s\"\nstreams = 9");
+    for name in ["a", "b", "c"] {
+        fs::write(site.source().join(name), vec![7; 6_000_000]).unwrap();
+    }
+    site.write_plan("copies = 3\nrate = \"6Mbit/s\"\nstreams = 9", "");
+    let plan = fs::read_to_string(site.near("plan.toml")).unwrap();
+    let plan = plan.replace("files = 40", "files = 40\nbytes = \"6MB\"");
+    fs::write(site.near("plan.toml"), plan).unwrap();
+    site.ends(&["plan"], 0);
+    let shards = ["raw-1-00001", "raw-1-00002", "raw-1-00003"];
+    let mut running: Vec<Child> = shards.map(|shard| site.starts(&["run", shard])).into();
+    let shared = || -> Option<Vec<(String, u64)>> {
+        let file = site.folder().join("links/wan/streams.json");
+        let told: Value = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+        let each = told.as_object()?.iter();
+        each.map(|(slot, streams)| Some((slot.clone(), streams.as_u64()?)))
+            .collect()
+    };
+    let all = |slots: &[&str]| {
+        shared().is_some_and(|told| {
+            let whose: Vec<&str> = told.iter().map(|(slot, _)| slot.as_str()).collect();
+            whose == slots && told.iter().map(|(_, streams)| streams).sum::<u64>() == 9
+        })
+    };
+    wait_for(|| all(&["0", "1", "2"]));
+    // The lock of the first slot tells who decides.
+    let lock = fs::read_to_string(site.folder().join("links/wan/slot-0")).unwrap();
+    let is_first = |child: &Child| lock.contains(&format!("process {}", child.id()));
+    let first = running.iter().position(is_first);
+    let mut first = running.swap_remove(first.expect(&lock));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    wait_for(|| all(&["1", "2"]));
+    for child in running {
+        child.wait_with_output().unwrap();
+    }
+    site.write_plan("copies = 1", "");
+    site.ends(&["plan"], 0);
+    site.ends(&["run"], 0);
+    site.assert_same();
+}
+
 fn wait_for(mut is_so: impl FnMut() -> bool) {
     for _ in 0..600 {
         if is_so() {
