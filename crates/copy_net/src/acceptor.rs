@@ -27,8 +27,8 @@ use super::handshaking::{Handshaking, Identified};
 use super::identity::Identity;
 use super::session_registry::SessionRegistry;
 use super::{
-    AcceptedChannel, AcceptedRemote, AcceptedSession, Channel, ChannelHandler, CopyHandler,
-    SOFTWARE,
+    AcceptedChannel, AcceptedController, AcceptedRemote, AcceptedSession, Channel, ChannelHandler,
+    CopyHandler, SOFTWARE,
 };
 use sockets::Clock;
 use sockets::eviction;
@@ -111,10 +111,30 @@ impl Handler {
         }
     }
 
-    fn serves_remote(&self) -> bool {
+    /// Why nothing is served for that purpose, where that is so.
+    fn unserved(&self, purpose: Purpose) -> Option<Rejection> {
+        let copies = match self {
+            Handler::Copies(copies) => Some(copies),
+            Handler::Channels(_) => None,
+        };
+        match purpose {
+            Purpose::Copy => None,
+            Purpose::Remote => {
+                let remote = copies.and_then(|copies| copies.remote());
+                remote.is_none().then_some(Rejection::NoRemote)
+            }
+            Purpose::Grant | Purpose::Push => {
+                let third_party = copies.and_then(|copies| copies.third_party());
+                third_party.is_none().then_some(Rejection::NoThirdParty)
+            }
+        }
+    }
+
+    /// The name whose places a session takes.
+    fn holder(&self, name: &KeyName) -> KeyName {
         match self {
-            Handler::Copies(copies) => copies.remote().is_some(),
-            Handler::Channels(_) => false,
+            Handler::Copies(copies) => copies.holder(name),
+            Handler::Channels(_) => name.clone(),
         }
     }
 
@@ -136,10 +156,28 @@ pub(super) struct Shared {
 
 /// A conversation with its thread.
 struct Running {
-    name: KeyName,
-    purpose: Purpose,
+    holder: KeyName,
+    place: Place,
     handle: StreamHandle,
     thread: JoinHandle<()>,
+}
+
+/// What a session takes a place among.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Copies, those that another host commands included.
+    Copy,
+    /// Sessions that only ask.
+    Session,
+}
+
+impl Place {
+    fn of(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Copy | Purpose::Push => Place::Copy,
+            Purpose::Remote | Purpose::Grant => Place::Session,
+        }
+    }
 }
 
 /// Why a session is not served.
@@ -317,61 +355,62 @@ impl Acceptor {
     /// Why a session is not served: what it is for, that one more is too many, or that others wait
     /// before it.
     fn refused(&mut self, admitted: &Admitted, address: IpAddr) -> Option<Refused> {
-        match admitted.purpose {
-            Purpose::Remote if !self.shared.handler.serves_remote() => {
-                Some(refused_for(Rejection::NoRemote))
-            }
-            Purpose::Remote => self.full(admitted).map(refused_for),
-            Purpose::Copy => self.queued(admitted, address),
+        if let Some(unserved) = self.shared.handler.unserved(admitted.purpose) {
+            return Some(refused_for(unserved));
+        }
+        let holder = self.shared.handler.holder(&admitted.key_name);
+        match Place::of(admitted.purpose) {
+            Place::Copy => self.queued(&holder, address),
+            Place::Session => self.full(Place::Session, &holder).map(refused_for),
         }
     }
 
     /// The bound that one more session would break.
-    fn full(&self, admitted: &Admitted) -> Option<Rejection> {
-        let (purpose, name, limits) = (admitted.purpose, &admitted.key_name, &self.shared.limits);
-        let (is_full, is_own_full) = (self.free(purpose) == 0, self.is_own_full(purpose, name));
-        let name = name.clone();
-        match purpose {
-            Purpose::Copy if is_full => Some(Rejection::Busy(limits.conversations)),
-            Purpose::Remote if is_full => Some(Rejection::BusyRemote(limits.remotes)),
-            Purpose::Copy if is_own_full => {
+    fn full(&self, place: Place, holder: &KeyName) -> Option<Rejection> {
+        let limits = &self.shared.limits;
+        let (is_full, is_own_full) = (self.free(place) == 0, self.is_own_full(place, holder));
+        let name = holder.clone();
+        match place {
+            Place::Copy if is_full => Some(Rejection::Busy(limits.conversations)),
+            Place::Session if is_full => Some(Rejection::BusyRemote(limits.remotes)),
+            Place::Copy if is_own_full => {
                 Some(Rejection::BusyName(name, limits.conversations_per_name))
             }
-            Purpose::Remote if is_own_full => {
+            Place::Session if is_own_full => {
                 Some(Rejection::BusyRemoteName(name, limits.remotes_per_name))
             }
-            Purpose::Copy | Purpose::Remote => None,
+            Place::Copy | Place::Session => None,
         }
     }
 
     /// Places that are free.
-    fn free(&self, purpose: Purpose) -> usize {
-        let most = match purpose {
-            Purpose::Copy => self.shared.limits.conversations,
-            Purpose::Remote => self.shared.limits.remotes,
+    fn free(&self, place: Place) -> usize {
+        let most = match place {
+            Place::Copy => self.shared.limits.conversations,
+            Place::Session => self.shared.limits.remotes,
         };
-        let alike = self.sessions.iter().filter(|one| one.purpose == purpose);
+        let alike = self.sessions.iter().filter(|one| one.place == place);
         most.saturating_sub(alike.count())
     }
 
     /// Whether a name has all places that one may have.
-    fn is_own_full(&self, purpose: Purpose, name: &KeyName) -> bool {
-        let most = match purpose {
-            Purpose::Copy => self.shared.limits.conversations_per_name,
-            Purpose::Remote => self.shared.limits.remotes_per_name,
+    fn is_own_full(&self, place: Place, holder: &KeyName) -> bool {
+        let most = match place {
+            Place::Copy => self.shared.limits.conversations_per_name,
+            Place::Session => self.shared.limits.remotes_per_name,
         };
-        let alike = self.sessions.iter().filter(|one| one.purpose == purpose);
-        alike.filter(|one| one.name == *name).count() >= most
+        let alike = self.sessions.iter().filter(|one| one.place == place);
+        alike.filter(|one| one.holder == *holder).count() >= most
     }
 
     /// A copy that has to wait gets a ticket, and places go to those who asked first.
-    fn queued(&mut self, admitted: &Admitted, address: IpAddr) -> Option<Refused> {
-        let (name, now) = (&admitted.key_name, self.clock.now());
+    fn queued(&mut self, name: &KeyName, address: IpAddr) -> Option<Refused> {
+        let now = self.clock.now();
         let mut queue = std::mem::take(&mut self.queue);
-        let may_come = |name: &KeyName| !self.is_own_full(Purpose::Copy, name);
+        let may_come = |name: &KeyName| !self.is_own_full(Place::Copy, name);
         let ahead = queue.ahead(name, address, now, may_come);
-        let full = self.full(admitted);
-        let turn = || (ahead >= self.free(Purpose::Copy)).then_some(Rejection::Queued(ahead));
+        let full = self.full(Place::Copy, name);
+        let turn = || (ahead >= self.free(Place::Copy)).then_some(Rejection::Queued(ahead));
         let refused = full.or_else(turn).map(|reason| {
             let ahead = u16::try_from(ahead).unwrap_or(u16::MAX);
             let what = reason.to_string();
@@ -397,7 +436,10 @@ impl Acceptor {
         };
         let socket = Arc::new(socket);
         let handle = StreamHandle::new(&socket);
-        let (name, purpose) = (admitted.key_name.clone(), admitted.purpose);
+        let (holder, purpose) = (
+            self.shared.handler.holder(&admitted.key_name),
+            admitted.purpose,
+        );
         let thread = match &self.shared.handler {
             Handler::Copies(handler) if purpose == Purpose::Remote => {
                 socket.set_nonblocking(false)?;
@@ -412,6 +454,20 @@ impl Acceptor {
                 session_thread("remote", move || {
                     if let Some(remote) = handler.remote() {
                         remote.serve_remote(accepted);
+                    }
+                })?
+            }
+            Handler::Copies(handler) if purpose != Purpose::Copy => {
+                let conversation = Conversation::start(socket, tls, self.shared.limits.silence)?;
+                let accepted = AcceptedController {
+                    peer,
+                    admitted,
+                    conversation,
+                };
+                let handler = Arc::clone(handler);
+                session_thread("controller", move || {
+                    if let Some(third_party) = handler.third_party() {
+                        third_party.serve_controller(accepted);
                     }
                 })?
             }
@@ -440,8 +496,8 @@ impl Acceptor {
             }
         };
         self.sessions.push(Running {
-            name,
-            purpose,
+            holder,
+            place: Place::of(purpose),
             handle,
             thread,
         });
@@ -484,6 +540,7 @@ fn session_thread(name: &str, serve: impl FnOnce() + Send + 'static) -> io::Resu
 fn refused_for(reason: Rejection) -> Refused {
     let hint = match reason {
         Rejection::NoRemote => "copy whole files with `trunkline copy`",
+        Rejection::NoThirdParty => "copy from or to the host that you are on",
         _ => "try again when one of them is done",
     };
     let told = refusal(&Refusal {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use units::Span;
 use wire::copy::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
+use wire::third_party::Report;
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -137,6 +138,25 @@ impl Dialer {
     /// As [`control`](Self::control).
     pub fn remote(&self, places: &[Address], token: &Token) -> Result<DialedRemote, DialError> {
         self.bytes(places, token, Purpose::Remote)
+    }
+
+    /// The same for a controller of a third-party copy ([`wire::third_party`]).
+    ///
+    /// * `purpose`: what it comes for.
+    ///
+    /// # Errors
+    /// As [`control`](Self::control).
+    pub fn controller(
+        &self,
+        places: &[Address],
+        token: &Token,
+        purpose: Purpose,
+    ) -> Result<(Conversation<Report>, SocketAddr), DialError> {
+        let dialed = self.bytes(places, token, purpose)?;
+        let peer = dialed.peer;
+        let conversation = dialed.channel.into_conversation(self.silence);
+        let failed = |source| DialError::during(peer, self.timeout, source);
+        Ok((conversation.map_err(failed)?, peer))
     }
 
     fn bytes(

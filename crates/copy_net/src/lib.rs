@@ -47,6 +47,7 @@ use std::net::SocketAddr;
 
 use sockets::random;
 use wire::copy::{Admitted, Key, KeyName, Rights, Secret};
+use wire::third_party::Order;
 
 pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection};
 pub use channel::Channel;
@@ -78,6 +79,18 @@ pub trait CopyHandler: Send + Sync {
         None
     }
 
+    /// Serves the controllers of third-party copies ([`wire::third_party`]); without, none are
+    /// served.
+    fn third_party(&self) -> Option<&dyn ThirdPartyHandler> {
+        None
+    }
+
+    /// The name whose places a session under that name takes: tokens for one copy take those of
+    /// the name that they were granted to.
+    fn holder(&self, name: &KeyName) -> KeyName {
+        name.clone()
+    }
+
     /// A connection was rejected.
     fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         let _ = (peer, reason);
@@ -88,6 +101,13 @@ pub trait CopyHandler: Send + Sync {
 pub trait RemoteHandler: Send + Sync {
     /// Serves one session, on a thread of its own. It ends early when the listening end stops.
     fn serve_remote(&self, accepted: AcceptedRemote);
+}
+
+/// What a listening end does with the controllers of third-party copies.
+pub trait ThirdPartyHandler: Send + Sync {
+    /// Serves one of them, on a thread of its own; its purpose says whether it wants a token or
+    /// commands a copy. It ends early when the listening end stops.
+    fn serve_controller(&self, accepted: AcceptedController);
 }
 
 /// What a listening end does with authenticated connections that carry another protocol than copies
@@ -127,6 +147,17 @@ pub struct AcceptedRemote {
     pub channel: Channel,
     /// The streams that it opens to here.
     pub streams: IncomingStreams,
+}
+
+/// A controller of a third-party copy that is authenticated.
+#[derive(Debug)]
+pub struct AcceptedController {
+    /// Where it is.
+    pub peer: SocketAddr,
+    /// Who it is, what it may, and what it came for.
+    pub admitted: Admitted,
+    /// What it says.
+    pub conversation: Conversation<Order>,
 }
 
 /// A session whose near end is authenticated.

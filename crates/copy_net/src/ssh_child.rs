@@ -22,7 +22,8 @@ use super::identity::{Fingerprint, Identity};
 use super::listener::{ListenError, Listener};
 use super::ssh::{KEY_NAME, LEAVE};
 use super::{
-    AcceptLimits, AcceptedRemote, AcceptedSession, CopyHandler, Rejection, RemoteHandler, SOFTWARE,
+    AcceptLimits, AcceptedController, AcceptedRemote, AcceptedSession, CopyHandler, Rejection,
+    RemoteHandler, SOFTWARE, ThirdPartyHandler,
 };
 use sockets::Clock;
 
@@ -226,8 +227,27 @@ impl CopyHandler for CountingHandler {
         self.inner.remote().map(|_| self as &dyn RemoteHandler)
     }
 
+    fn third_party(&self) -> Option<&dyn ThirdPartyHandler> {
+        let third_party = self.inner.third_party();
+        third_party.map(|_| self as &dyn ThirdPartyHandler)
+    }
+
+    fn holder(&self, name: &KeyName) -> KeyName {
+        self.inner.holder(name)
+    }
+
     fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         self.inner.rejected(peer, reason);
+    }
+}
+
+impl ThirdPartyHandler for CountingHandler {
+    fn serve_controller(&self, accepted: AcceptedController) {
+        self.presence.sessions.fetch_add(1, Ordering::Relaxed);
+        let _gone = EndGuard(&self.presence.sessions);
+        if let Some(third_party) = self.inner.third_party() {
+            third_party.serve_controller(accepted);
+        }
     }
 }
 

@@ -26,6 +26,9 @@ pub struct Copy {
     pub direction: Direction,
     /// How the far end was reached.
     pub over: Over,
+    /// The host that sent the files at the command of this one: of a third-party copy alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_host: Option<String>,
     /// What was copied, as the user wrote it.
     pub sources: Vec<String>,
     /// Where to.
@@ -250,6 +253,8 @@ impl Copy {
             && self.asked.rate_max_bits_per_second.is_none()
             && self.asked.gentle_added_rtt_max_seconds.is_none();
         let by = self.limit.as_ref().map(|limit| limit.by);
-        free && self.streams > 0 && by.is_some_and(Limit::is_of_the_network)
+        // The path between two other hosts is not the one from here.
+        let is_own = self.source_host.is_none();
+        free && is_own && self.streams > 0 && by.is_some_and(Limit::is_of_the_network)
     }
 }

@@ -1,16 +1,21 @@
-//! The near end: connects, sends the request, and reconnects when the far end was lost.
+//! The near end: connects, sends the request, and reconnects when the far end was lost. So does
+//! the controller of a third-party copy.
 
 mod connect;
+mod controller;
+mod host;
 mod retry;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copy::{CopyDirection, Message, NoPlace, Problem, ProblemKind, Speaker};
+use wire::copy::{CopyDirection, Message, NoPlace, Opening, Problem, ProblemKind, Speaker};
 
 use self::connect::Connector;
+use self::controller::Controller;
 use self::retry::RetryTimer;
 use crate::copy_stats::CopyStats;
 use crate::opening::opening;
@@ -18,7 +23,11 @@ use crate::root::Root;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::stream_set::StreamSource;
-use crate::{Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, FarHost, Outcome};
+use crate::{
+    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, FarHost, NearEnd, Outcome,
+};
+
+pub(crate) use self::connect::{Connected, dial, why_not};
 
 /// How long the far end may take to answer the request.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
@@ -44,16 +53,58 @@ pub fn copy(
         control.set_rate_max(spec.options.rate_max);
     }
     let mut stats = CopyStats::new(observer, control);
-    let mut near = Near::new(spec)?;
-    let mut retry = RetryTimer::new(spec.patience);
+    match &spec.near {
+        NearEnd::Here(paths) => repeat(&mut Near::new(spec, paths)?, spec.patience, &mut stats),
+        NearEnd::At(source) => repeat(
+            &mut Controller::new(spec, source)?,
+            spec.patience,
+            &mut stats,
+        ),
+    }
+}
+
+/// What opens a copy as often as it takes.
+trait Opener {
+    /// Opens it once, and runs it to the end of that session.
+    fn attempt(&mut self, stats: &mut CopyStats<'_>) -> SessionEnd;
+    /// Whether the other end was there.
+    fn presence(&mut self) -> &mut Presence;
+    /// Which end was lost or not reached in the last attempt.
+    fn peer(&self) -> String;
+    /// What to look at when it was never there.
+    fn how_to_reach(&self) -> String;
+}
+
+/// Whether the far end was there.
+#[derive(Debug, Default)]
+struct Presence {
+    /// When a session last made progress, the first one began, or the far end had no place; `None`
+    /// if it was never there. One that answers and goes away each time counts as lost.
+    seen: Option<Instant>,
+    /// There was a session.
+    has_begun: bool,
+}
+
+impl Presence {
+    /// A session begins.
+    fn begin(&mut self) {
+        self.seen.get_or_insert_with(Instant::now);
+        self.has_begun = true;
+    }
+}
+
+/// Opens the copy until it is done, or the far end has been gone for as long as `patience`.
+fn repeat(
+    opener: &mut dyn Opener,
+    patience: Span,
+    stats: &mut CopyStats<'_>,
+) -> Result<Outcome, CopyError> {
+    let mut retry = RetryTimer::new(patience);
     loop {
-        match near.attempt(&mut stats) {
+        match opener.attempt(stats) {
             SessionEnd::Done => return Ok(stats.conclude()),
             SessionEnd::Problem(problem) => return Err(problem.into()),
-            SessionEnd::Cancelled => {
-                let so_far = Box::new(stats.conclude());
-                return Err(CopyError::Cancelled { so_far });
-            }
+            SessionEnd::Cancelled => return Err(cancelled(stats)),
             SessionEnd::NoPlace(no_place) => {
                 let (at, retry_in) = (stats.now(), QUEUE_PAUSE.into());
                 let NoPlace { what: why, ahead } = no_place;
@@ -63,31 +114,52 @@ pub fn copy(
                     ahead,
                     retry_in,
                 });
-                if !wait(QUEUE_PAUSE, &stats) {
-                    let so_far = Box::new(stats.conclude());
-                    return Err(CopyError::Cancelled { so_far });
+                if !wait(QUEUE_PAUSE, stats) {
+                    return Err(cancelled(stats));
                 }
-                near.seen = Some(Instant::now());
+                let presence = opener.presence();
+                presence.seen = Some(Instant::now());
                 // One that comes back after an outage began before it.
-                if !near.has_begun {
+                if !presence.has_begun {
                     stats.begin_now();
                 }
             }
             SessionEnd::Lost(why) => {
-                let pause = retry.pause(near.seen, Instant::now());
-                let Some(pause) = pause.filter(|_| near.may_come_back()) else {
-                    return Err(near.lost(&stats, why));
+                // A far end that was never there is not waited for: its name may be wrong.
+                let Some(pause) = retry.pause(opener.presence().seen, Instant::now()) else {
+                    return Err(lost(opener, patience, stats, why));
                 };
                 let retry_in = Span::from(pause);
                 let at = stats.now();
                 stats.tell(&CopyEvent::Lost { at, why, retry_in });
                 stats.outcome.reconnects += 1;
-                if !wait(pause, &stats) {
-                    let so_far = Box::new(stats.conclude());
-                    return Err(CopyError::Cancelled { so_far });
+                if !wait(pause, stats) {
+                    return Err(cancelled(stats));
                 }
             }
         }
+    }
+}
+
+fn cancelled(stats: &CopyStats<'_>) -> CopyError {
+    let so_far = Box::new(stats.conclude());
+    CopyError::Cancelled { so_far }
+}
+
+fn lost(opener: &mut dyn Opener, patience: Span, stats: &CopyStats<'_>, why: String) -> CopyError {
+    let peer = opener.peer();
+    match opener.presence().seen {
+        Some(_) => CopyError::Lost {
+            peer,
+            why,
+            patience,
+            so_far: Box::new(stats.conclude()),
+        },
+        None => CopyError::Unreachable {
+            peer,
+            why,
+            hint: Some(opener.how_to_reach()),
+        },
     }
 }
 
@@ -105,45 +177,72 @@ fn wait(pause: Duration, stats: &CopyStats<'_>) -> bool {
 
 struct Near<'a> {
     spec: &'a CopySpec,
+    paths: &'a [PathBuf],
     copy: [u8; 16],
     connector: Connector<'a>,
-    /// When a session last made progress, the first one began, or the far end had no place; `None`
-    /// if it was never there. One that answers and goes away each time counts as lost.
-    seen: Option<Instant>,
-    /// There was a session.
-    has_begun: bool,
+    presence: Presence,
 }
 
 impl<'a> Near<'a> {
-    fn new(spec: &'a CopySpec) -> Result<Self, CopyError> {
-        let identity = copy_net::new_secret().map_err(|error| CopyError::Problem {
-            kind: ProblemKind::Request,
-            what: format!("this host gives no random numbers: {error}"),
-            hint: None,
-        })?;
-        // The number is no secret: it is a hash of one.
-        let hash = blake3::derive_key("trunkline copy 1 number", identity.text().as_bytes());
-        let mut copy = [0; 16];
-        copy.copy_from_slice(&hash[..16]);
+    fn new(spec: &'a CopySpec, paths: &'a [PathBuf]) -> Result<Self, CopyError> {
         Ok(Near {
             spec,
-            copy,
+            paths,
+            copy: new_number()?,
             connector: Connector::new(spec),
-            seen: None,
-            has_begun: false,
+            presence: Presence::default(),
         })
     }
 
-    fn peer(&self) -> String {
-        match &self.spec.far.host {
-            FarHost::Server { address, .. } => address.to_string(),
-            FarHost::Ssh { destination, .. } => destination.clone(),
+    fn try_attempt(&mut self, stats: &mut CopyStats<'_>) -> Result<SessionEnd, SessionEnd> {
+        let spec = self.spec;
+        let is_many = self.paths.len() > 1
+            || spec.options.selection.listed.is_some()
+            || spec.direction == CopyDirection::Get
+                && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
+        let mut opening = opening(spec, self.copy, is_many);
+        let files = self.files(&opening).map_err(SessionEnd::Problem)?;
+        opening.fresh = files.is_fresh();
+        let control = stats.control();
+        let connected = self.connector.connect(&opening, &|| control.is_stopped())?;
+        let presence = &mut self.presence;
+        let steps = stats.steps();
+        let end = open_session(connected, &opening, files, stats, &mut || presence.begin());
+        if stats.steps() > steps {
+            self.presence.seen = Some(Instant::now());
         }
+        end
     }
 
-    /// What to look at when it was never there.
-    fn how_to_reach(&self) -> &str {
-        match (&self.spec.far.host, &self.spec.connect) {
+    fn files(&self, opening: &Opening) -> Result<LocalFiles, Problem> {
+        let root = Root::own();
+        let mut paths = bytes_of(self.paths);
+        match self.spec.direction {
+            CopyDirection::Put => {
+                LocalFiles::source(&root, opening, paths, false, &self.spec.options.selection)
+            }
+            CopyDirection::Get => {
+                LocalFiles::store(&root, opening, paths.pop().unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl Opener for Near<'_> {
+    fn attempt(&mut self, stats: &mut CopyStats<'_>) -> SessionEnd {
+        self.try_attempt(stats).unwrap_or_else(|end| end)
+    }
+
+    fn presence(&mut self) -> &mut Presence {
+        &mut self.presence
+    }
+
+    fn peer(&self) -> String {
+        name_of(&self.spec.far.host)
+    }
+
+    fn how_to_reach(&self) -> String {
+        let text = match (&self.spec.far.host, &self.spec.connect) {
             (FarHost::Server { .. }, _) => self
                 .connector
                 .hint()
@@ -159,106 +258,80 @@ impl<'a> Near<'a> {
                 "ssh works, but the far end cannot connect to this one: let a port here through \
                 the firewall and name it with `--port-range`, or leave out `--connect from-far`"
             }
-        }
-    }
-
-    /// A far end that was never there is not waited for: its name may be wrong.
-    fn may_come_back(&self) -> bool {
-        self.seen.is_some()
-    }
-
-    fn lost(&self, stats: &CopyStats<'_>, why: String) -> CopyError {
-        let peer = self.peer();
-        match self.seen {
-            Some(_) => CopyError::Lost {
-                peer,
-                why,
-                patience: self.spec.patience,
-                so_far: Box::new(stats.conclude()),
-            },
-            None => CopyError::Unreachable {
-                peer,
-                why,
-                hint: Some(self.how_to_reach().to_owned()),
-            },
-        }
-    }
-
-    fn attempt(&mut self, stats: &mut CopyStats<'_>) -> SessionEnd {
-        self.try_attempt(stats).unwrap_or_else(|end| end)
-    }
-
-    fn try_attempt(&mut self, stats: &mut CopyStats<'_>) -> Result<SessionEnd, SessionEnd> {
-        let spec = self.spec;
-        let is_many = spec.near.len() > 1
-            || spec.options.selection.listed.is_some()
-            || spec.direction == CopyDirection::Get
-                && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
-        let mut opening = opening(spec, self.copy, is_many);
-        let files = self.files(&opening).map_err(SessionEnd::Problem)?;
-        opening.fresh = files.is_fresh();
-        let control = stats.control();
-        let connected = self.connector.connect(&opening, &|| control.is_stopped())?;
-        let dialed = connected.dialed;
-        let rtt = dialed
-            .conversation
-            .handle()
-            .sample(stats.now())
-            .ok()
-            .and_then(|sample| sample.rtt_min.or(sample.rtt));
-        let at = stats.now();
-        let peer = dialed.peer.to_string();
-        stats.tell(&CopyEvent::Connected { at, peer, rtt });
-        let lost = |error: std::io::Error| SessionEnd::Lost(error.to_string());
-        let message_loop = MessageLoop::start(dialed.conversation, Speaker::Near).map_err(lost)?;
-        let open = Message::Open(Box::new(opening.clone()));
-        match dialed.first_was_sent {
-            true => message_loop.note_sent(open),
-            false => message_loop.send(open),
-        }
-        let stopped = || control.is_stopped().then_some(SessionEnd::Cancelled);
-        let (session, is_fresh) = match message_loop.await_first(ANSWER_MAX, &stopped)? {
-            Message::Opened { session, fresh } => (session, fresh),
-            Message::Failed(problem) => return Err(SessionEnd::Problem(problem)),
-            other => return Err(protocol(format!("{other:?} is no answer"))),
         };
-        self.seen.get_or_insert_with(Instant::now);
-        self.has_begun = true;
-        let steps = stats.steps();
-        let setup = SessionSetup {
-            opening: &opening,
-            files,
-            stream_source: match connected.incoming {
-                None => StreamSource::Dial {
-                    dialer: dialed.streams,
-                    session,
-                    plain: spec.options.plain,
-                    preconnected: connected.preconnected,
-                },
-                Some(incoming) => StreamSource::Ask(Arc::new(incoming)),
-            },
-            is_fresh,
-            rtt,
-        };
-        let end = run_session(message_loop, setup, stats, &stopped);
-        if stats.steps() > steps {
-            self.seen = Some(Instant::now());
-        }
-        Ok(end)
+        text.to_owned()
     }
+}
 
-    fn files(&self, opening: &wire::copy::Opening) -> Result<LocalFiles, Problem> {
-        let root = Root::own();
-        let mut paths = bytes_of(&self.spec.near);
-        match self.spec.direction {
-            CopyDirection::Put => {
-                LocalFiles::source(&root, opening, paths, false, &self.spec.options.selection)
-            }
-            CopyDirection::Get => {
-                LocalFiles::store(&root, opening, paths.pop().unwrap_or_default())
-            }
-        }
+/// How users call a far end.
+fn name_of(host: &FarHost) -> String {
+    match host {
+        FarHost::Server { address, .. } => address.to_string(),
+        FarHost::Ssh { destination, .. } => destination.clone(),
     }
+}
+
+/// The number of a new copy.
+fn new_number() -> Result<[u8; 16], CopyError> {
+    let identity = copy_net::new_secret().map_err(|error| CopyError::Problem {
+        kind: ProblemKind::Request,
+        what: format!("this host gives no random numbers: {error}"),
+        hint: None,
+    })?;
+    // The number is no secret: it is a hash of one.
+    let hash = blake3::derive_key("trunkline copy 1 number", identity.text().as_bytes());
+    let mut copy = [0; 16];
+    copy.copy_from_slice(&hash[..16]);
+    Ok(copy)
+}
+
+/// Opens the copy on a connection, and runs it to the end of the session.
+///
+/// * `on_opened`: the far end has accepted it.
+pub(crate) fn open_session(
+    connected: Connected,
+    opening: &Opening,
+    files: LocalFiles,
+    stats: &mut CopyStats<'_>,
+    on_opened: &mut dyn FnMut(),
+) -> Result<SessionEnd, SessionEnd> {
+    let control = stats.control();
+    let dialed = connected.dialed;
+    let sample = dialed.conversation.handle().sample(stats.now()).ok();
+    let rtt = sample.and_then(|sample| sample.rtt_min.or(sample.rtt));
+    let at = stats.now();
+    let peer = dialed.peer.to_string();
+    stats.tell(&CopyEvent::Connected { at, peer, rtt });
+    let lost = |error: std::io::Error| SessionEnd::Lost(error.to_string());
+    let message_loop = MessageLoop::start(dialed.conversation, Speaker::Near).map_err(lost)?;
+    let open = Message::Open(Box::new(opening.clone()));
+    match dialed.first_was_sent {
+        true => message_loop.note_sent(open),
+        false => message_loop.send(open),
+    }
+    let stopped = || control.is_stopped().then_some(SessionEnd::Cancelled);
+    let (session, is_fresh) = match message_loop.await_first(ANSWER_MAX, &stopped)? {
+        Message::Opened { session, fresh } => (session, fresh),
+        Message::Failed(problem) => return Err(SessionEnd::Problem(problem)),
+        other => return Err(protocol(format!("{other:?} is no answer"))),
+    };
+    on_opened();
+    let setup = SessionSetup {
+        opening,
+        files,
+        stream_source: match connected.incoming {
+            None => StreamSource::Dial {
+                dialer: dialed.streams,
+                session,
+                plain: opening.plain,
+                preconnected: connected.preconnected,
+            },
+            Some(incoming) => StreamSource::Ask(Arc::new(incoming)),
+        },
+        is_fresh,
+        rtt,
+    };
+    Ok(run_session(message_loop, setup, stats, &stopped))
 }
 
 fn has_wildcard(paths: &[Vec<u8>]) -> bool {

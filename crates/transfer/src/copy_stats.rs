@@ -1,6 +1,7 @@
 //! Counts of one copy over all its sessions, and the events for its observer.
 
 mod rate_history;
+mod relayed;
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +10,7 @@ use std::time::Instant;
 use copy_net::control_socket::Status;
 use observe::{Limit, StreamCount};
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{self, Entry, Kind, Message, Problem, ProblemKind, Removed};
+use wire::copy::{self, Entry, Kind, Message, Name, Problem, ProblemKind, Removed};
 
 use self::rate_history::RateHistory;
 use crate::problems::{problem, with_hint};
@@ -232,7 +233,7 @@ impl<'a> CopyStats<'a> {
 
     /// An entry has its final name.
     pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
-        self.steps += u64::from(self.published.insert(hash_of(entry)));
+        self.steps += u64::from(self.published.insert(hash_of(&entry.name)));
         let bytes = match entry.kind {
             Kind::File(size) => {
                 self.outcome.files += 1;
@@ -267,7 +268,7 @@ impl<'a> CopyStats<'a> {
         self.counts.present += bytes;
         self.add_done(bytes);
         self.counts.files_done += 1;
-        if self.published.contains(&hash_of(entry)) {
+        if self.published.contains(&hash_of(&entry.name)) {
             return;
         }
         self.outcome.skipped += 1;
@@ -431,9 +432,9 @@ impl Outcome {
     }
 }
 
-fn hash_of(entry: &Entry) -> u64 {
+fn hash_of(name: &Name) -> u64 {
     let mut hasher = DefaultHasher::new();
-    entry.name.hash(&mut hasher);
+    name.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -461,7 +462,6 @@ fn more_failures() -> FileProblem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::copy::Name;
 
     #[test]
     fn who_gives_the_same_again_does_not_get_on() {

@@ -1,6 +1,8 @@
 //! The far end: takes the request and runs its half of the copy.
 
 mod active_copies;
+mod controlled;
+mod grants;
 mod remote;
 
 use std::net::SocketAddr;
@@ -8,14 +10,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
+use copy_net::ThirdPartyHandler;
 use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection, RemoteHandler};
 use units::Span;
 use wire::copy::{
-    Admitted, CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights,
-    Speaker, Token, Tokens,
+    CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker,
+    Token, Tokens,
 };
 
 use self::active_copies::ActiveCopies;
+use self::grants::Grants;
 use crate::copy_stats::CopyStats;
 use crate::preconnect::Preconnected;
 use crate::problems::{problem, with_hint};
@@ -76,6 +80,28 @@ pub enum FarEvent {
         /// What was done.
         outcome: Box<Outcome>,
     },
+    /// A controller has a token for a third-party copy to here.
+    Granted {
+        /// Where the controller is.
+        peer: SocketAddr,
+        /// The token of the controller.
+        name: KeyName,
+        /// The destination.
+        path: Vec<u8>,
+    },
+    /// A controller commands a third-party copy from here; its end is an [`FarEvent::Ended`].
+    Pushing {
+        /// Counts them, and what else its owner counts with them.
+        number: u64,
+        /// Where the controller is.
+        peer: SocketAddr,
+        /// The token of the controller.
+        name: KeyName,
+        /// The destination.
+        to: String,
+        /// Names at this end.
+        paths: Vec<Vec<u8>>,
+    },
     /// A session of access to files begins.
     RemoteBegan {
         /// Counts them, and what else its owner counts with them.
@@ -123,6 +149,8 @@ pub struct FarEnd {
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     active_copies: ActiveCopies,
+    grants: Grants,
+    sends_anywhere: bool,
     remote_streams: AtomicUsize,
     numbers: Arc<AtomicU64>,
     tells_files: bool,
@@ -144,6 +172,8 @@ impl FarEnd {
             stop,
             on_event,
             active_copies: ActiveCopies::default(),
+            grants: Grants::default(),
+            sends_anywhere: false,
             remote_streams: AtomicUsize::new(0),
             numbers: Arc::default(),
             tells_files: false,
@@ -171,6 +201,14 @@ impl FarEnd {
         self
     }
 
+    /// Controllers may have files sent to any host; otherwise to those that stand behind their
+    /// token.
+    #[must_use]
+    pub fn sending_anywhere(mut self) -> Self {
+        self.sends_anywhere = true;
+        self
+    }
+
     /// Copies whose data is not to be encrypted are refused.
     #[must_use]
     pub fn without_plain(mut self) -> Self {
@@ -185,8 +223,11 @@ impl FarEnd {
 
     /// What the token of that name may reach.
     fn root_of(&self, name: &KeyName) -> Result<Root, Problem> {
-        let Keys::Tokens(tokens) = &self.keys else {
-            return Ok(self.root.clone());
+        let tokens = match &self.keys {
+            Keys::Tokens(tokens) => tokens,
+            Keys::One(token) if token.name == *name => return Ok(self.root.clone()),
+            // A token for one copy reaches nothing by itself.
+            Keys::One(_) => return Err(taken_back(name)),
         };
         let folder = read(tokens).folder(name).cloned();
         let folder = folder.ok_or_else(|| taken_back(name))?;
@@ -196,12 +237,16 @@ impl FarEnd {
         }
     }
 
-    fn files(&self, opening: &Opening, admitted: &Admitted) -> Result<LocalFiles, Problem> {
+    fn files(
+        &self,
+        opening: &Opening,
+        holder: &KeyName,
+        rights: Rights,
+    ) -> Result<LocalFiles, Problem> {
         if self.is_plain_refused && opening.plain {
             return Err(no_plain());
         }
-        let rights = admitted.rights;
-        let root = self.root_of(&admitted.key_name)?;
+        let root = self.root_of(holder)?;
         let root = root.restricted(rights.read, rights.write);
         match opening.direction {
             CopyDirection::Put => {
@@ -223,7 +268,7 @@ impl FarEnd {
         stats: &mut CopyStats<'_>,
     ) -> Result<SessionEnd, SessionEnd> {
         let lost = |error: std::io::Error| SessionEnd::Lost(error.to_string());
-        let name = accepted.admitted.key_name.clone();
+        let (name, rights) = (accepted.admitted.key_name.clone(), accepted.admitted.rights);
         let rtt = accepted.conversation.handle().sample(stats.now()).ok();
         let rtt = rtt.and_then(|sample| sample.rtt_min.or(sample.rtt));
         let back = self.back.as_ref();
@@ -251,12 +296,20 @@ impl FarEnd {
             message_loop.send(Message::Failed(problem.clone()));
             SessionEnd::Problem(problem)
         };
-        let active = match self.active_copies.take_over((name, opening.copy)) {
+        let holder = match self.grants.redeem(&name, &opening) {
+            Ok(holder) => holder.unwrap_or(name),
+            Err(problem) => {
+                let end = refuse(problem);
+                message_loop.finish(false);
+                return Err(end);
+            }
+        };
+        let active = match self.active_copies.take_over((holder.clone(), opening.copy)) {
             Ok(active) => active,
             Err(SessionEnd::Problem(problem)) => return Err(refuse(problem)),
             Err(other) => return Err(other),
         };
-        let files = self.files(&opening, &accepted.admitted);
+        let files = self.files(&opening, &holder, rights);
         let files = match files {
             Ok(files) => files,
             Err(problem) => {
@@ -296,6 +349,17 @@ impl FarEnd {
             || active.is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
         let stopped = || is_stopped().then(|| SessionEnd::Lost("this end was stopped".to_owned()));
         Ok(run_session(message_loop, setup, stats, &stopped))
+    }
+}
+
+/// Why a session ended; `None` when everything was said.
+fn why_ended(end: &SessionEnd) -> Option<String> {
+    match end {
+        SessionEnd::Done => None,
+        SessionEnd::Problem(problem) => Some(problem.what.clone()),
+        SessionEnd::Lost(why) => Some(why.clone()),
+        SessionEnd::NoPlace(no_place) => Some(no_place.what.clone()),
+        SessionEnd::Cancelled => Some("stopped".to_owned()),
     }
 }
 
@@ -353,6 +417,13 @@ struct FileEventObserver<'a> {
 
 impl CopyObserver for FileEventObserver<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
+        self.far.tell_file(self.number, event);
+    }
+}
+
+impl FarEnd {
+    /// Tells of a file, where that was asked for.
+    fn tell_file(&self, number: u64, event: &CopyEvent) {
         // What follows from a folder that failed is told with the folder.
         let follows = match event {
             CopyEvent::Failed { problem, .. } => problem.kind == ProblemKind::Follows,
@@ -365,15 +436,14 @@ impl CopyObserver for FileEventObserver<'_> {
                 | CopyEvent::LeftOut { .. }
                 | CopyEvent::Failed { .. }
         );
-        if self.far.tells_files && is_of_a_file && !follows {
-            let (number, event) = (self.number, Box::new(event.clone()));
-            (self.far.on_event)(&FarEvent::File { number, event });
+        if self.tells_files && is_of_a_file && !follows {
+            let event = Box::new(event.clone());
+            (self.on_event)(&FarEvent::File { number, event });
         }
     }
-}
 
-impl CopyHandler for FarEnd {
-    fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+    /// The key of a token of its own, and what it allows.
+    fn find_own(&self, name: &KeyName) -> Option<(Key, Rights)> {
         match &self.keys {
             Keys::Tokens(tokens) => {
                 let tokens = read(tokens);
@@ -382,6 +452,26 @@ impl CopyHandler for FarEnd {
             Keys::One(token) if token.name == *name => Some((token.secret.key(), Rights::ALL)),
             Keys::One(_) => None,
         }
+    }
+}
+
+impl CopyHandler for FarEnd {
+    fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+        if let Some(own) = self.find_own(name) {
+            return Some(own);
+        }
+        // A granted token allows what its holder may, in the one copy that it opens.
+        let (key, holder) = self.grants.find(name)?;
+        self.find_own(&holder).map(|(_, rights)| (key, rights))
+    }
+
+    fn holder(&self, name: &KeyName) -> KeyName {
+        let granted = self.grants.find(name);
+        granted.map_or_else(|| name.clone(), |(_, holder)| holder)
+    }
+
+    fn third_party(&self) -> Option<&dyn ThirdPartyHandler> {
+        Some(self)
     }
 
     fn serve(&self, accepted: AcceptedSession) {
@@ -393,13 +483,7 @@ impl CopyHandler for FarEnd {
         let end = self
             .serve_session(number, accepted, &mut stats)
             .unwrap_or_else(|end| end);
-        let why = match end {
-            SessionEnd::Done => None,
-            SessionEnd::Problem(problem) => Some(problem.what),
-            SessionEnd::Lost(why) => Some(why),
-            SessionEnd::NoPlace(no_place) => Some(no_place.what),
-            SessionEnd::Cancelled => Some("stopped".to_owned()),
-        };
+        let why = why_ended(&end);
         let outcome = Box::new(stats.conclude());
         (self.on_event)(&FarEvent::Ended {
             number,

@@ -14,8 +14,8 @@ use wire::copy::{Attributes, CopyDirection, Filter, Selection};
 pub struct CopySpec {
     /// Which way the files go.
     pub direction: CopyDirection,
-    /// Names at this end: the sources of a put, the destination (one) of a get.
-    pub near: Vec<PathBuf>,
+    /// The end that opens the copy.
+    pub near: NearEnd,
     /// The other end, with its names: the destination (one) of a put, the sources of a get.
     pub far: Place,
     /// Everything that both ends have to know.
@@ -24,6 +24,16 @@ pub struct CopySpec {
     pub connect: Connect,
     /// How long the far end may be unreachable before the copy is given up.
     pub patience: Span,
+}
+
+/// The end that opens a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NearEnd {
+    /// This process, with names of this host: the sources of a put, the destination (one) of a get.
+    Here(Vec<PathBuf>),
+    /// Another host, which puts these sources of its own at the command of this one: a third-party
+    /// copy.
+    At(Place),
 }
 
 /// The options of a copy, as the user, both ends and the document have them.

@@ -1,4 +1,4 @@
-//! Files from here to there, or the other way.
+//! Files from here to there, the other way, or between two other hosts.
 
 mod place;
 mod request;
@@ -19,8 +19,8 @@ pub use route::Route;
 pub use running::{ControlSocket, RunningCopy, Status, offer, running};
 pub use selection::{check_listed, listed};
 pub use transfer::{
-    CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, FileProblem, Outcome,
-    Progress as CopyProgress, check_pattern,
+    CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, FileProblem, NearEnd,
+    Outcome, Progress as CopyProgress, check_pattern,
 };
 pub use tune::Objective;
 pub use wire::copy::{

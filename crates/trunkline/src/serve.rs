@@ -269,6 +269,8 @@ fn far_end(
 ///
 /// * `input`, `output`: what ssh connected; mostly the standard ones.
 /// * `connection`: who connected to whom, as sshd says it in `SSH_CONNECTION`.
+/// * `is_bound`: the key that opened ssh reaches less than its user may. Then no files are sent to
+///   other hosts from here.
 ///
 /// # Errors
 /// When the near end says something else, or this end cannot listen.
@@ -277,6 +279,7 @@ pub fn serve_one_over_ssh(
     input: impl Read + Send + 'static,
     output: impl Write,
     connection: Option<&str>,
+    is_bound: bool,
     cancel: &Cancel,
 ) -> Result<(), Error> {
     let limits = AcceptLimits::default();
@@ -289,7 +292,11 @@ pub fn serve_one_over_ssh(
         PATIENCE,
         |token, back| {
             let far = FarEnd::new(Keys::One(token), root, cancel.flag(), nothing);
-            Arc::new(far.calling(back))
+            let far = far.calling(back);
+            Arc::new(match is_bound {
+                true => far,
+                false => far.sending_anywhere(),
+            })
         },
     )?;
     Ok(())

@@ -34,7 +34,7 @@ pub(crate) use codec::decode_as;
 pub use codec::{CodecError, Frames, HELLO_MAX, Incoming, MESSAGE_MAX, decode, encode};
 pub use conversation_state::{
     COPY_STREAMS_MAX, ConversationState, ENTRIES_MAX, LISTED_MAX, NAMES_MAX, PARTS_MAX,
-    ProtocolRule, ProtocolViolation, Speaker, UNFINISHED_MAX,
+    ProtocolRule, ProtocolViolation, Speaker, UNFINISHED_MAX, check_opening,
 };
 pub use greeting::{
     GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
@@ -60,8 +60,8 @@ pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest}
 pub(crate) use text::printable;
 pub use text::steers;
 pub use token::{
-    KEY_NAME_MAX, KeyName, KeyNameError, Rights, Token, TokenTextError, Tokens, TokensError,
-    TokensMistake,
+    KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError, Tokens,
+    TokensError, TokensMistake,
 };
 
 /// Version of all of this. Ends of different versions do not copy; each says which one it speaks.

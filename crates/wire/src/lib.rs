@@ -4,6 +4,7 @@
 //! - [`trains`]: probing sessions, which two of our ends may hold in place of a test.
 //! - [`copy`]: the protocol of `trunkline copy`, which shares the port and nothing else.
 //! - [`remote`]: access to single files of a far end, on the same port and handshake as copies.
+//! - [`third_party`]: copies between two other hosts, on the same port and handshake, too.
 //!
 //! The state machines, such as [`ClientControl`] and [`ServerControl`], take the bytes that arrived
 //! and the time, and return actions: bytes to send, streams to open, when to start and stop. They
@@ -26,6 +27,7 @@ pub mod echo;
 mod frame;
 pub mod iperf3;
 pub mod remote;
+pub mod third_party;
 pub mod trains;
 
 pub use units::Direction;

@@ -206,6 +206,7 @@ impl Asked {
             ssh: value("ssh", &self.ssh, ask::copy::words)?.0,
             program: self.far_program.clone(),
             token: self.token(route)?,
+            source_token: None,
             from_far: match self.connect.as_str() {
                 "to-far" => false,
                 "from-far" => true,

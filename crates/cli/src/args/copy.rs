@@ -14,12 +14,13 @@ use super::{Keep, Output};
 
 use rules::Rules;
 
-/// Copy files to or from another host, over as many streams as the path needs
+/// Copy files to, from or between other hosts, over as many streams as the path needs
 ///
 /// The other host is named as for scp, and the system's ssh starts trunkline there; or it runs
 /// `trunkline serve --root`, and is named `trunkline://HOST[:PORT]/PATH`. Times, permissions and
 /// links are kept, files that are there already with the same size and time are skipped, and a copy
-/// that was interrupted goes on when the same command is given again.
+/// that was interrupted goes on when the same command is given again. Where both ends are on other
+/// hosts, the source sends straight to the destination, for as long as this command runs.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("existing_files")),
@@ -29,7 +30,8 @@ use rules::Rules;
     trunkline copy -r dtn.example.org:'/store/run7/*.root' .\n  \
     trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
     trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
-    trunkline copy -r --gentle run7 dtn.example.org:/store\n\n\
+    trunkline copy -r --gentle run7 dtn.example.org:/store\n  \
+    trunkline copy -r a.example.org:/data/run7 b.example.org:/store\n\n\
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong, \
     75 a signal ended it and the same command goes on."
 )]
@@ -156,6 +158,11 @@ pub(crate) struct Copy {
     /// File with the token of a trunkline:// server; $TRUNKLINE_TOKEN has it otherwise
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+
+    /// File with the token of the source, where both ends are on other hosts and both servers;
+    /// `--token-file` opens both without this
+    #[arg(long, value_name = "FILE")]
+    pub source_token_file: Option<PathBuf>,
 
     /// How long to go on trying when the far end is gone
     #[arg(long, value_name = "TIME", default_value = "10min", value_parser = patience)]

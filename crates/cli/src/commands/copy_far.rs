@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &CopyFar) -> Result<ExitCode, Failure> {
         io::stdin(),
         io::stdout(),
         connection.as_deref(),
+        arguments.root.is_some() || arguments.read_only || arguments.write_only,
         &cancel,
     )?;
     Ok(ExitCode::SUCCESS)

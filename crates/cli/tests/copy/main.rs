@@ -8,6 +8,7 @@ mod queue;
 mod removing;
 mod selection;
 mod server;
+mod third_party;
 mod told;
 
 use std::fs;
@@ -37,7 +38,11 @@ fn assert_told(arguments: &[&str], code: i32, parts: &[&str]) {
 fn requests_that_name_no_copy_are_told_with_the_next_step() {
     let table: [(&[&str], &str, &str); 8] = [
         (&["a", "b"], "both ends are on this host", "use cp"),
-        (&["a:x", "b:y"], "both ends are on other hosts", "on one of"),
+        (
+            &["a:x", "b:y", "c:z"],
+            "the sources are on several",
+            "its own",
+        ),
         (&["a", "b:y", "."], "some sources are here", "two commands"),
         (&["scp://h/x", "."], "`scp://` is not a way", "HOST:PATH"),
         (

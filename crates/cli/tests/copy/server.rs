@@ -19,7 +19,30 @@ pub(super) struct Server {
     folder: TempDir,
     port: u16,
     token: String,
+    further: Vec<String>,
     log: Receiver<String>,
+}
+
+/// The process, once it listens, and what it logs from then on.
+fn serve(folder: &Path, port: u16, further: &[String]) -> (Child, Receiver<String>) {
+    let (root, tokens) = (folder.join("root"), folder.join("tokens"));
+    let number = port.to_string();
+    let mut words = vec!["serve", "--bind", "127.0.0.1", "--port", &number];
+    words.extend(["--root", root.to_str().unwrap()]);
+    words.extend(["--tokens", tokens.to_str().unwrap()]);
+    words.extend(further.iter().map(String::as_str));
+    let mut process = trunkline(&words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+    let serves = lines.any(|line| line.unwrap().starts_with("serving"));
+    assert!(serves);
+    // Its log is read to the end, so that it never blocks.
+    let (sender, log) = channel();
+    std::thread::spawn(move || {
+        lines
+            .map_while(Result::ok)
+            .for_each(|line| drop(sender.send(line)))
+    });
+    (process, log)
 }
 
 impl Drop for Server {
@@ -44,29 +67,28 @@ impl Server {
         let probe = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = probe.local_addr().unwrap().port();
         drop(probe);
-        let root = folder.path().join("root");
-        let number = port.to_string();
-        let mut words = vec!["serve", "--bind", "127.0.0.1", "--port", &number];
-        words.extend(["--root", root.to_str().unwrap(), "--tokens", tokens]);
-        words.extend(further);
-        let mut process = trunkline(&words).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let serves = lines.any(|line| line.unwrap().starts_with("serving"));
-        assert!(serves);
-        // Its log is read to the end, so that it never blocks.
-        let (sender, log) = channel();
-        std::thread::spawn(move || {
-            lines
-                .map_while(Result::ok)
-                .for_each(|line| drop(sender.send(line)))
-        });
+        let further: Vec<String> = further.iter().map(|word| (*word).to_owned()).collect();
+        let (process, log) = serve(folder.path(), port, &further);
         Server {
             process,
             folder,
             port,
             token,
+            further,
             log,
         }
+    }
+
+    /// Kills it, as `kill -9` does.
+    pub(super) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Kills it, and starts it again on its port.
+    pub(super) fn restart(&mut self) {
+        self.kill();
+        (self.process, self.log) = serve(self.folder.path(), self.port, &self.further);
     }
 
     pub(super) fn root(&self) -> PathBuf {

@@ -70,6 +70,9 @@ pub enum Rejection {
     /// It wants access to files, which this end does not give.
     #[error("this end gives no access to single files")]
     NoRemote,
+    /// It commands third-party copies, which this end does not make.
+    #[error("this end makes no copies for other hosts")]
+    NoThirdParty,
 }
 
 impl Rejection {

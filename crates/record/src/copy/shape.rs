@@ -1,6 +1,6 @@
 //! From a copy and what it told to its document.
 
-use transfer::{CopyEvent, CopySpec, FarHost, Limited, Outcome, Reading};
+use transfer::{CopyEvent, CopySpec, FarHost, Limited, NearEnd, Outcome, Reading};
 use units::{Rate, Span};
 use wire::copy::CopyDirection;
 
@@ -111,6 +111,10 @@ impl Copy {
             over: match spec.far.host {
                 FarHost::Ssh { .. } => Over::Ssh,
                 FarHost::Server { .. } => Over::Server,
+            },
+            source_host: match &spec.near {
+                NearEnd::Here(_) => None,
+                NearEnd::At(source) => Some(remembered_name(&source.host)),
             },
             sources: request.sources.to_vec(),
             destination: request.destination.to_owned(),

@@ -2,8 +2,8 @@
 
 use observe::{Limit, StreamCount};
 use transfer::{
-    Connect, CopyEvent, CopyOptions, CopySpec, FarHost, FileProblem, Limited, Outcome, Place,
-    Reading,
+    Connect, CopyEvent, CopyOptions, CopySpec, FarHost, FileProblem, Limited, NearEnd, Outcome,
+    Place, Reading,
 };
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{CopyDirection, Name, ProblemKind};
@@ -36,7 +36,7 @@ pub fn copy() -> Document<Copy> {
 pub fn copy_spec() -> CopySpec {
     CopySpec {
         direction: CopyDirection::Put,
-        near: vec!["run7".into(), "calibration.db".into()],
+        near: NearEnd::Here(vec!["run7".into(), "calibration.db".into()]),
         far: Place {
             host: FarHost::Ssh {
                 destination: "dtn@dtn1.example.org".to_owned(),

@@ -1,5 +1,6 @@
 //! Connects to the far end: a server, or a program started through ssh that listens or calls back.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -26,12 +27,12 @@ pub(super) struct Connector<'a> {
 }
 
 /// A connection to the far end.
-pub(super) struct Connected {
-    pub dialed: Dialed,
+pub(crate) struct Connected {
+    pub(super) dialed: Dialed,
     /// Streams come here by themselves.
-    pub incoming: Option<IncomingStreams>,
+    pub(super) incoming: Option<IncomingStreams>,
     /// Connections for streams that are being made.
-    pub preconnected: Preconnected,
+    pub(super) preconnected: Preconnected,
 }
 
 /// A port here, for a far end that connects.
@@ -121,15 +122,6 @@ impl<'a> Connector<'a> {
     }
 
     fn start(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<SshFarEnd, SessionEnd> {
-        let FarHost::Ssh {
-            client,
-            destination,
-            options,
-            program,
-        } = &self.spec.far.host
-        else {
-            return Err(SessionEnd::Lost("no ssh".to_owned()));
-        };
         let (ports, back) = match &self.spec.connect {
             Connect::ToFar(ports) => (ports.clone(), None),
             Connect::FromFar(ports) => {
@@ -139,26 +131,45 @@ impl<'a> Connector<'a> {
                 (None, self.port.as_ref().map(|port| port.call_back))
             }
         };
-        let secret = new_secret().map_err(|error| SessionEnd::Lost(error.to_string()))?;
-        let ssh = Ssh {
-            client: client.clone(),
-            destination: destination.clone(),
-            options: options.clone(),
-            program: program.clone(),
-        };
-        let request = StartRequest {
-            secret,
-            ports,
-            back,
-        };
-        ssh.start(&request, is_stopped)
-            .map_err(|error| not_started(&error))
+        start_through_ssh(&self.spec.far.host, ports, back, is_stopped)
     }
+}
+
+/// Starts the far end at a host that ssh reaches.
+pub(super) fn start_through_ssh(
+    host: &FarHost,
+    ports: Option<RangeInclusive<u16>>,
+    back: Option<CallBack>,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<SshFarEnd, SessionEnd> {
+    let FarHost::Ssh {
+        client,
+        destination,
+        options,
+        program,
+    } = host
+    else {
+        return Err(SessionEnd::Lost("no ssh".to_owned()));
+    };
+    let secret = new_secret().map_err(|error| SessionEnd::Lost(error.to_string()))?;
+    let ssh = Ssh {
+        client: client.clone(),
+        destination: destination.clone(),
+        options: options.clone(),
+        program: program.clone(),
+    };
+    let request = StartRequest {
+        secret,
+        ports,
+        back,
+    };
+    ssh.start(&request, is_stopped)
+        .map_err(|error| not_started(&error))
 }
 
 /// Connects to the far end, and its streams at the same time. One with a known certificate is told
 /// at once what is wanted.
-fn dial(
+pub(crate) fn dial(
     places: &[Address],
     token: &Token,
     pin: Option<Fingerprint>,
@@ -178,7 +189,7 @@ fn dial(
 }
 
 impl Port {
-    fn open(ports: Option<std::ops::RangeInclusive<u16>>) -> Result<Self, SessionEnd> {
+    fn open(ports: Option<RangeInclusive<u16>>) -> Result<Self, SessionEnd> {
         let listener = Listener::bind(ports).map_err(|error| {
             SessionEnd::Problem(Problem {
                 kind: ProblemKind::Request,
@@ -230,7 +241,7 @@ impl CopyHandler for Unused {
     fn serve(&self, _visit: AcceptedSession) {}
 }
 
-fn bad_token(error: &<Token as std::str::FromStr>::Err) -> SessionEnd {
+pub(super) fn bad_token(error: &<Token as std::str::FromStr>::Err) -> SessionEnd {
     SessionEnd::Problem(Problem {
         kind: ProblemKind::Request,
         file: None,
@@ -253,7 +264,7 @@ fn not_started(error: &SshError) -> SessionEnd {
 }
 
 /// Whom trying again does not help is told so.
-fn why_not(error: &DialError) -> SessionEnd {
+pub(crate) fn why_not(error: &DialError) -> SessionEnd {
     let refused = |kind, hint: Option<String>| {
         SessionEnd::Problem(Problem {
             kind,

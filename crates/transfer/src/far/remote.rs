@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use copy_net::{AcceptedRemote, CopyHandler, RemoteHandler};
+use copy_net::{AcceptedRemote, RemoteHandler};
 use wire::copy::{Key, KeyName, Name, Problem, Rights};
 
 use super::{FarEnd, FarEvent, Keys, read};
@@ -34,7 +34,7 @@ impl RemoteHandler for FarEnd {
 impl FarEnd {
     /// What a token opens now.
     fn opens(&self, name: &KeyName) -> Option<(Key, Rights, Name)> {
-        let (key, rights) = self.find(name)?;
+        let (key, rights) = self.find_own(name)?;
         let folder = match &self.keys {
             Keys::Tokens(tokens) => read(tokens).folder(name).cloned()?,
             Keys::One(_) => Name::default(),

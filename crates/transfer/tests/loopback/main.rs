@@ -17,7 +17,7 @@ use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
 use transfer::{
     Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, Credentials,
-    FarHost, Outcome, PieceHasher, Place, Root, copy,
+    FarHost, NearEnd, Outcome, PieceHasher, Place, Root, copy,
 };
 use units::Span;
 use wire::copy::{Attributes, CopyDirection, Filter, ProblemKind, Token};
@@ -32,7 +32,7 @@ const ATTRIBUTES: Attributes = Attributes {
 fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> CopySpec {
     CopySpec {
         direction,
-        near: vec![near.to_owned()],
+        near: NearEnd::Here(vec![near.to_owned()]),
         far: Place {
             host: FarHost::Server {
                 address: format!("127.0.0.1:{}", server.port).parse().unwrap(),

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use observe::StreamCount;
-use transfer::{Connect, CopyOptions, CopySpec, Credentials, FarHost, Place as FarPlace};
+use transfer::{Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place as FarPlace};
 use units::Span;
-use wire::copy::{CopyDirection, Token};
+use wire::copy::Token;
 
 use super::{Place, Route};
 use crate::Error;
@@ -20,6 +20,8 @@ pub struct Access {
     pub program: String,
     /// What opens a standing server; ssh needs none.
     pub token: Option<Token>,
+    /// What opens the standing server that is the source of a third-party copy; `token` otherwise.
+    pub source_token: Option<Token>,
     /// The far end connects the streams, where only connections from there get through.
     pub from_far: bool,
     /// Ports to listen on, where ssh starts the far end; any free one without.
@@ -28,13 +30,14 @@ pub struct Access {
     pub patience: Span,
 }
 
-/// `ssh` and `trunkline` by those names, no token, connections to the far end, ten minutes.
+/// `ssh` and `trunkline` by those names, no tokens, connections to the far end, ten minutes.
 impl Default for Access {
     fn default() -> Self {
         Access {
             ssh: vec!["ssh".to_owned()],
             program: "trunkline".to_owned(),
             token: None,
+            source_token: None,
             from_far: false,
             ports: None,
             patience: Span::from_secs(600),
@@ -55,7 +58,8 @@ pub struct CopyRequest {
 
 impl CopyRequest {
     /// Reads `places`, of which the last is the destination: `PATH`, `[USER@]HOST:PATH` or
-    /// `trunkline://HOST[:PORT]/PATH`. One end is on this host.
+    /// `trunkline://HOST[:PORT]/PATH`. Where both ends are on other hosts, this one commands a
+    /// third-party copy.
     ///
     /// ```
     /// use trunkline::copy::{Access, CopyOptions, CopyRequest};
@@ -77,6 +81,7 @@ impl CopyRequest {
     ) -> Result<Self, Error> {
         let places: Vec<PathBuf> = places.iter().cloned().map(Into::into).collect();
         let route = Route::parse(&places)?;
+        check_tokens(&route, &access)?;
         let mut names: Vec<String> = places
             .iter()
             .map(|path| path.display().to_string())
@@ -97,20 +102,75 @@ impl CopyRequest {
 }
 
 fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec, Error> {
-    let (direction, near, far) = ends(route);
+    let (near, far) = match route {
+        Route::Put {
+            sources,
+            destination,
+        } => (
+            NearEnd::Here(sources.clone()),
+            far_place(
+                &access,
+                access.token.as_ref(),
+                std::slice::from_ref(destination),
+            )?,
+        ),
+        Route::Get {
+            sources,
+            destination,
+        } => (
+            NearEnd::Here(vec![destination.clone()]),
+            far_place(&access, access.token.as_ref(), sources)?,
+        ),
+        Route::ThirdParty {
+            sources,
+            destination,
+        } => (
+            NearEnd::At(far_place(&access, access.source_token(), sources)?),
+            far_place(
+                &access,
+                access.token.as_ref(),
+                std::slice::from_ref(destination),
+            )?,
+        ),
+    };
     Ok(CopySpec {
-        direction,
+        direction: route.direction(),
         near,
-        far: FarPlace {
-            paths: far.iter().map(|place| place.path()).collect(),
-            host: host(&access, far.first())?,
-        },
+        far,
         options: checked(options)?,
         connect: match access.from_far {
             false => Connect::ToFar(access.ports),
             true => Connect::FromFar(access.ports),
         },
         patience: access.patience,
+    })
+}
+
+impl Access {
+    fn source_token(&self) -> Option<&Token> {
+        self.source_token.as_ref().or(self.token.as_ref())
+    }
+}
+
+/// A token that opens nothing is a mistake.
+fn check_tokens(route: &Route, access: &Access) -> Result<(), Error> {
+    let is_server = |place: Option<&Place>| matches!(place, Some(Place::Server { .. }));
+    let (far, commanded) = (is_server(route.far()), is_server(route.commanded()));
+    let is_unused = access.token.is_some() && !far && !commanded;
+    match is_unused || access.source_token.is_some() && !commanded {
+        true => Err(Error::wrong_request(
+            "a token is for a trunkline:// server, and this copy goes over ssh",
+            "leave it out: ssh says who you are",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Places of one host, and how it is reached.
+fn far_place(access: &Access, token: Option<&Token>, places: &[Place]) -> Result<FarPlace, Error> {
+    Ok(FarPlace {
+        paths: places.iter().map(Place::path).collect(),
+        host: host(access, token, places.first())?,
     })
 }
 
@@ -125,34 +185,16 @@ fn checked(options: CopyOptions) -> Result<CopyOptions, Error> {
     }
 }
 
-/// Which way, the names here and the places there.
-fn ends(route: &Route) -> (CopyDirection, Vec<PathBuf>, Vec<&Place>) {
-    match route {
-        Route::Put {
-            sources,
-            destination,
-        } => (CopyDirection::Put, sources.clone(), vec![destination]),
-        Route::Get {
-            sources,
-            destination,
-        } => (
-            CopyDirection::Get,
-            vec![destination.clone()],
-            sources.iter().collect(),
-        ),
-    }
-}
-
-fn host(access: &Access, far: Option<&&Place>) -> Result<FarHost, Error> {
+fn host(access: &Access, token: Option<&Token>, far: Option<&Place>) -> Result<FarHost, Error> {
     match far {
         Some(Place::Server { address, .. }) => {
             only_over_ssh(access)?;
             Ok(FarHost::Server {
                 address: address.clone(),
-                credentials: credentials(access)?,
+                credentials: credentials(token)?,
             })
         }
-        Some(Place::Ssh { destination, .. }) => over_ssh(access, destination),
+        Some(Place::Ssh { destination, .. }) => Ok(over_ssh(access, destination)),
         Some(Place::Here(_)) | None => Err(Error::wrong_request(
             "no other host is named",
             "write HOST:PATH or trunkline://HOST/PATH",
@@ -160,23 +202,17 @@ fn host(access: &Access, far: Option<&&Place>) -> Result<FarHost, Error> {
     }
 }
 
-fn over_ssh(access: &Access, destination: &str) -> Result<FarHost, Error> {
-    if access.token.is_some() {
-        return Err(Error::wrong_request(
-            "a token is for a trunkline:// server, and this copy goes over ssh",
-            "leave it out: ssh says who you are",
-        ));
-    }
+fn over_ssh(access: &Access, destination: &str) -> FarHost {
     let (client, options) = access.ssh.split_first().map_or_else(
         || ("ssh".to_owned(), Vec::new()),
         |(client, options)| (client.clone(), options.to_vec()),
     );
-    Ok(FarHost::Ssh {
+    FarHost::Ssh {
         destination: destination.to_owned(),
         client,
         options,
         program: access.program.clone(),
-    })
+    }
 }
 
 /// A standing server has one port, and everybody connects to it.
@@ -194,8 +230,8 @@ fn only_over_ssh(access: &Access) -> Result<(), Error> {
     ))
 }
 
-fn credentials(access: &Access) -> Result<Credentials, Error> {
-    let token = access.token.as_ref().ok_or_else(|| {
+fn credentials(token: Option<&Token>) -> Result<Credentials, Error> {
+    let token = token.ok_or_else(|| {
         Error::wrong_request(
             "a trunkline:// server wants a token, and there is none",
             "name the file that has it with `--token-file FILE`, or set TRUNKLINE_TOKEN; on the \

@@ -11,7 +11,7 @@ use super::place::{Place, PlaceError, wrong};
 const TWO_PLACES: &str = "name what to copy, and as the last where to; `-C` and `-P` take a value \
                           here (`-z` compresses)";
 
-/// Where to, from where: one of the two ends is elsewhere.
+/// Where to, from where: at least one of the two ends is elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     /// From here to there.
@@ -28,13 +28,20 @@ pub enum Route {
         /// The name here.
         destination: PathBuf,
     },
+    /// From one other host to another, at the command of this one.
+    ThirdParty {
+        /// Places of the source, all on one host.
+        sources: Vec<Place>,
+        /// The place of the destination.
+        destination: Place,
+    },
 }
 
 impl Route {
-    /// Which way the files go.
+    /// Which way the files go, seen from the end that opens the copy.
     pub fn direction(&self) -> CopyDirection {
         match self {
-            Route::Put { .. } => CopyDirection::Put,
+            Route::Put { .. } | Route::ThirdParty { .. } => CopyDirection::Put,
             Route::Get { .. } => CopyDirection::Get,
         }
     }
@@ -42,8 +49,18 @@ impl Route {
     /// A place at the far end.
     pub fn far(&self) -> Option<&Place> {
         match self {
-            Route::Put { destination, .. } => Some(destination),
+            Route::Put { destination, .. } | Route::ThirdParty { destination, .. } => {
+                Some(destination)
+            }
             Route::Get { sources, .. } => sources.first(),
+        }
+    }
+
+    /// A place at the source of a third-party copy.
+    pub fn commanded(&self) -> Option<&Place> {
+        match self {
+            Route::ThirdParty { sources, .. } => sources.first(),
+            Route::Put { .. } | Route::Get { .. } => None,
         }
     }
 
@@ -84,11 +101,14 @@ impl Route {
                 sources: sources.iter().filter_map(Place::here).collect(),
                 destination,
             }),
-            (_, true, Place::Here(destination)) => from_one_host(sources, destination),
-            (_, true, _) => wrong(
-                "both ends are on other hosts",
-                "run trunkline on one of the two; files do not pass through a third host",
-            ),
+            (_, true, Place::Here(destination)) => Ok(Route::Get {
+                sources: from_one_host(sources)?,
+                destination,
+            }),
+            (_, true, destination) => Ok(Route::ThirdParty {
+                sources: from_one_host(sources)?,
+                destination,
+            }),
             (false, false, _) => wrong(
                 "some sources are here and some on another host",
                 "copy them with two commands",
@@ -104,16 +124,13 @@ fn stray_duration(place: &Place) -> Option<String> {
     text.parse::<Span>().ok().map(|_| text.to_owned())
 }
 
-fn from_one_host(sources: Vec<Place>, destination: PathBuf) -> Result<Route, PlaceError> {
+fn from_one_host(sources: Vec<Place>) -> Result<Vec<Place>, PlaceError> {
     let first = sources.first();
     match sources
         .iter()
         .all(|one| first.is_some_and(|first| first.is_beside(one)))
     {
-        true => Ok(Route::Get {
-            sources,
-            destination,
-        }),
+        true => Ok(sources),
         false => wrong(
             "the sources are on several hosts",
             "copy from each host with a command of its own",
@@ -138,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_end_is_here_and_the_other_elsewhere() {
+    fn an_end_is_here_or_both_are_elsewhere() {
         let put = Route::Put {
             sources: vec!["a".into(), "b".into()],
             destination: ssh("dtn", "x"),
@@ -149,18 +166,19 @@ mod tests {
             destination: ".".into(),
         };
         assert_eq!(route(&["dtn:x", "dtn:y", "."]), Ok(get));
+        let third_party = Route::ThirdParty {
+            sources: vec![ssh("a", "x"), ssh("a", "y")],
+            destination: ssh("b", "z"),
+        };
+        assert_eq!(route(&["a:x", "a:y", "b:z"]), Ok(third_party));
     }
 
     #[test]
     fn routes_that_are_none_are_told_with_the_next_step() {
         let table: [(&[&str], &str, &str); 7] = [
+            (&["a:x", "b:y", "c:z"], "several hosts", "its own"),
             (&["10ms", "a", "b:y"], "is a time", "--gentle=10ms"),
             (&["a", "b"], "both ends are on this host", "use cp"),
-            (
-                &["a:x", "b:y"],
-                "both ends are on other hosts",
-                "one of the two",
-            ),
             (
                 &["a", "b:y", "c:z"],
                 "some sources are here",

@@ -17,7 +17,7 @@ mod opening;
 
 pub use error::{ProtocolRule, ProtocolViolation};
 use files::Files;
-pub use opening::LISTED_MAX;
+pub use opening::{LISTED_MAX, check as check_opening};
 
 /// Most files that are announced and not finished. A sender waits before it
 /// announces more.

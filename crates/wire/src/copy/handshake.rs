@@ -11,13 +11,14 @@
 //! | bytes | what | |
 //! |---|---|---|
 //! | 0..2 | `TL` | the same in all versions |
-//! | 2..3 | `N` or `A` near's hello, `F` far's hello, `R` refusal, `B` no place | the same in all |
+//! | 2..3 | `N`, `A`, `G`, `P` near's hello, `F` far's, `R` refusal, `B` no place | the same in all |
 //! | 3..5 | version, most significant byte first | the same in all versions |
 //! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
 //!
 //! So ends of different versions can tell each other that they are. The near end's hello says what
-//! it wants: `N` a copy, `A` access to files ([`crate::remote`]), whose hello has the version of
-//! that protocol behind the proof.
+//! it wants: `N` a copy, `A` access to files ([`crate::remote`]), `G` and `P` the two halves of a
+//! third-party copy ([`crate::third_party`]). The last three have the version of their protocol
+//! behind the proof.
 
 use std::fmt;
 
@@ -29,6 +30,7 @@ use super::text::printable;
 use super::{COPYING_VERSION, CodecError, KeyName, Rights, SessionKey};
 use crate::frame::encode_frame;
 use crate::remote::REMOTE_VERSION;
+use crate::third_party::THIRD_PARTY_VERSION;
 
 mod error;
 
@@ -53,9 +55,9 @@ struct NearHello {
     proof: [u8; KEY_LENGTH],
 }
 
-/// The same for access to files.
+/// The same for what has a version of its own.
 #[derive(Serialize, Deserialize)]
-struct NearAccessHello {
+struct NearVersionedHello {
     hello: NearHello,
     version: u16,
 }
@@ -67,6 +69,11 @@ pub enum Purpose {
     Copy,
     /// Access to files: messages of [`crate::remote`].
     Remote,
+    /// A token for one copy that another host sends to here: messages of [`crate::third_party`].
+    Grant,
+    /// A copy from here to another host, commanded from there: messages of
+    /// [`crate::third_party`].
+    Push,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -142,12 +149,12 @@ impl NearHandshake {
             key_name: key_name.clone(),
             proof: *near_proof(&key, &exporter, purpose).as_bytes(),
         };
+        let versioned = |kind, hello, version| frame(kind, &NearVersionedHello { hello, version });
         let frame = match purpose {
             Purpose::Copy => frame(b'N', &hello),
-            Purpose::Remote => {
-                let version = REMOTE_VERSION;
-                frame(b'A', &NearAccessHello { hello, version })
-            }
+            Purpose::Remote => versioned(b'A', hello, REMOTE_VERSION),
+            Purpose::Grant => versioned(b'G', hello, THIRD_PARTY_VERSION),
+            Purpose::Push => versioned(b'P', hello, THIRD_PARTY_VERSION),
         };
         let handshake = NearHandshake {
             key,
@@ -277,19 +284,33 @@ fn admit(
 fn read_hello(frame: &[u8]) -> Result<(NearHello, Purpose), HandshakeError> {
     match open(frame)? {
         (b'N', body) => Ok((decode_as(body)?, Purpose::Copy)),
-        (b'A', body) => {
-            // The version first: what stands before it is the same in all of them.
-            let (hello, rest): (NearHello, _) = postcard::take_from_bytes(body).map_err(|why| {
-                let length = body.len();
-                CodecError::Malformed { length, why }
-            })?;
-            let (ours, theirs) = (REMOTE_VERSION, decode_as::<u16>(rest)?);
-            match ours == theirs {
-                true => Ok((hello, Purpose::Remote)),
-                false => Err(HandshakeError::RemoteVersion { ours, theirs }),
-            }
-        }
+        (b'A', body) => Ok((read_versioned(body, Purpose::Remote)?, Purpose::Remote)),
+        (b'G', body) => Ok((read_versioned(body, Purpose::Grant)?, Purpose::Grant)),
+        (b'P', body) => Ok((read_versioned(body, Purpose::Push)?, Purpose::Push)),
         _ => Err(HandshakeError::Stranger),
+    }
+}
+
+fn read_versioned(body: &[u8], purpose: Purpose) -> Result<NearHello, HandshakeError> {
+    // The hello first: what stands before the version is the same in all of them.
+    let (hello, rest): (NearHello, _) = postcard::take_from_bytes(body).map_err(|why| {
+        let length = body.len();
+        CodecError::Malformed { length, why }
+    })?;
+    let theirs = decode_as::<u16>(rest)?;
+    match purpose {
+        Purpose::Copy => Ok(hello),
+        Purpose::Remote if theirs != REMOTE_VERSION => Err(HandshakeError::RemoteVersion {
+            ours: REMOTE_VERSION,
+            theirs,
+        }),
+        Purpose::Grant | Purpose::Push if theirs != THIRD_PARTY_VERSION => {
+            Err(HandshakeError::ThirdPartyVersion {
+                ours: THIRD_PARTY_VERSION,
+                theirs,
+            })
+        }
+        Purpose::Remote | Purpose::Grant | Purpose::Push => Ok(hello),
     }
 }
 
@@ -314,6 +335,13 @@ fn told(error: &HandshakeError) -> Refusal {
             };
             (seen.to_string(), seen.hint())
         }
+        HandshakeError::ThirdPartyVersion { ours, theirs } => {
+            let seen = HandshakeError::ThirdPartyVersion {
+                ours: *theirs,
+                theirs: *ours,
+            };
+            (seen.to_string(), seen.hint())
+        }
         other => (other.to_string(), other.hint()),
     };
     Refusal { what, hint }
@@ -329,6 +357,8 @@ impl Purpose {
         match self {
             Purpose::Copy => b"",
             Purpose::Remote => b"files",
+            Purpose::Grant => b"grant",
+            Purpose::Push => b"push",
         }
     }
 }

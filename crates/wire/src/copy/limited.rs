@@ -26,7 +26,7 @@ pub struct Limited {
 
 impl Limited {
     /// The same with printable texts; `None` where a share is out of range.
-    pub(super) fn sane(self) -> Option<Limited> {
+    pub(crate) fn sane(self) -> Option<Limited> {
         let is_share = |share: f64| (0.0..=1.0).contains(&share);
         let shares = self
             .shares

@@ -185,8 +185,9 @@ impl FromStr for Token {
     }
 }
 
-/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each, and behind it
-/// perhaps `root=SUBFOLDER`, a folder below the served one that the token is bound to. Empty lines
+/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each. Behind it may
+/// stand `root=SUBFOLDER`, a folder below the served one that the token is bound to, and
+/// `to=HOST[:PORT],...`, the hosts to which its holder may have this server send files. Empty lines
 /// and what follows `#` at the start of a line are left out.
 /// ```
 /// use wire::copy::{Rights, Secret, Token, Tokens};
@@ -204,7 +205,20 @@ struct Held {
     key: Key,
     rights: Rights,
     folder: Name,
+    targets: Targets,
 }
+
+/// Hosts to which files may be sent: names or addresses, as they are written; with a port that port
+/// alone, without it any.
+/// ```
+/// use wire::copy::Targets;
+/// let targets = Targets::parse("dtn.example.org,[2001:db8::7]:5201").unwrap();
+/// assert!(targets.allows("DTN.example.org", 40_123));
+/// assert!(targets.allows("2001:db8::7", 5201) && !targets.allows("2001:db8::7", 22));
+/// assert!(!targets.allows("dtn.example.org.evil.example", 5201));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Targets(Vec<(String, Option<u16>)>);
 
 /// A tokens file that cannot be used. Never holds what stands in the file, which may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -219,9 +233,10 @@ pub struct TokensError {
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TokensMistake {
-    /// Neither three words nor four.
+    /// Fewer than three, or more than five.
     #[error(
-        "has {0} words; a line is `NAME rw|r|w SECRET`, and perhaps `root=SUBFOLDER` behind it"
+        "has {0} words; a line is `NAME rw|r|w SECRET`, and perhaps `root=SUBFOLDER` and \
+        `to=HOST[:PORT],...` behind it"
     )]
     Words(usize),
     /// The first is no name.
@@ -233,13 +248,13 @@ pub enum TokensMistake {
     /// The third is no secret.
     #[error("has no secret of 52 characters of a-z and 2-7 as its third word")]
     Secret,
-    /// The fourth binds the token to no folder. It may be a secret in the wrong place, so it is not
-    /// repeated.
+    /// What follows is neither a folder nor hosts. It may be a secret in the wrong place, so it is
+    /// not repeated.
     #[error(
-        "has a fourth word that is not `root=SUBFOLDER`: a folder below the served one, without \
-        `..`, and not `/` in front"
+        "has something behind the secret that is neither `root=SUBFOLDER`, a folder below the \
+        served one, without `..` and not `/` in front, nor `to=HOST[:PORT],...`"
     )]
-    Folder,
+    Further,
     /// The name stands there twice.
     #[error("names `{name}` again, which line {first} has")]
     Twice {
@@ -261,22 +276,14 @@ impl Tokens {
         for (index, text) in text.lines().enumerate() {
             let line = index + 1;
             let error = |what| TokensError { line, what };
-            let Some((token, rights, folder)) = parse_line(text).map_err(error)? else {
+            let Some((token, held)) = parse_line(text).map_err(error)? else {
                 continue;
             };
             let name = token.name;
             if let Some(first) = lines.insert(name.clone(), line) {
                 return Err(error(TokensMistake::Twice { name, first }));
             }
-            let key = token.secret.key();
-            tokens.insert(
-                name,
-                Held {
-                    key,
-                    rights,
-                    folder,
-                },
-            );
+            tokens.insert(name, held);
         }
         Ok(Tokens(tokens))
     }
@@ -297,37 +304,120 @@ impl Tokens {
         self.0.get(name).map(|held| &held.folder)
     }
 
+    /// Where the holder of the token of that name may have files sent.
+    pub fn targets(&self, name: &KeyName) -> Option<&Targets> {
+        self.0.get(name).map(|held| &held.targets)
+    }
+
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &KeyName> {
         self.0.keys()
     }
 }
 
-fn parse_line(line: &str) -> Result<Option<(Token, Rights, Name)>, TokensMistake> {
+fn parse_line(line: &str) -> Result<Option<(Token, Held)>, TokensMistake> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
     }
     let words: Vec<&str> = line.split_whitespace().collect();
-    let (name, rights, secret, folder) = match words[..] {
-        [name, rights, secret] => (name, rights, secret, None),
-        [name, rights, secret, folder] => (name, rights, secret, Some(folder)),
-        _ => return Err(TokensMistake::Words(words.len())),
+    let [name, rights, secret, further @ ..] = words.as_slice() else {
+        return Err(TokensMistake::Words(words.len()));
     };
+    if further.len() > 2 {
+        return Err(TokensMistake::Words(words.len()));
+    }
     let name = KeyName::new(name).map_err(TokensMistake::Name)?;
     let rights = rights_of(rights).ok_or(TokensMistake::Rights)?;
     let secret = Secret::from_text(secret).ok_or(TokensMistake::Secret)?;
-    let folder = match folder {
-        Some(word) => folder_of(word).ok_or(TokensMistake::Folder)?,
-        None => Name::default(),
+    let (mut folder, mut targets) = (None, None);
+    for word in further {
+        match word.split_once('=') {
+            Some(("root", text)) if folder.is_none() => folder = Some(folder_of(text)),
+            Some(("to", text)) if targets.is_none() => targets = Some(Targets::parse(text)),
+            _ => return Err(TokensMistake::Further),
+        }
+    }
+    let held = Held {
+        key: secret.key(),
+        rights,
+        folder: folder
+            .unwrap_or_else(|| Some(Name::default()))
+            .ok_or(TokensMistake::Further)?,
+        targets: targets
+            .unwrap_or_else(|| Some(Targets::default()))
+            .ok_or(TokensMistake::Further)?,
     };
-    Ok(Some((Token { name, secret }, rights, folder)))
+    Ok(Some((Token { name, secret }, held)))
 }
 
-fn folder_of(word: &str) -> Option<Name> {
-    let folder = word.strip_prefix("root=")?;
-    let name = Name::new(folder.into()).ok()?;
+fn folder_of(text: &str) -> Option<Name> {
+    let name = Name::new(text.into()).ok()?;
     (!name.is_empty()).then_some(name)
+}
+
+impl Targets {
+    /// Reads `HOST[:PORT],...`; nothing where it is anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.split(',')
+            .map(target)
+            .collect::<Option<_>>()
+            .map(Targets)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether files may be sent there.
+    pub fn allows(&self, host: &str, port: u16) -> bool {
+        let fits = |(name, only): &(String, Option<u16>)| {
+            name.eq_ignore_ascii_case(host) && only.is_none_or(|only| only == port)
+        };
+        self.0.iter().any(fits)
+    }
+}
+
+/// As it is written.
+impl fmt::Display for Targets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (host, port)) in self.0.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            match (host.contains(':'), port) {
+                (true, _) => write!(f, "{comma}[{host}]")?,
+                (false, _) => write!(f, "{comma}{host}")?,
+            }
+            if let Some(port) = port {
+                write!(f, ":{port}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A host without brackets, and its port.
+fn target(text: &str) -> Option<(String, Option<u16>)> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, behind) = rest.split_once(']')?;
+            let port = match behind {
+                "" => None,
+                behind => Some(behind.strip_prefix(':')?),
+            };
+            (host, port)
+        }
+        None => match text.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (text, None),
+        },
+    };
+    let is_of_a_host = |sign: char| sign.is_ascii_alphanumeric() || "-._:%".contains(sign);
+    let port = port
+        .map(|port| port.parse::<u16>().ok())
+        .map_or(Some(None), |port| port.map(Some));
+    let fits = !host.is_empty() && host.chars().all(is_of_a_host);
+    fits.then_some((host.to_owned(), port?))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use trunkline::Error;
 use trunkline::copy::{self, Access, Attributes, CopyOptions, CopyRequest, Filter, Objective};
-use trunkline::copy::{CopyDirection, Place, Route, Selection, Token};
+use trunkline::copy::{CopyDirection, NearEnd, Place, Route, Selection, Token};
 
 use crate::args::{self, Attribute, Copy, CopyObjective, Output};
 use crate::failure::Failure;
@@ -24,11 +24,22 @@ pub(super) fn request(arguments: &Copy, files: &Output) -> Result<CopyRequest, F
     let route = Route::parse(&arguments.places).map_err(Error::from)?;
     output::check_places(files, None)?;
     let access = access(arguments, &route)?;
-    let options = options(arguments, route.direction())?;
+    // A list of names goes to a far end where the sources are there.
+    let of_lists = match route.commanded() {
+        Some(_) => CopyDirection::Get,
+        None => route.direction(),
+    };
+    let options = options(arguments, of_lists)?;
     let request = CopyRequest::new(&arguments.places, options, access)?;
-    let history = arguments.keep.history();
     let spec = &request.spec;
-    let remembered = history.streams_of_copies(&spec.far.host, spec.direction);
+    let remembered = match spec.near {
+        NearEnd::Here(_) => {
+            let history = arguments.keep.history();
+            history.streams_of_copies(&spec.far.host, spec.direction)
+        }
+        // The path between two other hosts is not the one from here.
+        NearEnd::At(_) => None,
+    };
     Ok(request.remembering(remembered))
 }
 
@@ -116,11 +127,33 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
     Ok(Access {
         ssh: arguments.ssh.0.clone(),
         program: arguments.far_program.clone(),
-        token: token(arguments, matches!(route.far(), Some(Place::Server { .. })))?,
+        token: token(
+            arguments,
+            is_server(route.far()) || is_server(route.commanded()),
+        )?,
+        source_token: source_token(arguments)?,
         from_far: arguments.connect == args::Connect::FromFar,
         ports: arguments.port_range.clone(),
         patience: arguments.patience,
     })
+}
+
+fn is_server(place: Option<&Place>) -> bool {
+    matches!(place, Some(Place::Server { .. }))
+}
+
+fn source_token(arguments: &Copy) -> Result<Option<Token>, Failure> {
+    let Some(file) = &arguments.source_token_file else {
+        return Ok(None);
+    };
+    let token: Token = read_secret(file)?.parse().map_err(Error::from)?;
+    Ok(Some(token))
+}
+
+/// What a file holds that should be its owner's alone.
+fn read_secret(file: &Path) -> Result<String, Failure> {
+    warn_of_readers(file);
+    fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))
 }
 
 /// The token, checked for its form here, where its owner can read what is wrong.
@@ -132,10 +165,7 @@ fn token(arguments: &Copy, is_for_server: bool) -> Result<Option<Token>, Failure
                 "leave it out: ssh says who you are",
             ));
         }
-        Some(file) => {
-            warn_of_readers(file);
-            fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?
-        }
+        Some(file) => read_secret(file)?,
         None => match env::var(TOKEN_VARIABLE) {
             Ok(text) if is_for_server => text,
             _ => return Ok(None),

@@ -76,6 +76,17 @@ pub(super) fn describe(event: &FarEvent) -> String {
             "#{number} {peer} {name}: {}",
             ended(why.as_deref(), outcome)
         ),
+        FarEvent::Granted { peer, name, path } => format!(
+            "{peer} {name}: has a token for one copy into {}",
+            shown(std::slice::from_ref(path))
+        ),
+        FarEvent::Pushing {
+            number,
+            peer,
+            name,
+            to,
+            paths,
+        } => format!("#{number} {peer} {name}: has {} sent to {to}", shown(paths)),
         FarEvent::RemoteBegan { number, peer, name } => {
             format!("#{number} {peer} {name}: opens access to files")
         }

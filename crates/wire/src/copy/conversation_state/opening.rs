@@ -15,7 +15,10 @@ pub const LISTED_MAX: (usize, usize) = (8192, 160 << 10);
 const WORD_MAX: usize = 32;
 
 /// Whether all parts are within their bounds; what they mean is for others to say.
-pub(super) fn check(opening: &Opening) -> Result<(), ProtocolRule> {
+///
+/// # Errors
+/// The first part that is not.
+pub fn check(opening: &Opening) -> Result<(), ProtocolRule> {
     let count = opening.paths.len();
     let (range, bound) = match opening.direction {
         CopyDirection::Put => (1..=1, "a put has one destination"),

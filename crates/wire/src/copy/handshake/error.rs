@@ -30,6 +30,14 @@ pub enum HandshakeError {
         /// The peer's.
         theirs: u16,
     },
+    /// Another version of the protocol for third-party copies.
+    #[error("this end speaks version {ours} of third-party copies, the peer version {theirs}")]
+    ThirdPartyVersion {
+        /// Ours.
+        ours: u16,
+        /// The peer's.
+        theirs: u16,
+    },
     /// (near) The far end says no.
     #[error("the far end refused: {}", .0.what)]
     Refused(Refusal),
@@ -53,11 +61,14 @@ impl HandshakeError {
             }
             HandshakeError::Version { ours, theirs }
             | HandshakeError::RemoteVersion { ours, theirs }
+            | HandshakeError::ThirdPartyVersion { ours, theirs }
                 if ours < theirs =>
             {
                 "install the newer trunkline at this end".to_owned()
             }
-            HandshakeError::Version { .. } | HandshakeError::RemoteVersion { .. } => {
+            HandshakeError::Version { .. }
+            | HandshakeError::RemoteVersion { .. }
+            | HandshakeError::ThirdPartyVersion { .. } => {
                 "install the newer trunkline at the other end".to_owned()
             }
             HandshakeError::Refused(refusal) => return refusal.hint.clone(),

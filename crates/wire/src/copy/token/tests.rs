@@ -113,9 +113,50 @@ fn a_fourth_word_binds_a_token_to_a_folder() {
         "labs",
         "Root=a",
     ] {
-        assert_eq!(mistake(&line(wrong)), (1, TokensMistake::Folder), "{wrong}");
+        assert_eq!(
+            mistake(&line(wrong)),
+            (1, TokensMistake::Further),
+            "{wrong}"
+        );
     }
-    assert_eq!(mistake(&line("root=a b")), (1, TokensMistake::Words(5)));
+    assert_eq!(mistake(&line("root=a b")), (1, TokensMistake::Further));
+    assert_eq!(
+        mistake(&line("root=a to=b c")),
+        (1, TokensMistake::Words(6))
+    );
+}
+
+#[test]
+fn hosts_that_files_may_be_sent_to_stand_behind_a_token() {
+    let line = |words: &str| {
+        let line = Tokens::line(&token("ana", 1), Rights::ALL);
+        format!("{} {words}\n", line.trim_end())
+    };
+    let ana = KeyName::new("ana").unwrap();
+    let read = |words: &str| Tokens::parse(&line(words)).unwrap();
+    assert!(read("").targets(&ana).unwrap().is_empty());
+    let both = read("to=b.example.org:5201,192.0.2.7 root=labs");
+    let targets = both.targets(&ana).unwrap();
+    assert_eq!(targets.to_string(), "b.example.org:5201,192.0.2.7");
+    assert!(targets.allows("B.example.org", 5201) && !targets.allows("b.example.org", 22));
+    assert!(targets.allows("192.0.2.7", 1) && !targets.allows("192.0.2.70", 1));
+    assert_eq!(both.folder(&ana).unwrap().as_bytes(), b"labs");
+    for wrong in [
+        "to=",
+        "to=a,,b",
+        "to=a:x",
+        "to=a b=c",
+        "to=*",
+        "to=a to=b",
+        "to=[::1",
+        "to=a/b",
+    ] {
+        assert_eq!(
+            mistake(&line(wrong)),
+            (1, TokensMistake::Further),
+            "{wrong}"
+        );
+    }
 }
 
 #[test]
