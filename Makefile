@@ -3,10 +3,14 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build install uninstall quick test test-python python-docs wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
+
+# Two servers of this machine and a third one that commands: plan, a kill, status, verify.
+demo-campaign: build
+	docs/guide/demo-campaign.sh
 
 build:
 	$(CARGO) build --release --locked --bin trunkline

@@ -7,6 +7,7 @@
 //! campaign's folder, from which [`Campaign::status`] and [`Campaign::verify`] tell.
 
 mod changes;
+mod far_listing;
 mod link_share;
 mod outcomes;
 pub mod pages;

@@ -7,6 +7,8 @@
 //! token. What a client may ask for is bounded: connections, the length of a body, the range of a
 //! page, the rows of a stream.
 //!
+//! A [`PageServer`] serves one page that is no part of a watch, live, too.
+//!
 //! Left out: TLS and users. Put a proxy with both in front where the pages leave the site.
 //!
 //! Reading order: `live.rs` for what the pages show beside the database, `server.rs`, `routes.rs`,
@@ -21,6 +23,7 @@ mod frame;
 mod href;
 mod listener;
 mod live;
+mod lone;
 mod page;
 mod problem;
 mod routes;
@@ -29,4 +32,5 @@ mod stores;
 mod words;
 
 pub use live::{AgentState, Live, SilenceRequest};
+pub use lone::{MakePage, PageServer};
 pub use server::{WebError, WebOptions, WebServer};

@@ -106,7 +106,7 @@ async fn at_stream(State(site): AtSite, Query(ask): Query<Values>) -> Response {
     text(site, move |site| stream::answer(site, &Ask(ask))).await
 }
 
-fn asset(kind: &'static str, text: impl Into<String>) -> Response {
+pub(crate) fn asset(kind: &'static str, text: impl Into<String>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, format!("{kind}; charset=utf-8")),
         (header::CACHE_CONTROL, "max-age=300".to_owned()),
@@ -115,7 +115,7 @@ fn asset(kind: &'static str, text: impl Into<String>) -> Response {
 }
 
 /// What every answer says to the browser: load nothing from elsewhere, guess no types.
-async fn guarded(mut response: Response) -> Response {
+pub(crate) async fn guarded(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let fixed = [
         (header::CONTENT_SECURITY_POLICY, POLICY),

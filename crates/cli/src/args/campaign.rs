@@ -1,5 +1,6 @@
 //! `trunkline campaign`: millions of files in shards that any engine runs.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
@@ -114,9 +115,16 @@ pub(crate) struct CampaignRun {
 
 /// Show where a campaign stands
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trunkline campaign status july\n  \
+    trunkline campaign status july --web 127.0.0.1:5280")]
 pub(crate) struct CampaignStatus {
     #[command(flatten)]
     pub folder: CampaignFolder,
+
+    /// Serve the page of it, which renews itself, until a signal ends this; anyone who reaches the
+    /// address can read it
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "json")]
+    pub web: Option<SocketAddr>,
 
     /// Print one JSON document on standard output
     #[arg(long)]

@@ -41,7 +41,8 @@ pub(super) fn difference(folder: &Path, entry: &Entry) -> Option<Fate> {
     why.map(|why| changed(entry, &why))
 }
 
-fn changed(entry: &Entry, why: &str) -> Fate {
+/// What became of an entry that is another one now.
+pub(super) fn changed(entry: &Entry, why: &str) -> Fate {
     Fate {
         cause: ProblemKind::SourceChanged,
         what: format!(

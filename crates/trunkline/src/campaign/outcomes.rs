@@ -6,12 +6,16 @@ use campaign_store::{Entry, Failed, Fate, Kind, Notes, StoreError};
 use transfer::{CopyEvent, FileProblem, shown};
 use wire::copy::ProblemKind;
 
+use super::changes;
+
 /// Names that are still to be copied, and what was told of them.
 pub(super) struct Outcomes<'a> {
     todo: BTreeMap<Vec<u8>, Entry>,
     /// What arrived, with its digest.
     pub done: BTreeMap<Vec<u8>, Entry>,
     problems: Vec<FileProblem>,
+    /// What arrived and is not what was planned.
+    changed: Vec<Failed>,
     notes: &'a mut Notes,
     /// Notes that could not be written.
     pub trouble: Option<StoreError>,
@@ -24,6 +28,7 @@ impl<'a> Outcomes<'a> {
             todo: todo.collect(),
             done: BTreeMap::new(),
             problems: Vec::new(),
+            changed: Vec::new(),
             notes,
             trouble: None,
         }
@@ -31,8 +36,15 @@ impl<'a> Outcomes<'a> {
 
     pub fn on_event(&mut self, event: &CopyEvent) {
         match event {
-            CopyEvent::Published { name, digest, .. } => self.arrived(name.as_bytes(), *digest),
-            CopyEvent::Skipped { name, .. } => self.arrived(name.as_bytes(), None),
+            CopyEvent::Published {
+                name,
+                bytes,
+                digest,
+                ..
+            } => self.arrived(name.as_bytes(), bytes.get(), *digest),
+            CopyEvent::Skipped { name, bytes, .. } => {
+                self.arrived(name.as_bytes(), bytes.get(), None);
+            }
             CopyEvent::Failed { problem, .. } | CopyEvent::LeftOut { problem, .. } => {
                 self.problems.push(problem.clone());
             }
@@ -44,11 +56,18 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    fn arrived(&mut self, name: &[u8], digest: Option<[u8; 32]>) {
+    fn arrived(&mut self, name: &[u8], bytes: u64, digest: Option<[u8; 32]>) {
         // Folders on the way are told, too, and are not in the list.
         let Some(mut entry) = self.todo.remove(name) else {
             return;
         };
+        if let Kind::File(size) = entry.kind
+            && size != bytes
+        {
+            let why = format!("it has {bytes} bytes and had {size}");
+            let fate = changes::changed(&entry, &why);
+            return self.changed.push(Failed { entry, fate });
+        }
         entry.digest = digest.or(entry.digest);
         let noted = self.notes.push(&entry);
         self.note(noted);
@@ -64,7 +83,7 @@ impl<'a> Outcomes<'a> {
     /// The copy said that all is over: links and folders that it did not complain of are there, and
     /// files that it said nothing of are not.
     pub fn concluded(mut self) -> (BTreeMap<Vec<u8>, Entry>, Vec<Failed>) {
-        let mut failed = Vec::new();
+        let mut failed = std::mem::take(&mut self.changed);
         for (name, entry) in std::mem::take(&mut self.todo) {
             let fate = self.fate(&entry);
             match (&entry.kind, fate) {

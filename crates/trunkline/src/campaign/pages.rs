@@ -1,6 +1,8 @@
 //! Campaigns as people and programs read them.
 
+use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use campaign_store::{GroupSummary, PlanSummary};
 use report::format::size;
@@ -8,7 +10,10 @@ use report::page::{Block, Column, Page, Row, Table};
 use serde::Serialize;
 use units::{Rate, Span};
 
-use super::{Interval, LinkStatus, Status, Verified};
+use super::{Campaign, Interval, LinkStatus, ShardProgress, Status, Verified};
+use crate::Error;
+
+pub use watch_web::PageServer;
 
 /// Failed shards and different files that are named.
 const NAMED: usize = 10;
@@ -117,6 +122,10 @@ pub fn status(status: &Status, folder: &Path) -> Page {
     if !sentences.is_empty() {
         blocks.push(Block::Sentences(sentences));
     }
+    if !status.running.is_empty() {
+        blocks.push(Block::heading("Shards that run"));
+        blocks.push(running(&status.running));
+    }
     if !status.causes.is_empty() {
         let columns = [Column::name("cause"), Column::number("files")];
         let cause = |(kind, count): &(wire::copy::ProblemKind, u64)| {
@@ -133,6 +142,32 @@ pub fn status(status: &Status, folder: &Path) -> Page {
         )));
     }
     Page::new("campaign-status", "A campaign", blocks)
+}
+
+fn running(running: &[ShardProgress]) -> Block {
+    let columns = [
+        Column::name("shard"),
+        Column::number("names done"),
+        Column::number("bytes done"),
+        Column::number("rate"),
+        Column::number("streams"),
+        Column::words("limit"),
+    ];
+    let row = |shard: &ShardProgress| {
+        Row::new([
+            shard.shard.to_string(),
+            shard.done.to_string(),
+            size(shard.bytes),
+            rate(shard.bits_per_second),
+            shard.streams.to_string(),
+            shard.limited_by.clone().unwrap_or("-".to_owned()),
+        ])
+    };
+    Block::Table(Table::new(columns, running.iter().map(row)))
+}
+
+fn rate(bits: u64) -> String {
+    Rate::from_bits_per_second(bits).human().to_string()
 }
 
 fn failed(status: &Status, folder: &Path) -> String {
@@ -156,7 +191,6 @@ fn failed(status: &Status, folder: &Path) -> String {
 }
 
 fn link_row(link: &LinkStatus) -> Row {
-    let rate = |bits: u64| Rate::from_bits_per_second(bits).human().to_string();
     let over = link.shards_done + link.shards_failed;
     Row::new([
         link.link.to_string(),
@@ -181,6 +215,20 @@ fn interval(left: Interval) -> String {
         true => min,
         false => format!("{min} to {max}"),
     }
+}
+
+/// Serves the page of where a campaign stands, which renews itself while the campaign runs, by
+/// whatever engine. It ends with the value.
+///
+/// # Errors
+/// When the address cannot be used.
+pub fn serve(campaign: &Campaign, listen: SocketAddr) -> Result<PageServer, Error> {
+    let campaign = campaign.clone();
+    let make = move || match campaign.status() {
+        Ok(status) => Ok(self::status(&status, campaign.path())),
+        Err(error) => Err(error.what()),
+    };
+    Ok(PageServer::start(listen, Arc::new(make))?)
 }
 
 /// What a comparison of both ends found.

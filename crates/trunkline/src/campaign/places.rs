@@ -7,23 +7,48 @@ use campaign_plan::{Campaign as Plan, Group, HostName, Spot};
 use units::Span;
 
 use crate::Error;
-use crate::copy::{Access, CopyDirection, Place};
+use crate::copy::{Access, Place, Token};
 
 const SERVER: &str = "trunkline://";
 
-/// A copy's two ends: one here, the other one elsewhere.
+/// A copy's two ends. One is here and the other one elsewhere, or both are elsewhere and this
+/// machine commands.
 #[derive(Debug, Clone)]
 pub(super) struct Ends {
     /// What `trunkline copy` takes.
     pub source: PathBuf,
     /// The same.
     pub destination: PathBuf,
-    /// Which way.
-    pub direction: CopyDirection,
-    /// The folder on this host.
-    pub here: PathBuf,
-    /// How the other one is reached.
+    /// The end that is on this machine.
+    pub here: Here,
+    /// How the others are reached.
     pub access: Access,
+}
+
+/// The end of a copy that is on this machine.
+#[derive(Debug, Clone)]
+pub(super) enum Here {
+    /// The folder that it is from.
+    Source(PathBuf),
+    /// The folder that it goes into.
+    Destination(PathBuf),
+    /// None: a third-party copy.
+    Neither,
+}
+
+impl Here {
+    /// Whether the source is another host's, which takes only so many names at once.
+    pub(super) fn sends_elsewhere(&self) -> bool {
+        !matches!(self, Here::Source(_))
+    }
+
+    /// The folder on this machine.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        match self {
+            Here::Source(folder) | Here::Destination(folder) => Some(folder),
+            Here::Neither => None,
+        }
+    }
 }
 
 /// The ends of a group's copies.
@@ -31,40 +56,44 @@ pub(super) struct Ends {
 /// * `host`: which host of the plan this machine is, if any.
 ///
 /// # Errors
-/// When none of both, or both, are on this machine, or the token of a server cannot be read.
+/// When both are on this machine, or none of both and it is a host of the plan, or the token of a
+/// server cannot be read.
 pub(super) fn ends(
     plan: &Plan,
     group: &Group,
     host: Option<&str>,
     patience: Span,
 ) -> Result<Ends, Error> {
-    let (direction, here, far) = match spots_here(group, host) {
-        (true, false) => (CopyDirection::Put, &group.from, &group.to),
-        (false, true) => (CopyDirection::Get, &group.to, &group.from),
-        (true, true) => return Err(both_here(group)),
-        (false, false) => return Err(none_here(group, host)),
+    let here = match (spots_here(group, host), host) {
+        ((true, false), _) => Here::Source(local(plan, &group.from)?),
+        ((false, true), _) => Here::Destination(local(plan, &group.to)?),
+        ((true, true), _) => return Err(both_here(group)),
+        ((false, false), None) => Here::Neither,
+        ((false, false), Some(host)) => return Err(none_here(group, host)),
     };
-    let here = local(plan, here)?;
-    let place = far_place(plan, far)?;
     // With a slash, what is in the folder goes, and not the folder.
-    let (source, destination) = match direction {
-        CopyDirection::Put => (here.join(""), place),
-        CopyDirection::Get => (place.join(""), here.clone()),
+    let source = match &here {
+        Here::Source(folder) => folder.join(""),
+        Here::Destination(_) | Here::Neither => far_place(plan, &group.from)?.join(""),
     };
-    let access = access(plan, far.host.as_ref(), patience)?;
+    let destination = match &here {
+        Here::Destination(folder) => folder.clone(),
+        Here::Source(_) | Here::Neither => far_place(plan, &group.to)?,
+    };
+    let access = access(plan, group, &here, patience)?;
     Ok(Ends {
         source,
         destination,
-        direction,
         here,
         access,
     })
 }
 
-/// Whether an end of the group is on this machine.
-pub(super) fn is_here(group: &Group, host: Option<&str>) -> bool {
+/// Whether this machine runs the group: it has an end of it, or is no host of the plan and commands
+/// the two that have.
+pub(super) fn is_run_here(group: &Group, host: Option<&str>) -> bool {
     let (from, to) = spots_here(group, host);
-    from || to
+    from || to || host.is_none()
 }
 
 /// Whether each end of the group is on this machine.
@@ -104,19 +133,17 @@ fn both_here(group: &Group) -> Error {
     )
 }
 
-fn none_here(group: &Group, host: Option<&str>) -> Error {
+fn none_here(group: &Group, host: &str) -> Error {
     let names = [&group.from, &group.to].map(|spot| spot.host.as_ref().map(HostName::as_str));
     let names: Vec<&str> = names.into_iter().flatten().collect();
-    let here = host.map_or("this machine is no host of the plan".to_owned(), |host| {
-        format!("this machine is `{host}`")
-    });
     Error::wrong_request(
         format!(
-            "neither {} nor {} of group `{}` is here: {here}",
+            "neither {} nor {} of group `{}` is here: this machine is `{host}`",
             group.from, group.to, group.name
         ),
         format!(
-            "run it at one of both, with `--host {}`",
+            "run it at one of both, with `--host {}`, or at any machine without `--host`, which \
+             then commands the two",
             names.join("` or `--host ")
         ),
     )
@@ -146,22 +173,39 @@ fn escaped(path: &str) -> String {
     path.replace('%', "%25")
 }
 
-fn access(plan: &Plan, host: Option<&HostName>, patience: Span) -> Result<Access, Error> {
-    let host = host.and_then(|name| plan.hosts().get(name));
-    let token = host.and_then(|host| host.token.as_deref());
-    let read = |file: &str| -> Result<_, Error> {
-        let file = Path::new(file);
-        let text = fs::read_to_string(file).map_err(|error| Error::unreadable(file, error))?;
-        Ok(text.parse()?)
+fn access(plan: &Plan, group: &Group, here: &Here, patience: Span) -> Result<Access, Error> {
+    let (far, source) = match here {
+        Here::Source(_) => (&group.to, None),
+        Here::Destination(_) => (&group.from, None),
+        Here::Neither => (&group.to, Some(&group.from)),
     };
+    let host = far.host.as_ref().and_then(|name| plan.hosts().get(name));
     let defaults = Access::default();
     let program = host.and_then(|host| host.program.clone());
     Ok(Access {
-        token: token.map(read).transpose()?,
+        token: token(plan, far)?,
+        source_token: source.map_or(Ok(None), |spot| token(plan, spot))?,
         program: program.unwrap_or(defaults.program),
         patience,
         ..defaults
     })
+}
+
+/// Whether a standing server has the place.
+pub(super) fn is_at_server(plan: &Plan, spot: &Spot) -> bool {
+    let host = spot.host.as_ref().and_then(|name| plan.hosts().get(name));
+    host.is_some_and(|host| host.address.starts_with(SERVER))
+}
+
+/// What opens the server of a place; none where ssh does.
+pub(super) fn token(plan: &Plan, spot: &Spot) -> Result<Option<Token>, Error> {
+    let host = spot.host.as_ref().and_then(|name| plan.hosts().get(name));
+    let Some(file) = host.and_then(|host| host.token.as_deref()) else {
+        return Ok(None);
+    };
+    let file = Path::new(file);
+    let text = fs::read_to_string(file).map_err(|error| Error::unreadable(file, error))?;
+    Ok(Some(text.parse()?))
 }
 
 /// Whether a host's address is one.

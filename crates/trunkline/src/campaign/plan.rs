@@ -11,7 +11,7 @@ use campaign_store::{CampaignFolder, Counted, PlanMaker, PlanSummary, Sorted, Tr
 use watch_plan::Notice;
 use wire::copy::SelectionRule;
 
-use super::{Campaign, places};
+use super::{Campaign, far_listing, places};
 use crate::{Cancel, Error, Fault};
 
 /// How often progress is told, and how soon a walk's end is noticed.
@@ -87,7 +87,8 @@ impl Campaign {
     /// Walks the sources of a plan and cuts what they have into shards, in `folder`. A second plan
     /// in the same folder has only what is new or changed.
     ///
-    /// Groups whose files are on other hosts are left to these: each of them plans in this folder.
+    /// Groups whose files are on other hosts are left to these, each of which plans in this folder,
+    /// where this machine is a host of the plan. Otherwise the servers of these hosts list them.
     ///
     /// # Errors
     /// When the folder cannot be written or holds something else, a source cannot be listed, or
@@ -112,8 +113,7 @@ impl Campaign {
             parse(&text, &file).ok().map(|(plan, _)| plan)
         };
         for group in planned_here(plan, host)? {
-            let from = places::local(plan, &group.from)?;
-            let mut walked = listed(group, &from, &maker, options, cancel, on_progress)?;
+            let mut walked = listed(plan, group, &maker, options, cancel, on_progress)?;
             let entries = Sorted::open(std::mem::take(&mut walked.runs))?;
             maker.group(group, plan.cut(), entries, walked, &before)?;
         }
@@ -122,14 +122,16 @@ impl Campaign {
     }
 }
 
-/// The groups whose files are on this machine.
+/// The groups whose files are on this machine, or on servers that it asks.
 ///
 /// # Errors
 /// When there is none, or when a group of several hosts' plan does not say where its files are.
 fn planned_here<'a>(plan: &'a Plan, host: Option<&str>) -> Result<Vec<&'a Group>, Error> {
     check_host(plan, host)?;
     let source = |group: &'a Group| group.from.host.as_ref().map(HostName::as_str);
-    let is_here = |group: &&Group| group.from.host.is_none() || source_is(group, host);
+    let is_here = |group: &&Group| {
+        group.from.host.is_none() || source_is(group, host) || is_asked(plan, group, host)
+    };
     let here: Vec<&Group> = plan.groups().iter().filter(is_here).collect();
     let Some(other) = plan.groups().iter().find(|group| !is_here(group)) else {
         return Ok(here);
@@ -168,6 +170,11 @@ fn check_host(plan: &Plan, host: Option<&str>) -> Result<(), Error> {
     ))
 }
 
+/// Whether a server lists the files, at the wish of a machine that is no host of the plan.
+fn is_asked(plan: &Plan, group: &Group, host: Option<&str>) -> bool {
+    host.is_none() && places::is_at_server(plan, &group.from)
+}
+
 fn source_is(group: &Group, host: Option<&str>) -> bool {
     group.from.host.as_ref().map(HostName::as_str) == host
 }
@@ -176,15 +183,16 @@ impl LoadedPlan {
     /// The groups that other hosts plan, each with its host.
     pub fn elsewhere(&self, host: Option<&str>) -> Vec<(GroupName, HostName)> {
         let groups = self.plan.groups().iter();
-        let elsewhere = groups.filter(|group| !source_is(group, host));
+        let elsewhere =
+            groups.filter(|group| !source_is(group, host) && !is_asked(&self.plan, group, host));
         let named = |group: &Group| Some((group.name.clone(), group.from.host.clone()?));
         elsewhere.filter_map(named).collect()
     }
 }
 
 fn listed(
+    plan: &Plan,
     group: &Group,
-    from: &Path,
     maker: &PlanMaker,
     options: &PlanOptions,
     cancel: &Cancel,
@@ -196,17 +204,31 @@ fn listed(
     };
     let rules: Vec<SelectionRule> = group.rules.iter().map(rule).collect();
     let rules = transfer::Rules::new(&rules)?;
-    let tree = Tree {
-        root: from,
-        rules: &rules,
-        folds_names: group.folds_names,
-        threads: options.threads,
-        memory: options.memory,
-        scratch: maker.scratch(),
-    };
-    let (counted, stop) = (Counted::default(), cancel.flag());
+    let counted = Counted::default();
     let walked = thread::scope(|scope| {
-        let walking = scope.spawn(|| walk(&tree, &counted, &stop));
+        let walking = scope.spawn(|| {
+            if group.from.host.is_some() && !source_is(group, options.host.as_deref()) {
+                return asked(
+                    plan,
+                    group,
+                    (&rules, maker.scratch()),
+                    options,
+                    &counted,
+                    cancel,
+                );
+            }
+            let from = places::local(plan, &group.from)?;
+            let tree = Tree {
+                root: &from,
+                rules: &rules,
+                folds_names: group.folds_names,
+                threads: options.threads,
+                memory: options.memory,
+                scratch: maker.scratch(),
+            };
+            let walked = walk(&tree, &counted, &cancel.flag());
+            walked.map_err(|error| source_error(group, &from, error.into()))
+        });
         while !walking.is_finished() {
             thread::sleep(TICK);
             on_progress(&PlanProgress {
@@ -217,8 +239,27 @@ fn listed(
         }
         walking.join()
     });
-    let walked = walked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    walked.map_err(|error| source_error(group, from, error.into()))
+    walked.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// What the server of the group's source lists.
+fn asked(
+    plan: &Plan,
+    group: &Group,
+    how: (&transfer::Rules, &Path),
+    options: &PlanOptions,
+    counted: &Counted,
+    cancel: &Cancel,
+) -> Result<Walked, Error> {
+    let url = places::far_place(plan, &group.from)?;
+    let token = places::token(plan, &group.from)?.ok_or_else(|| {
+        Error::wrong_request(
+            format!("the host of {} has no `token` in the plan", group.from),
+            "write the file that has it under `[hosts]`",
+        )
+    })?;
+    let url = url.to_string_lossy();
+    far_listing::list((&url, token), group, how, options, counted, cancel)
 }
 
 /// A source that is not there is a mistake of the plan.

@@ -18,12 +18,12 @@ use wire::copy::ProblemKind;
 use super::link_share::LinkShare;
 use super::outcomes::Outcomes;
 use super::patience::{is_busy, patiently};
-use super::places::{self, Ends};
+use super::places::{self, Ends, Here};
 use super::shard_copy::{batches, request};
 use super::status::ShardProgress;
 use super::watcher::{ENTRY, Halt, TICK, Watcher};
 use super::{Campaign, changes};
-use crate::copy::{CopyDirection, Outcome};
+use crate::copy::Outcome;
 use crate::{Cancel, Error};
 
 /// How a shard is run.
@@ -301,14 +301,15 @@ impl Running<'_> {
                 _ => todo.push(entry),
             }
         }
-        if self.ends.direction == CopyDirection::Put {
+        if let Here::Source(_) = self.ends.here {
             todo.retain(|entry| self.is_as_planned(entry, &mut sum.failed));
         }
         Ok(todo)
     }
 
     fn is_as_planned(&self, entry: &Entry, failed: &mut Vec<Failed>) -> bool {
-        let fate = changes::difference(&self.ends.here, entry);
+        let folder = self.ends.here.folder();
+        let fate = folder.and_then(|folder| changes::difference(folder, entry));
         let is_same = fate.is_none();
         failed.extend(fate.map(|fate| Failed {
             entry: entry.clone(),
@@ -348,8 +349,7 @@ impl Running<'_> {
         sum: &mut Sum,
         on_event: &mut OnEvent<'_>,
     ) -> Result<(), Stop> {
-        if self.ends.direction == CopyDirection::Get {
-            let here = &self.ends.here;
+        if let Here::Destination(here) = &self.ends.here {
             fs::create_dir_all(here).map_err(|error| Error::unwritable(here, error))?;
         }
         let bytes = todo.iter().map(Entry::bytes).sum();
@@ -357,7 +357,7 @@ impl Running<'_> {
             names: todo.len() as u64,
             bytes: Bytes::new(bytes),
         });
-        for batch in batches(todo, self.ends.direction) {
+        for batch in batches(todo, &self.ends.here) {
             self.copy(batch, slot, sum, on_event)?;
         }
         Ok(())
@@ -410,8 +410,8 @@ impl Running<'_> {
                 kind: ProblemKind::NotFound,
                 what,
                 hint,
-            }) if self.ends.direction == CopyDirection::Get => {
-                // The far end has none of them any more.
+            }) if self.ends.here.sends_elsewhere() => {
+                // The source has none of them any more.
                 let fate = Fate {
                     cause: ProblemKind::NotFound,
                     what,
@@ -438,7 +438,8 @@ impl Running<'_> {
         is_shared.then(|| LinkShare::new(self.watcher.slots, slot, self.weight, streams))
     }
 
-    /// Looks once more at the end that is here: what changed meanwhile is not what was planned.
+    /// Looks once more at the end that is here: what changed meanwhile is not what was planned. Of
+    /// third-party copies, [`Outcomes`] compares sizes.
     fn keep_unchanged(&self, done: BTreeMap<Vec<u8>, Entry>, sum: &mut Sum) {
         for (name, entry) in done {
             // A folder's time is that of its last new name, on both ends.

@@ -152,14 +152,14 @@ impl Campaign {
         Ok(states)
     }
 
-    /// The groups with an end on this machine.
+    /// The groups that this machine runs.
     fn here(&self, rows: &[ShardRow], options: &RunOptions) -> Result<Vec<GroupName>, Error> {
         let (mut here, mut seen) = (Vec::new(), Vec::new());
         for row in rows.iter().rev() {
             if !seen.contains(&row.shard.group) {
                 seen.push(row.shard.group.clone());
                 let group = self.group(row)?;
-                if places::is_here(&group, options.host.as_deref()) {
+                if places::is_run_here(&group, options.host.as_deref()) {
                     here.push(group.name);
                 }
             }

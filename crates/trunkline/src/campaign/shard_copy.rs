@@ -1,19 +1,19 @@
-//! The copies that a shard is made of: one for a shard that goes from here, some for one that is
-//! fetched, since a far end takes only so many names at once.
+//! The copies that a shard is made of: one for a shard that goes from here, some for one that
+//! another host sends, since a far end takes only so many names at once.
 
 use campaign_plan::{Gentle, Link};
 use campaign_store::Entry;
 use units::{Rate, Span};
 use wire::copy::LISTED_MAX;
 
-use super::places::Ends;
+use super::places::{Ends, Here};
 use crate::Error;
-use crate::copy::{CopyDirection, CopyOptions, CopyRequest, Filter, KNEE, Objective, Selection};
+use crate::copy::{CopyOptions, CopyRequest, Filter, KNEE, Objective, Selection};
 use crate::measure::StreamCount;
 
 /// The names of each copy.
-pub(super) fn batches(entries: Vec<Entry>, direction: CopyDirection) -> Vec<Vec<Entry>> {
-    if direction == CopyDirection::Put {
+pub(super) fn batches(entries: Vec<Entry>, here: &Here) -> Vec<Vec<Entry>> {
+    if !here.sends_elsewhere() {
         return vec![entries];
     }
     let (count_max, bytes_max) = LISTED_MAX;

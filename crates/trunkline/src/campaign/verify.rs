@@ -134,7 +134,7 @@ impl Verifying {
         let link = campaign.link(&now, &plan, row)?;
         let group = campaign.group(row)?;
         let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
-        for batch in batches(files, ends.direction) {
+        for batch in batches(files, &ends.here) {
             let request = comparison(&ends, &link, &batch)?;
             let mut heard = Heard::default();
             let control = CopyControl::from(cancel);
@@ -161,15 +161,19 @@ impl Verifying {
                 self.found.different.push(name);
                 continue;
             }
-            let path = ends.here.join(std::ffi::OsStr::from_bytes(&entry.name));
-            let digest = hash(&path).map_err(|error| Error::unreadable(&path, error))?;
-            if entry.digest.is_some_and(|known| digest != known) {
+            let digest = digest_of(ends, &entry)?;
+            if entry
+                .digest
+                .is_some_and(|known| digest.is_some_and(|digest| digest != known))
+            {
                 self.found.other_digest.push(name);
             }
             self.found.equal += 1;
             self.found.bytes += Bytes::new(entry.bytes());
             let of_group = self.digests.entry(group.clone()).or_default();
-            of_group.insert(entry.name, digest);
+            if let Some(digest) = digest {
+                of_group.insert(entry.name, digest);
+            }
         }
         Ok(())
     }
@@ -216,6 +220,17 @@ impl CopyObserver for Heard {
             self.equal.insert(name.as_bytes().to_vec());
         }
     }
+}
+
+/// What the end on this machine has; without one, what was hashed while it was copied, and nothing
+/// of a file that was there before.
+fn digest_of(ends: &Ends, entry: &Entry) -> Result<Option<blake3::Hash>, Error> {
+    let Some(folder) = ends.here.folder() else {
+        return Ok(entry.digest.map(blake3::Hash::from_bytes));
+    };
+    let path = folder.join(std::ffi::OsStr::from_bytes(&entry.name));
+    let digest = hash(&path).map_err(|error| Error::unreadable(&path, error))?;
+    Ok(Some(digest))
 }
 
 fn hash(path: &Path) -> io::Result<blake3::Hash> {
