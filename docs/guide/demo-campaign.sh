@@ -40,7 +40,7 @@ serve() {
     --root "$folder/$1" --tokens "$folder/$1.tokens" >> "$folder/$1.log" 2>&1 &
   running="$running $!"
   tries=0
-  until grep -q '^serving' "$folder/$1.log"; do
+  until grep -qs "^serving" "$folder/$1.log"; do
     tries=$((tries + 1))
     [ "$tries" -lt 100 ] || { cat "$folder/$1.log"; exit 1; }
     sleep 0.1
@@ -59,7 +59,7 @@ slac = { address = "trunkline://127.0.0.1:$slac_port", token = "$here/slac.token
 cern = { address = "trunkline://127.0.0.1:$cern_port", token = "$here/cern.token" }
 
 [links]
-wan = { rate = "50Mbit/s", copies = 2 }
+wan = { rate = "40Mbit/s", copies = 2 }
 
 [groups]
 raw = { from = "slac:/raw", to = "cern:/july", link = "wan" }
@@ -73,7 +73,7 @@ running="$running $!"
 say "It runs. Where it stands is at http://$page, too"
 "$trunkline" campaign run "$folder/july" --quiet &
 run=$!
-sleep 5
+sleep 7
 does campaign status "$folder/july"
 
 say "kill -9 of the run, in its middle: slac ends its copies, cern keeps what came"

@@ -146,7 +146,7 @@ fn files_go_from_server_to_server_and_the_document_says_so() {
         assert!(kinds.contains(&kind), "{kinds:?}");
     }
     assert!(site.source.logged("sent to").contains("run7"));
-    assert!(site.source.logged("hits.root").contains("3 MB"));
+    assert!(site.source.logged("hits.root").contains("3.00 MB"));
     assert!(site.source.logged("done: ").contains("2 files"));
     assert!(site.destination.logged("one copy into").contains("2026"));
     let (code, again) = code_and_text(&site.copy(&["-r", &from, &to]));
@@ -249,8 +249,8 @@ fn a_missing_source_and_a_destination_that_is_gone_are_told() {
     let site = Site::new(&[], &[]);
     let to = site.destination.place("a");
     let (code, text) = code_and_text(&site.copy(&[&site.source.place("none"), &to]));
-    assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("none"), "{text}");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("there is no `none`"), "{text}");
     let mut site = site;
     site.destination.kill();
     site.has("a", 10);
