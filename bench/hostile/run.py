@@ -83,7 +83,7 @@ class Bench:
 
 
 def cases_of(only):
-    import far_words, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, words
+    import far_words, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, third_party, words
 
     groups = (
         get,
@@ -96,6 +96,7 @@ def cases_of(only):
         holder_floods,
         strangers,
         test_port,
+        third_party,
         integrity,
         sources,
         words,

@@ -1,6 +1,6 @@
 //! A page of its own that renews itself: where something stands that is no watch.
 //!
-//! Whoever looks has the page made, and while pages follow changes it is made every two seconds.
+//! Each request makes the page; while pages follow changes, it is made every two seconds, too.
 //! Without scripts, browsers load it again every five seconds.
 
 use std::convert::Infallible;

@@ -8,7 +8,7 @@ use wire::copy::{Key, KeyName, Opening, Problem, ProblemKind, Token};
 
 use crate::problems::{problem, with_hint};
 
-/// A token that nobody shows for so long is void.
+/// A token that was not shown for so long is void.
 pub(super) const LIFE: Duration = Duration::from_secs(600);
 /// Tokens that are not used yet, of all holders and of one.
 const TOKENS_MAX: (usize, usize) = (1024, 64);
