@@ -59,10 +59,11 @@ pub(crate) struct Serve {
     pub copies_per_token: u16,
 
     /// The file with the tokens that open the root, one for each person: lines
-    /// `NAME rw|r|w SECRET [root=SUBFOLDER]`
+    /// `NAME rw|r|w SECRET [root=SUBFOLDER] [to=HOST[:PORT],...]`
     ///
     /// It has to belong to the user who serves, or to root, and be readable by its owner alone.
-    /// `root=` binds a token to a folder below the root. SIGHUP has the file read again; one that
+    /// `root=` binds a token to a folder below the root; `to=` names the hosts to which its holder
+    /// may have files sent. SIGHUP has the file read again; one that
     /// cannot be used changes nothing. A holder of a token can also pose as the server to others
     /// who have it, so give each person one of their own.
     #[arg(long, value_name = "FILE", requires = "purpose_of_tokens")]

@@ -138,10 +138,13 @@ fn listed(file: &Path) -> Result<String, Failure> {
         let rights = tokens.find(name).map(|(_, rights)| rights.to_string());
         let folder = tokens.folder(name).filter(|folder| !folder.is_empty());
         let folder = folder.map(|folder| format!(" root={folder}"));
+        let targets = tokens.targets(name).filter(|targets| !targets.is_empty());
+        let targets = targets.map(|targets| format!(" to={targets}"));
         text += &format!(
-            "{name:<24} {:<2}{}\n",
+            "{name:<24} {:<2}{}{}\n",
             rights.unwrap_or_default(),
-            folder.unwrap_or_default()
+            folder.unwrap_or_default(),
+            targets.unwrap_or_default()
         );
     }
     Ok(text)
