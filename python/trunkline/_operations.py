@@ -481,11 +481,12 @@ def _copy(
     far_program: str = "trunkline",
     token: str | None = None,
     token_file: File | None = None,
+    source_token_file: File | None = None,
     patience: Time = "10min",
     history: History = True,
     on_progress: OnProgress | None = None,
 ) -> Call[Result[CopyDocument]]:
-    """Copies files to or from another host, over as many streams as the path needs.
+    """Copies files to, from or between other hosts, over as many streams as the path needs.
 
     What was interrupted goes on when the same copy is asked for again.
 
@@ -518,6 +519,8 @@ def _copy(
         far_program: The program at the far end.
         token: What opens a `trunkline://` server; `$TRUNKLINE_TOKEN` has it otherwise.
         token_file: A file that has it.
+        source_token_file: A file with the token of the source, where both ends are on other hosts
+            and both servers; `token` opens both without.
         patience: How long to go on trying when the far end is gone.
         history: Where the result is kept.
         on_progress: Told of what happens, on the thread that waits.
@@ -568,6 +571,9 @@ def _copy(
         "far_program": far_program,
         "token": token,
         "token_file": None if token_file is None else os.fspath(token_file),
+        "source_token_file": None
+        if source_token_file is None
+        else os.fspath(source_token_file),
         "patience": _text.span(patience),
         "history": _text.history(history),
     }

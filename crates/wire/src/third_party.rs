@@ -1,5 +1,5 @@
-//! Third-party copies, without I/O: one host, the *controller*, commands a second one, the *source*,
-//! to send files to a third one, the *destination*.
+//! Third-party copies, without I/O: one host, the *controller*, commands a second one, the
+//! *source*, to send files to a third one, the *destination*.
 //!
 //! The controller has a secret in common with each of the two, the source and the destination have
 //! none. So the controller asks the destination for a token that opens one copy ([`Order::Grant`],

@@ -47,6 +47,7 @@ pub struct Asked {
     far_program: String,
     token: Option<String>,
     token_file: Option<PathBuf>,
+    source_token_file: Option<PathBuf>,
     patience: String,
     history: Keep,
     command: String,
@@ -179,7 +180,9 @@ impl Asked {
     }
 
     fn token(&self, route: &Route) -> Result<Option<Token>, Failure> {
-        let is_for_server = matches!(route.far(), Some(copy::Place::Server { .. }));
+        let is_server =
+            |place: Option<&copy::Place>| matches!(place, Some(copy::Place::Server { .. }));
+        let is_for_server = is_server(route.far()) || is_server(route.commanded());
         let given = [
             ("token", self.token.is_some()),
             ("token_file", self.token_file.is_some()),
@@ -201,12 +204,18 @@ impl Asked {
         Ok(text.map(|text| text.parse::<Token>()).transpose()?)
     }
 
+    fn source_token(&self) -> Result<Option<Token>, Failure> {
+        let text = self.source_token_file.as_ref();
+        let text = text.map(|file| crate::result::read(file)).transpose()?;
+        Ok(text.map(|text| text.parse::<Token>()).transpose()?)
+    }
+
     fn access(&self, route: &Route) -> Result<Access, Failure> {
         Ok(Access {
             ssh: value("ssh", &self.ssh, ask::copy::words)?.0,
             program: self.far_program.clone(),
             token: self.token(route)?,
-            source_token: None,
+            source_token: self.source_token()?,
             from_far: match self.connect.as_str() {
                 "to-far" => false,
                 "from-far" => true,

@@ -317,3 +317,69 @@ fn a_source_and_a_destination_that_come_back_end_the_same_command() {
     let left = fs::read_dir(site.destination.root()).unwrap().count();
     assert_eq!(left, 1, "temporary files are left");
 }
+
+/// The words of `trunkline campaign`, and what it printed.
+fn campaign(words: &[&str], code: i32) -> String {
+    let words = [&["campaign"], words].concat();
+    let output = crate::common::run(&words);
+    let (ended, text) = code_and_text(&output);
+    assert_eq!(ended, Some(code), "{words:?}: {text}");
+    text
+}
+
+#[test]
+fn a_campaign_between_two_servers_is_planned_run_and_verified_from_a_third_host() {
+    let site = Site::new(&[], &[]);
+    for at in 0..300 {
+        site.has(&format!("raw/run{}/event{at}", at % 3), 10 + at);
+    }
+    site.has("raw/hits.root", 3_000_000);
+    site.has("raw/scratch/x", 10);
+    site.has("raw/run1/x.tmp", 10);
+    fs::create_dir(site.source.root().join("raw/empty")).unwrap();
+    std::os::unix::fs::symlink("hits.root", site.source.root().join("raw/latest")).unwrap();
+    let address = |server: &Server| server.place("").trim_end_matches('/').to_owned();
+    let text = format!(
+        "[shards]\nfiles = 60\n[hosts]\n\
+         a = {{ address = \"{}\", token = \"{}\" }}\n\
+         b = {{ address = \"{}\", token = \"{}\" }}\n\
+         [links.wan]\ncopies = 3\n\
+         [groups.raw]\nfrom = \"a:raw\"\nto = \"b:store\"\nlink = \"wan\"\n\
+         exclude = [\"*.tmp\", \"/scratch/\"]\n",
+        address(&site.source),
+        site.file("source").display(),
+        address(&site.destination),
+        site.file("destination").display(),
+    );
+    let (plan, folder) = (site.file("plan.toml"), site.file("july"));
+    fs::write(&plan, text).unwrap();
+    let (plan, folder) = (plan.to_str().unwrap(), folder.to_str().unwrap());
+    let planned = campaign(&["plan", plan, folder], 0);
+    // 300 events, the large file, the link and the folder with nothing in it.
+    assert!(planned.contains("raw 303"), "{planned}");
+    let mut killed = crate::common::trunkline(&["campaign", "run", folder]);
+    let mut killed = killed.stderr(Stdio::null()).spawn().unwrap();
+    appears(&site.destination.root());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    campaign(&["run", folder, "--wait"], 0);
+    let there = site.destination.root().join("store");
+    assert_eq!(fs::read(there.join("hits.root")).unwrap().len(), 3_000_000);
+    assert!(there.join("empty").is_dir() && !there.join("scratch").exists());
+    assert!(!there.join("run1/x.tmp").exists());
+    assert_eq!(
+        fs::read_link(there.join("latest")).unwrap(),
+        Path::new("hits.root")
+    );
+    let verified = campaign(&["verify", folder], 0);
+    assert!(verified.contains("301 files"), "{verified}");
+    let again = campaign(&["plan", plan, folder], 0);
+    assert!(again.contains("Nothing is new"), "{again}");
+    site.has("raw/run2/event5", 77);
+    let changed = campaign(&["plan", plan, folder], 0);
+    assert!(changed.contains("raw 0 1 302"), "{changed}");
+    site.has("raw/run2/event5", 78);
+    let failed = campaign(&["run", folder], 1);
+    assert!(failed.contains("1 failed"), "{failed}");
+    assert!(campaign(&["status", folder], 0).contains("source-changed 1"));
+}

@@ -112,7 +112,13 @@ impl FarEnd {
             let over = Over(&is_over);
             let end = self.push(&push, &name, accepted.admitted.rights, &mut stats);
             drop(over);
-            end.unwrap_or_else(|end| end)
+            match end.unwrap_or_else(|end| end) {
+                // The user wants it to go on: the controller is to come again.
+                SessionEnd::Cancelled if self.stop.load(Ordering::Relaxed) => {
+                    SessionEnd::Lost("the source was stopped".to_owned())
+                }
+                end => end,
+            }
         });
         let why = super::why_ended(&end);
         let (outcome, totals) = (Box::new(stats.conclude()), Box::new(stats.totals()));
