@@ -16,7 +16,9 @@ VERSION = 1
 WORDS = {b"N": b"", b"A": b"files", b"G": b"grant", b"P": b"push"}
 
 PUSH = fields(sources=several(BYTES), opening=OPENING, receiving=several(fields(host=TEXT, port=U)), fingerprint=maybe(raw(32)), token=TEXT)
-ORDER = one_of(Grant=OPENING, Push=PUSH, RateMax=maybe(U), Alive=NOTHING, Cancel=NOTHING)
+ORDER = one_of(
+    Grant=OPENING, Push=PUSH, RateMax=maybe(U), Alive=NOTHING, Cancel=NOTHING, FixedStreams=maybe(U)
+)
 LIMITED = encoding.LIMITED
 STANDING = fields(done=U, total=U, total_is_known=encoding.BOOL, files_done=U, files_total=U, streams=U, rtt=maybe(U),
                   retransmitted=maybe(encoding.FLOAT), binds=maybe(TEXT))

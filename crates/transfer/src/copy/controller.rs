@@ -8,6 +8,7 @@
 use std::time::{Duration, Instant};
 
 use copy_net::Conversation;
+use observe::StreamCount;
 use units::Rate;
 use wire::copy::{CopyDirection, NoPlace, Opening, ProblemKind, Purpose, Token};
 use wire::third_party::{End, Order, Push, Report};
@@ -156,11 +157,11 @@ impl<'a> Controller<'a> {
                 return SessionEnd::Cancelled;
             }
             let rate = stats.new_rate_max();
-            let order = match rate {
-                Some(rate) => Some(Order::RateMax(rate.map(Rate::bits_per_second))),
-                None => (said.elapsed() >= ALIVE).then_some(Order::Alive),
-            };
-            if let Some(order) = order {
+            let rate = rate.map(|rate| Order::RateMax(rate.map(Rate::bits_per_second)));
+            let streams = stats.new_streams();
+            let streams = streams.map(|count| Order::FixedStreams(count.map(StreamCount::get)));
+            let alive = (said.elapsed() >= ALIVE).then_some(Order::Alive);
+            for order in [rate, streams, alive].into_iter().flatten() {
                 said = Instant::now();
                 // Its end is noticed below, behind what it still said.
                 let _ = say(conversation, &order);

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler};
+use observe::StreamCount;
 use sockets::Address;
 use units::{Rate, Span};
 use wire::copy::{CopyDirection, KeyName, Opening, Problem, ProblemKind, Purpose, Targets};
@@ -196,6 +197,11 @@ impl FarEnd {
                 Ok(None | Some(Order::Alive)) => {}
                 Ok(Some(Order::RateMax(rate))) => {
                     control.set_rate_max(rate.map(Rate::from_bits_per_second));
+                }
+                Ok(Some(Order::FixedStreams(count))) => {
+                    let count = count.map(|count| StreamCount::new(count.into()));
+                    // A number that no copy may have is none.
+                    control.set_streams(count.and_then(Result::ok));
                 }
                 Ok(Some(Order::Cancel | Order::Grant(_) | Order::Push(_))) | Err(_) => {
                     control.stop();

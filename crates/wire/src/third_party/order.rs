@@ -21,6 +21,8 @@ pub enum Order {
     Alive,
     /// To the source: the user ended it; what is there can be resumed.
     Cancel,
+    /// To the source: this number of streams from now on; none leaves it to the source.
+    FixedStreams(Option<u16>),
 }
 
 /// A copy from the source to the destination.
