@@ -225,10 +225,19 @@ fn interval(left: Interval) -> String {
 pub fn serve(campaign: &Campaign, listen: SocketAddr) -> Result<PageServer, Error> {
     let campaign = campaign.clone();
     let make = move || match campaign.status() {
-        Ok(status) => Ok(self::status(&status, campaign.path())),
+        Ok(status) => Ok(Page {
+            title: title(campaign.path()),
+            ..self::status(&status, campaign.path())
+        }),
         Err(error) => Err(error.what()),
     };
     Ok(PageServer::start(listen, Arc::new(make))?)
+}
+
+/// Browsers may show several campaigns.
+fn title(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    format!("Campaign {}", name.to_string_lossy())
 }
 
 /// What a comparison of both ends found.
