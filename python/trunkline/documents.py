@@ -3539,6 +3539,8 @@ class CopyDocument(Record):
         target: The far end, by the name under which it is remembered.
         direction: Which way the files went: `forward` from here, `reverse` to here.
         over: How the far end was reached.
+        source_host: The host that sent the files at the command of this one: of a third-party copy
+            alone.
         sources: What was copied, as the user wrote it.
         destination: Where to.
         asked: What else was asked for.
@@ -3584,6 +3586,7 @@ class CopyDocument(Record):
     target: Target
     direction: Direction
     over: Over
+    source_host: str | None
     sources: list[str]
     destination: str
     asked: Asked
@@ -3614,7 +3617,7 @@ class CopyDocument(Record):
     outages: list[Outage] | None
     readings: list[CopyReading]
     _records = {"host": "Host", "target": "Target", "asked": "Asked", "planned": "Planned", "failed": "FileProblem", "left_out": "FileProblem", "limit": "CopyLimit", "steps": "Step", "outages": "Outage", "readings": "CopyReading"}
-    _optional = frozenset(["cut_because", "failed", "goodput_bits_per_second", "left_out", "limit", "outages", "planned", "removed", "rtt_mean_seconds", "seed", "steps"])
+    _optional = frozenset(["cut_because", "failed", "goodput_bits_per_second", "left_out", "limit", "outages", "planned", "removed", "rtt_mean_seconds", "seed", "source_host", "steps"])
 
 
 class Asked(Record):
