@@ -9,7 +9,8 @@ use units::Rate;
 
 use crate::CopyEvent;
 
-/// Stops a running copy, bounds its rate and fixes its streams. Clones control the same copy, from any thread.
+/// Stops a running copy, bounds its rate and fixes its streams. Clones control the same copy, from
+/// any thread.
 #[derive(Debug, Clone, Default)]
 pub struct CopyControl {
     stop: Arc<AtomicBool>,
