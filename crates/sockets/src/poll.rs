@@ -5,7 +5,8 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll, ppoll};
+use nix::sys::time::TimeSpec;
 
 /// Waits until one of `descriptors` is ready; returns how many are, zero when `limit` has passed.
 ///
@@ -16,6 +17,18 @@ pub fn wait(descriptors: &mut [PollFd<'_>], limit: Duration) -> io::Result<usize
     let millis = limit.as_nanos().div_ceil(1_000_000);
     let timeout = PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX);
     match poll(descriptors, timeout) {
+        Ok(ready) => Ok(usize::try_from(ready).unwrap_or(0)),
+        Err(Errno::EINTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The same with a limit that is kept to the microsecond, for those who send by the clock.
+///
+/// # Errors
+/// As [`wait`].
+pub fn wait_exactly(descriptors: &mut [PollFd<'_>], limit: Duration) -> io::Result<usize> {
+    match ppoll(descriptors, Some(TimeSpec::from_duration(limit)), None) {
         Ok(ready) => Ok(usize::try_from(ready).unwrap_or(0)),
         Err(Errno::EINTR) => Ok(0),
         Err(error) => Err(error.into()),

@@ -1,0 +1,25 @@
+//! How fast a sender of datagrams may send, and how much may be on the way: congestion control
+//! that knows the path's bandwidth and round trip in place of a window that halves with each loss.
+//!
+//! [`PathModel`] is told what is sent, acknowledged and lost, and answers with a rate and a window.
+//! It follows BBR as published: version 1 (Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR:
+//! Congestion-Based Congestion Control", ACM Queue 14(5), 2016) for the model, and version 2
+//! (draft-cardwell-iccrg-bbr-congestion-control-02) for bounds by loss and for rare probes. One
+//! thing differs: a loss is a signal only in a round that lost more than [`LOSS_MAX`], because
+//! long paths lose packets that no queue dropped.
+//!
+//! Left out: ECN (no path of ours marks), and the version 2 coupling of probes to a Reno flow's
+//! saw tooth on paths with less than a few dozen packets.
+//!
+//! There is no clock here: each call brings the time. Reading order: `delivery` (samples of the
+//! rate), `filters` (maxima and minima over a window), `path_model`.
+
+mod delivery;
+mod filters;
+mod path_model;
+
+pub use delivery::{Delivery, Sample};
+pub use path_model::{LOSS_MAX, PathModel};
+
+#[cfg(test)]
+mod tests;
