@@ -7,19 +7,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 40] = [
+const ORDER: [&str; 42] = [
     "schema",
     "units",
     "stats",
     "models",
     "netpath",
     "link",
+    "rate_control",
     "sim",
     "observe",
     "emu",
     "wire",
     "sockets",
     "probe_net",
+    "quic_net",
     "copy_net",
     "endpoints",
     "tune",
@@ -51,12 +53,13 @@ const ORDER: [&str; 40] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 18] = [
+const PURE: [&str; 19] = [
     "units",
     "stats",
     "models",
     "netpath",
     "link",
+    "rate_control",
     "sim",
     "observe",
     "wire",

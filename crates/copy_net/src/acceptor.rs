@@ -10,7 +10,7 @@ mod source;
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -26,6 +26,7 @@ use super::handle::StreamHandle;
 use super::handshaking::{Handshaking, Identified};
 use super::identity::Identity;
 use super::session_registry::SessionRegistry;
+use super::udp_acceptor::UdpAcceptor;
 use super::{
     AcceptedChannel, AcceptedController, AcceptedRemote, AcceptedSession, Channel, ChannelHandler,
     CopyHandler, SOFTWARE,
@@ -138,7 +139,7 @@ impl Handler {
         }
     }
 
-    fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
+    pub(super) fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         match self {
             Handler::Copies(copies) => copies.rejected(peer, reason),
             Handler::Channels(channels) => channels.rejected(peer, reason),
@@ -241,6 +242,14 @@ impl Acceptor {
         Ok((handover, Acceptor::new(source, Arc::new(shared))))
     }
 
+    /// Takes streams that come over UDP, too: to `socket`, whose port has the number of this one's.
+    ///
+    /// # Errors
+    /// When the socket cannot be used.
+    pub fn over_udp(&self, socket: UdpSocket) -> io::Result<UdpAcceptor> {
+        UdpAcceptor::new(socket, Arc::clone(&self.shared))
+    }
+
     /// Serves until `is_stopped`; then conversations are broken and their handlers waited for.
     pub fn run(mut self, is_stopped: &dyn Fn() -> bool) {
         while !is_stopped() {
@@ -315,7 +324,8 @@ impl Acceptor {
     fn take_stream(&mut self, greeting: &Greeting, one: Handshaking) {
         let peer = one.peer;
         let (socket, tls) = one.into_parts();
-        if let Err(reason) = self.shared.registry.hand_over(greeting, socket, tls) {
+        let channel = Channel::new(Arc::new(socket), tls);
+        if let Err(reason) = self.shared.registry.hand_over(greeting, channel) {
             self.reject(peer, &reason);
         }
     }

@@ -1,4 +1,4 @@
-//! A stream of a copy: bytes one way, in TLS or in the clear.
+//! A stream of a copy: bytes one way, in TLS or in the clear over TCP, or over UDP in QUIC.
 
 use std::fmt;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
@@ -6,8 +6,9 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use sockets::options::StreamOptions;
 use units::Span;
-use wire::copy::Incoming;
+use wire::copy::{EXPORTER_LABEL, Exporter, Incoming};
 
 use super::conversation::Conversation;
 use super::handle::StreamHandle;
@@ -15,16 +16,28 @@ use super::tls::{Arrived, Tls};
 
 /// One stream. Reading and writing wait for the peer; [`StreamHandle::shut_down`] ends the wait.
 ///
-/// Reading gives zero bytes once the peer has ended the stream cleanly ([`Channel::finish`]); in
-/// TLS an end without that is an error, because then another host may have ended it.
-pub struct Channel {
-    socket: Arc<TcpStream>,
-    tls: Option<Box<Tls>>,
+/// Reading gives zero bytes once the peer has ended the stream cleanly ([`Channel::finish`]); except
+/// in the clear an end without that is an error, because then another host may have ended it.
+pub struct Channel(Carrier);
+
+enum Carrier {
+    Tls(Arc<TcpStream>, Box<Tls>),
+    Plain(Arc<TcpStream>),
+    Quic(quic_net::Stream),
 }
 
 impl Channel {
+    /// Over TCP; in the clear without `tls`.
     pub(super) fn new(socket: Arc<TcpStream>, tls: Option<Box<Tls>>) -> Self {
-        Channel { socket, tls }
+        Channel(match tls {
+            Some(tls) => Carrier::Tls(socket, tls),
+            None => Carrier::Plain(socket),
+        })
+    }
+
+    /// Over UDP.
+    pub(super) fn over_udp(stream: quic_net::Stream) -> Self {
+        Channel(Carrier::Quic(stream))
     }
 
     /// In the clear, over a connection of any kind.
@@ -35,12 +48,40 @@ impl Channel {
 
     /// A handle for threads that read its state or set its options.
     pub fn handle(&self) -> StreamHandle {
-        StreamHandle::new(&self.socket)
+        match &self.0 {
+            Carrier::Tls(socket, _) | Carrier::Plain(socket) => StreamHandle::new(socket),
+            Carrier::Quic(stream) => StreamHandle::over_udp(stream.handle()),
+        }
     }
 
     /// Whether it is in the clear.
     pub fn is_plain(&self) -> bool {
-        self.tls.is_none()
+        matches!(self.0, Carrier::Plain(_))
+    }
+
+    /// Keying material that only the two ends of its connection have; none in the clear.
+    pub(super) fn exporter(&self) -> io::Result<Option<Exporter>> {
+        match &self.0 {
+            Carrier::Tls(_, tls) => tls.exporter().map(Some),
+            Carrier::Plain(_) => Ok(None),
+            Carrier::Quic(stream) => stream.exporter(EXPORTER_LABEL).map(Some),
+        }
+    }
+
+    /// Makes a stream of the connection whose greeting was right.
+    pub(super) fn take_on(&self, options: &StreamOptions) -> io::Result<()> {
+        match &self.0 {
+            Carrier::Tls(socket, _) | Carrier::Plain(socket) => {
+                socket.set_nonblocking(false)?;
+                socket.set_nodelay(true)?;
+                let applied = options.apply_to_accepted(socket);
+                applied.map_err(|error| io::Error::other(error.to_string()))
+            }
+            Carrier::Quic(stream) => {
+                stream.trust();
+                Ok(())
+            }
+        }
     }
 
     /// The longest wait of one read or write; none without. What takes longer fails with
@@ -49,9 +90,7 @@ impl Channel {
     /// # Errors
     /// When the connection is gone, or the time zero.
     pub fn set_timeout(&self, timeout: Option<Span>) -> io::Result<()> {
-        let timeout = timeout.map(Duration::from);
-        self.socket.set_read_timeout(timeout)?;
-        self.socket.set_write_timeout(timeout)
+        self.set_timeouts(timeout, timeout)
     }
 
     /// The same for reads and writes apart.
@@ -59,8 +98,17 @@ impl Channel {
     /// # Errors
     /// As [`Channel::set_timeout`].
     pub fn set_timeouts(&self, read: Option<Span>, write: Option<Span>) -> io::Result<()> {
-        self.socket.set_read_timeout(read.map(Duration::from))?;
-        self.socket.set_write_timeout(write.map(Duration::from))
+        let (read, write) = (read.map(Duration::from), write.map(Duration::from));
+        match &self.0 {
+            Carrier::Tls(socket, _) | Carrier::Plain(socket) => {
+                socket.set_read_timeout(read)?;
+                socket.set_write_timeout(write)
+            }
+            Carrier::Quic(stream) => {
+                stream.set_timeouts(read, write);
+                Ok(())
+            }
+        }
     }
 
     /// Messages of the peer in place of bytes, on a thread that carries them.
@@ -68,10 +116,12 @@ impl Channel {
     /// * `silence`: it counts as lost when nothing is heard for so long.
     ///
     /// # Errors
-    /// When it is in the clear, or this host has no thread or descriptor left.
+    /// When it is not in TLS over TCP, or this host has no thread or descriptor left.
     pub fn into_conversation<M: Incoming>(self, silence: Span) -> io::Result<Conversation<M>> {
-        let tls = self.tls.ok_or(ErrorKind::InvalidInput)?;
-        Conversation::start(self.socket, tls, silence)
+        match self.0 {
+            Carrier::Tls(socket, tls) => Conversation::start(socket, tls, silence),
+            Carrier::Plain(_) | Carrier::Quic(_) => Err(ErrorKind::InvalidInput.into()),
+        }
     }
 
     /// Reads what has arrived, and does not wait.
@@ -79,9 +129,10 @@ impl Channel {
     /// # Errors
     /// [`ErrorKind::WouldBlock`] when nothing has; as [`Read::read`].
     pub fn read_at_once(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.tls {
-            Some(tls) => tls.read_at_once(&self.socket, buffer),
-            None => Arrived(&self.socket).read(buffer),
+        match &mut self.0 {
+            Carrier::Tls(socket, tls) => tls.read_at_once(socket, buffer),
+            Carrier::Plain(socket) => Arrived(socket).read(buffer),
+            Carrier::Quic(stream) => stream.read_at_once(buffer),
         }
     }
 
@@ -109,23 +160,32 @@ impl Channel {
     /// # Errors
     /// When the stream is broken.
     pub fn finish(&mut self) -> io::Result<()> {
-        if let Some(tls) = &mut self.tls {
-            tls.close();
-            tls.flush(&self.socket)?;
+        match &mut self.0 {
+            Carrier::Tls(socket, tls) => {
+                tls.close();
+                tls.flush(socket)?;
+                end_writing(socket)
+            }
+            Carrier::Plain(socket) => end_writing(socket),
+            Carrier::Quic(stream) => stream.finish(),
         }
-        match self.socket.shutdown(Shutdown::Write) {
-            // The peer had all it wanted and has closed.
-            Err(error) if error.kind() == ErrorKind::NotConnected => Ok(()),
-            other => other,
-        }
+    }
+}
+
+fn end_writing(socket: &TcpStream) -> io::Result<()> {
+    match socket.shutdown(Shutdown::Write) {
+        // The peer had all it wanted and has closed.
+        Err(error) if error.kind() == ErrorKind::NotConnected => Ok(()),
+        other => other,
     }
 }
 
 impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.tls {
-            Some(tls) => tls.read(&self.socket, buffer),
-            None => (&*self.socket).read(buffer),
+        match &mut self.0 {
+            Carrier::Tls(socket, tls) => tls.read(socket, buffer),
+            Carrier::Plain(socket) => (&**socket).read(buffer),
+            Carrier::Quic(stream) => stream.read(buffer),
         }
     }
 }
@@ -136,13 +196,14 @@ impl Write for Channel {
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        match &mut self.tls {
-            Some(tls) => tls.write(&self.socket, parts),
-            None => (&*self.socket).write_vectored(parts),
+        match &mut self.0 {
+            Carrier::Tls(socket, tls) => tls.write(socket, parts),
+            Carrier::Plain(socket) => (&**socket).write_vectored(parts),
+            Carrier::Quic(stream) => stream.write_vectored(parts),
         }
     }
 
-    /// Nothing waits in this end: every write goes to the kernel.
+    /// Nothing waits in this end: every write goes to the kernel, or to the connection over UDP.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -150,10 +211,10 @@ impl Write for Channel {
 
 impl fmt::Debug for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.tls {
-            Some(_) => "TLS",
-            None => "plain",
-        };
-        write!(f, "Channel({kind}, {:?})", self.socket)
+        match &self.0 {
+            Carrier::Tls(socket, _) => write!(f, "Channel(TLS, {socket:?})"),
+            Carrier::Plain(socket) => write!(f, "Channel(plain, {socket:?})"),
+            Carrier::Quic(stream) => write!(f, "Channel(QUIC, {stream:?})"),
+        }
     }
 }

@@ -19,6 +19,7 @@ use super::connect::{ConnectError, connect_any};
 use super::conversation::Conversation;
 use super::identity::{Fingerprint, connection_to};
 use super::tls::Tls;
+use super::transport::Transport;
 use sockets::Address;
 use sockets::options::StreamOptions;
 
@@ -33,6 +34,8 @@ pub struct Dialer {
     pub timeout: Span,
     /// How long the far end may be silent afterwards.
     pub silence: Span,
+    /// What carries the streams.
+    pub transport: Transport,
 }
 
 /// An open conversation, and the dialer of its streams.
@@ -102,6 +105,7 @@ impl Default for Dialer {
         Dialer {
             timeout: Span::from_secs(10),
             silence: Span::from_secs(15),
+            transport: Transport::Tcp,
         }
     }
 }
@@ -299,7 +303,7 @@ impl Dialer {
         let mut io = DeadlineIo::new(socket, tls, end).map_err(failed)?;
         io.complete_handshake().map_err(failed)?;
         let (pin, exporter) = io.facts().map_err(failed)?;
-        let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.timeout);
+        let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.timeout, self.transport);
         early(&endpoint);
         let (name, key) = (token.name.clone(), token.secret.key());
         let (handshake, hello) =
@@ -341,6 +345,7 @@ impl StreamDialer {
                 pin,
                 timeout,
                 rtt,
+                transport: Transport::Tcp,
             },
             key,
         }
@@ -371,23 +376,20 @@ impl StreamDialer {
     /// # Errors
     /// When the connection is gone.
     pub fn greet(&self, raw: RawStream, session: u64, number: u32) -> Result<Channel, DialError> {
-        let RawStream { socket, tls, peer } = raw;
-        self.send_greeting(socket, tls, session, number)
+        let RawStream { channel, peer } = raw;
+        self.send_greeting(channel, session, number)
             .map_err(|source| DialError::during(peer, self.endpoint.timeout, source))
     }
 
     /// The greeting always fits the empty buffer of a new connection.
     fn send_greeting(
         &self,
-        socket: TcpStream,
-        tls: Option<Box<Tls>>,
+        mut channel: Channel,
         session: u64,
         number: u32,
     ) -> io::Result<Channel> {
-        socket.set_nonblocking(false)?;
-        let exporter = tls.as_ref().map(|tls| tls.exporter()).transpose()?;
+        let exporter = channel.exporter()?;
         let greeting = self.key.greet(session, number, exporter.as_ref());
-        let mut channel = Channel::new(Arc::new(socket), tls);
         channel.write_parts(&[&greeting.encode()])?;
         Ok(channel)
     }

@@ -15,75 +15,111 @@ use sockets::tcp_info;
 
 /// A connection that another thread reads or writes. Clones mean the same one.
 #[derive(Debug, Clone)]
-pub struct StreamHandle {
-    socket: Arc<TcpStream>,
+pub struct StreamHandle(Carrier);
+
+#[derive(Debug, Clone)]
+enum Carrier {
+    Tcp(Arc<TcpStream>),
+    Udp(quic_net::Handle),
 }
 
 impl StreamHandle {
     pub(super) fn new(socket: &Arc<TcpStream>) -> Self {
-        StreamHandle {
-            socket: Arc::clone(socket),
-        }
+        StreamHandle(Carrier::Tcp(Arc::clone(socket)))
     }
 
-    /// What the kernel tells about it now; `at` is what the reading is stamped with.
+    pub(super) fn over_udp(handle: quic_net::Handle) -> Self {
+        StreamHandle(Carrier::Udp(handle))
+    }
+
+    /// What the kernel tells about it now, or this program's own sender of datagrams; `at` is what
+    /// the reading is stamped with.
     ///
     /// # Errors
     /// When the socket is no longer a connection.
     pub fn sample(&self, at: Time) -> io::Result<TcpSample> {
-        tcp_info::read(&self.socket, at)
+        match &self.0 {
+            Carrier::Tcp(socket) => tcp_info::read(socket, at),
+            Carrier::Udp(handle) => Ok(handle.sample(at)),
+        }
     }
 
     /// Its buffers as the kernel granted them.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// When the kernel does not tell; over UDP always, because they follow the path.
     pub fn buffers(&self) -> io::Result<Buffers> {
-        StreamOptions::default().granted(&self.socket)
+        match &self.0 {
+            Carrier::Tcp(socket) => StreamOptions::default().granted(socket),
+            Carrier::Udp(_) => Err(ErrorKind::Unsupported.into()),
+        }
     }
 
-    /// The congestion control in use.
+    /// The kernel's congestion control in use; `None` over UDP, where it is not the kernel's.
     pub fn congestion(&self) -> Option<String> {
-        options::congestion(&self.socket)
+        match &self.0 {
+            Carrier::Tcp(socket) => options::congestion(socket),
+            Carrier::Udp(_) => None,
+        }
     }
 
-    /// Sets options on the running connection; those that are `None` stay as they are.
+    /// Sets options on the running connection; those that are `None` stay as they are. Over UDP
+    /// there are none to set.
     ///
     /// # Errors
     /// When the kernel refuses one; those before it are set.
     pub fn set(&self, options: &StreamOptions) -> Result<(), OptionError> {
-        options.apply(&SockRef::from(&*self.socket))
+        match &self.0 {
+            Carrier::Tcp(socket) => options.apply(&SockRef::from(&**socket)),
+            Carrier::Udp(_) => Ok(()),
+        }
     }
 
-    /// The kernel sends at most so fast from now on; `None` lifts the bound.
+    /// It sends at most so fast from now on; `None` lifts the bound.
     ///
     /// # Errors
     /// When the kernel refuses.
     pub fn set_pacing(&self, rate: Option<Rate>) -> Result<(), OptionError> {
-        options::set_pacing_max(&SockRef::from(&*self.socket), rate)
+        match &self.0 {
+            Carrier::Tcp(socket) => options::set_pacing_max(&SockRef::from(&**socket), rate),
+            Carrier::Udp(handle) => {
+                handle.set_pacing(rate);
+                Ok(())
+            }
+        }
     }
 
-    /// Marks the packets to come.
+    /// Marks the packets to come; over UDP they stay unmarked.
     ///
     /// # Errors
     /// When the kernel refuses.
     pub fn set_dscp(&self, dscp: Dscp) -> Result<(), OptionError> {
-        options::set_dscp(&SockRef::from(&*self.socket), dscp)
+        match &self.0 {
+            Carrier::Tcp(socket) => options::set_dscp(&SockRef::from(&**socket), dscp),
+            Carrier::Udp(_) => Ok(()),
+        }
     }
 
     /// Whether the other end has closed it or shut it down; a thread that only writes, and has
     /// nothing to write, does not notice.
     pub fn is_let_go(&self) -> bool {
+        let socket = match &self.0 {
+            Carrier::Tcp(socket) => socket,
+            Carrier::Udp(handle) => return handle.is_over(),
+        };
         let closed = PollFlags::from_bits_retain(libc::POLLRDHUP);
-        let mut watched = [PollFd::new(self.socket.as_fd(), closed)];
+        let mut watched = [PollFd::new(socket.as_fd(), closed)];
         // Nothing else was asked for, and a broken connection is told unasked.
         poll(&mut watched, PollTimeout::ZERO).is_ok_and(|count| count > 0)
     }
 
     /// Ends both directions: threads that read or write are woken with an end or an error.
     pub fn shut_down(&self) {
-        // It may have ended by itself.
-        let _ = self.socket.shutdown(Shutdown::Both);
+        match &self.0 {
+            // It may have ended by itself.
+            Carrier::Tcp(socket) => drop(socket.shutdown(Shutdown::Both)),
+            Carrier::Udp(handle) => handle.shut_down(),
+        }
     }
 
     /// Where the other end is.
@@ -91,8 +127,10 @@ impl StreamHandle {
     /// # Errors
     /// When the connection is gone.
     pub fn peer(&self) -> io::Result<SocketAddr> {
-        let peer = self.socket.peer_addr()?;
-        Ok(SocketAddr::new(peer.ip().to_canonical(), peer.port()))
+        match &self.0 {
+            Carrier::Tcp(socket) => socket.peer_addr().map(canonical),
+            Carrier::Udp(handle) => Ok(handle.peer()),
+        }
     }
 
     /// Where this end is.
@@ -100,13 +138,19 @@ impl StreamHandle {
     /// # Errors
     /// When the connection is gone.
     pub fn local(&self) -> io::Result<SocketAddr> {
-        let local = self.socket.local_addr()?;
-        Ok(SocketAddr::new(local.ip().to_canonical(), local.port()))
+        match &self.0 {
+            Carrier::Tcp(socket) => socket.local_addr().map(canonical),
+            Carrier::Udp(handle) => Ok(handle.local()),
+        }
     }
 
     /// Whether the peer has closed its side and all it said was read; never waits.
     pub fn is_closed_by_peer(&self) -> bool {
-        let peeked = SockRef::from(&*self.socket).recv_with_flags(
+        let socket = match &self.0 {
+            Carrier::Tcp(socket) => socket,
+            Carrier::Udp(handle) => return handle.is_over(),
+        };
+        let peeked = SockRef::from(&**socket).recv_with_flags(
             &mut [std::mem::MaybeUninit::uninit()],
             libc::MSG_PEEK | libc::MSG_DONTWAIT,
         );
@@ -115,4 +159,8 @@ impl StreamHandle {
             Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
         }
     }
+}
+
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -60,15 +60,20 @@ impl Identity {
         self.fingerprint
     }
 
-    /// The listening side of a new connection.
+    /// The TLS settings of the listening side.
+    pub(super) fn settings(&self) -> ServerConfig {
+        ServerConfig::clone(&self.config)
+    }
+
+    /// The listening side of a new connection over TCP.
     pub(super) fn connection(&self) -> io::Result<rustls::Connection> {
         let connection = ServerConnection::new(Arc::clone(&self.config));
         connection.map(Into::into).map_err(io::Error::other)
     }
 }
 
-/// The connecting side of a new connection, to any certificate or to the one with that fingerprint.
-pub(super) fn connection_to(pin: Option<Fingerprint>) -> io::Result<rustls::Connection> {
+/// The TLS settings of the connecting side, to any certificate or to the one with that fingerprint.
+pub(super) fn settings_to(pin: Option<Fingerprint>) -> io::Result<ClientConfig> {
     let verifier = Verifier {
         pin,
         provider: provider(),
@@ -81,6 +86,12 @@ pub(super) fn connection_to(pin: Option<Fingerprint>) -> io::Result<rustls::Conn
         .with_no_client_auth();
     config.enable_sni = false;
     config.resumption = Resumption::disabled();
+    Ok(config)
+}
+
+/// The connecting side of a new connection over TCP.
+pub(super) fn connection_to(pin: Option<Fingerprint>) -> io::Result<rustls::Connection> {
+    let config = settings_to(pin)?;
     let name = ServerName::try_from(NAME).map_err(io::Error::other)?;
     let connection = ClientConnection::new(Arc::new(config), name);
     connection.map(Into::into).map_err(io::Error::other)

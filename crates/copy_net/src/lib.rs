@@ -1,5 +1,5 @@
 //! Connections that carry files: one that both ends talk over, and any number of streams, all to
-//! one port.
+//! one port. Streams may come over UDP ([`Transport`]), as QUIC connections with one stream each.
 //!
 //! Everything is in TLS 1.3, except streams where both ends agreed otherwise. The listening end
 //! signs its certificate itself; that it is the right one follows from the handshake of
@@ -21,7 +21,7 @@
 //! and a [`ChannelHandler`] give them one connection for bytes both ways.
 //!
 //! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking`
-//! for the one that listens; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`]
+//! for the one that listens, [`UdpAcceptor`] for its streams over UDP; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`]
 //! and [`serve_ssh_child`] for a far end that ssh starts.
 
 mod acceptor;
@@ -41,6 +41,8 @@ mod session_registry;
 mod ssh;
 mod ssh_child;
 mod tls;
+mod transport;
+mod udp_acceptor;
 
 use std::io;
 use std::net::SocketAddr;
@@ -62,6 +64,8 @@ pub use listener::{Callbacks, ListenError, Listener};
 pub use session_registry::{ArrivedStream, IncomingStreams};
 pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd};
 pub use ssh_child::{CallbackTarget, SshChildError, serve_ssh_child};
+pub use transport::Transport;
+pub use udp_acceptor::UdpAcceptor;
 
 /// What an end says of itself to people at the other.
 pub const SOFTWARE: &str = concat!("trunkline ", env!("CARGO_PKG_VERSION"));

@@ -12,7 +12,6 @@ use wire::copy::{Exporter, Greeting, SessionKey, StreamNumbers};
 
 use super::acceptor::Rejection;
 use super::channel::Channel;
-use super::tls::Tls;
 use sockets::options::StreamOptions;
 use sockets::random;
 
@@ -160,14 +159,9 @@ impl SessionRegistry {
 
     /// Hands a stream to its session, if its greeting is right, new, and in the clear only
     /// where that was agreed on.
-    pub(super) fn hand_over(
-        &self,
-        greeting: &Greeting,
-        socket: TcpStream,
-        tls: Option<Box<Tls>>,
-    ) -> Result<(), Rejection> {
-        let exporter = tls.as_ref().map(|tls| tls.exporter()).transpose();
-        let exporter = exporter.map_err(|error| Rejection::Broken(error.to_string()))?;
+    pub(super) fn hand_over(&self, greeting: &Greeting, channel: Channel) -> Result<(), Rejection> {
+        let broken = |error: io::Error| Rejection::Broken(error.to_string());
+        let exporter = channel.exporter().map_err(broken)?;
         let mut all = self.lock();
         let number = Some(greeting.session);
         let session = if all.contains_key(&number) {
@@ -179,16 +173,9 @@ impl SessionRegistry {
             return Err(Rejection::NoSession);
         };
         expected.check(greeting, exporter.as_ref())?;
-        let set = socket
-            .set_nonblocking(false)
-            .and_then(|()| socket.set_nodelay(true));
-        set.map_err(|error| Rejection::Broken(error.to_string()))?;
-        let applied = expected.options.apply_to_accepted(&socket);
-        applied.map_err(|error| Rejection::Broken(error.to_string()))?;
-        let arrival = ArrivedStream {
-            number: greeting.number,
-            channel: Channel::new(Arc::new(socket), tls),
-        };
+        channel.take_on(&expected.options).map_err(broken)?;
+        let number = greeting.number;
+        let arrival = ArrivedStream { number, channel };
         match expected.arrivals.try_send(arrival) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => Err(Rejection::Crowd(ARRIVALS_MAX)),

@@ -11,7 +11,8 @@
 //! run by a thread inside a network namespace lives there entirely.
 //!
 //! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this
-//! server takes copies ([`copy_net`]), and goes to the acceptor of copies.
+//! server takes copies ([`copy_net`]), and goes to the acceptor of copies. The streams of copies that
+//! come over UDP share the port of the echoes; their acceptor then reads it, and passes echoes on.
 //!
 //! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
 //! request's destination; a host with several addresses answers echoes from the one its routes
@@ -45,7 +46,7 @@ use units::Span;
 use wire::trains::{Bounds, ProbingWaits};
 use wire::{EchoToken, ServerWaits, TestBounds};
 
-use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity};
+use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, UdpAcceptor};
 use probe_demux::ProbeDemux;
 
 pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
@@ -53,7 +54,7 @@ pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
 /// What a server allows its clients.
 #[derive(Debug, Clone)]
 pub struct ServerLimits {
-    /// Copies alone are served: no tests, no trains, no echoes, and no UDP port.
+    /// Copies alone are served: no tests, no trains, no echoes.
     pub files_only: bool,
     /// Tests at the same time; one more is told that the server is busy.
     pub sessions: usize,
@@ -151,11 +152,11 @@ impl BindError {
 /// A bound server.
 pub struct Server {
     listener: TcpListener,
-    /// None where copies alone are served.
-    echo: Option<UdpSocket>,
+    /// For echoes, trains, and the streams of copies.
+    datagrams: UdpSocket,
     address: SocketAddr,
     limits: ServerLimits,
-    copies: Option<(Handover, Acceptor)>,
+    copies: Option<(Handover, Acceptor, UdpAcceptor)>,
     numbers: Arc<AtomicU64>,
 }
 
@@ -177,14 +178,10 @@ impl Server {
         let address = listener
             .local_addr()
             .map_err(|source| BindError::Tcp { address, source })?;
-        let udp = || datagrams(address).map_err(|source| BindError::Udp { address, source });
-        let echo = match limits.files_only {
-            true => None,
-            false => Some(udp()?),
-        };
+        let datagrams = datagrams(address).map_err(|source| BindError::Udp { address, source })?;
         Ok(Server {
             listener,
-            echo,
+            datagrams,
             address,
             limits,
             copies: None,
@@ -192,7 +189,8 @@ impl Server {
         })
     }
 
-    /// Takes copies on the same port. Their connections begin with another byte than tests do.
+    /// Takes copies on the same port, with streams over TCP and over UDP. Their connections begin
+    /// with another byte than tests do.
     ///
     /// # Errors
     /// When this host gives no random numbers for a key, or no descriptor.
@@ -201,7 +199,9 @@ impl Server {
         limits: AcceptLimits,
         handler: Arc<dyn CopyHandler>,
     ) -> io::Result<Self> {
-        self.copies = Some(Acceptor::behind(Identity::generate()?, limits, handler)?);
+        let (handover, acceptor) = Acceptor::behind(Identity::generate()?, limits, handler)?;
+        let streams = acceptor.over_udp(self.datagrams.try_clone()?)?;
+        self.copies = Some((handover, acceptor, streams));
         Ok(self)
     }
 
@@ -221,25 +221,35 @@ impl Server {
     ///
     /// `on_event` is called from several threads.
     pub fn run(self, stop: &AtomicBool, on_event: &(dyn Fn(ServerEvent) + Sync)) {
-        let (copies, door) = self.copies.unzip();
+        let (copies, door) = match self.copies {
+            Some((copies, door, streams)) => (Some(copies), Some((door, streams))),
+            None => (None, None),
+        };
         let shared = Shared {
-            limits: self.limits,
             stop,
             on_event,
             tokens: Mutex::default(),
             demux: ProbeDemux::default(),
-            echo: self.echo.as_ref(),
+            echo: (!self.limits.files_only).then_some(&self.datagrams),
+            limits: self.limits,
             port: Mutex::default(),
             streams: AtomicUsize::new(0),
             copies,
             numbers: self.numbers,
         };
+        let shared = &shared;
         thread::scope(|scope| {
-            scope.spawn(|| echo::serve(&shared));
-            if let Some(door) = door {
-                scope.spawn(|| door.run(&|| shared.is_stopped()));
+            match door {
+                Some((door, streams)) => {
+                    scope.spawn(move || door.run(&|| shared.is_stopped()));
+                    scope.spawn(move || {
+                        let others = |datagram: &[u8], from| echo::take(shared, datagram, from);
+                        streams.run(&others, &|| shared.is_stopped());
+                    });
+                }
+                None => drop(scope.spawn(|| echo::serve(shared))),
             }
-            acceptor::serve(scope, &self.listener, &shared);
+            acceptor::serve(scope, &self.listener, shared);
         });
     }
 }

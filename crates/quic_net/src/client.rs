@@ -83,7 +83,9 @@ fn begin(
     let finds_packet_size = socket.finds_packet_size();
     let endpoint = Endpoint::new(config::endpoint(), None, finds_packet_size, None);
     let mut driver = Driver::new(socket, local, endpoint)?;
-    let made = driver.endpoint().connect(Instant::now(), config, peer, NAME);
+    let made = driver
+        .endpoint()
+        .connect(Instant::now(), config, peer, NAME);
     let (handle, proto) = made.map_err(|error| ConnectError::Wrong(error.to_string()))?;
     let connection = driver.add(handle, proto, path);
     let driven = Arc::clone(&connection);
@@ -119,8 +121,8 @@ fn drive(mut driver: Driver, connection: &Connection) {
 struct Nothing;
 
 impl Strangers for Nothing {
-    fn incoming(&mut self, incoming: Incoming) -> Option<Answer> {
-        Some(Answer::Refuse(incoming))
+    fn incoming(&mut self, incoming: Incoming) -> Answer {
+        Answer::Refuse(incoming)
     }
 
     fn accepted(&mut self, _connection: &Arc<Connection>) {}

@@ -276,9 +276,10 @@ impl Ended {
             {
                 Ended::Well
             }
-            ConnectionError::ApplicationClosed(_) | ConnectionError::Reset => {
-                Ended::Broken(ErrorKind::ConnectionReset, "the other end gave up".to_owned())
-            }
+            ConnectionError::ApplicationClosed(_) | ConnectionError::Reset => Ended::Broken(
+                ErrorKind::ConnectionReset,
+                "the other end gave up".to_owned(),
+            ),
             ConnectionError::TimedOut => Ended::Broken(
                 ErrorKind::TimedOut,
                 "nothing was heard of the other end".to_owned(),

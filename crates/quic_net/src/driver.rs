@@ -20,7 +20,7 @@ use units::Bytes;
 use crate::config::WINDOW_MAX;
 use crate::connection::{Bell, Connection, Ended, State};
 use crate::controller::PathState;
-use crate::socket::PacketSocket;
+use crate::socket::{Batch, PacketSocket};
 
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
@@ -35,7 +35,7 @@ const SEND_AHEAD: u64 = 2 << 20;
 /// What a driver does with what belongs to no connection.
 pub(crate) trait Strangers {
     /// A connection wants to be made.
-    fn incoming(&mut self, incoming: Incoming) -> Option<Answer>;
+    fn incoming(&mut self, incoming: Incoming) -> Answer;
     /// It was made.
     fn accepted(&mut self, connection: &Arc<Connection>);
     /// Takes a datagram that is not QUIC's; `false` where it may be.
@@ -112,11 +112,6 @@ impl Driver {
         connection
     }
 
-    /// Connections that are not over.
-    pub fn count(&self) -> usize {
-        self.connections.len()
-    }
-
     /// One turn: waits for something to do, and does it.
     ///
     /// # Errors
@@ -167,10 +162,13 @@ impl Driver {
             let now = Instant::now();
             let (endpoint, buffer) = (&mut self.endpoint, &mut self.buffer);
             let mut responses = Vec::new();
-            let received = self.socket.receive(&mut |from, to, stride, bytes| {
-                let mut batch = BytesMut::from(bytes);
-                while !batch.is_empty() {
-                    let datagram = batch.split_to(stride.min(batch.len()));
+            let received = self.socket.receive(&mut |batch| {
+                let Batch {
+                    from, to, stride, ..
+                } = batch;
+                let mut left = BytesMut::from(batch.bytes);
+                while !left.is_empty() {
+                    let datagram = left.split_to(stride.min(left.len()));
                     if strangers.take(&datagram, from) {
                         continue;
                     }
@@ -225,16 +223,15 @@ impl Driver {
         self.buffer.clear();
         let buffer = &mut self.buffer;
         let transmit = match strangers.incoming(incoming) {
-            None => None,
-            Some(Answer::Refuse(incoming)) => Some(self.endpoint.refuse(incoming, buffer)),
-            Some(Answer::Retry(incoming)) => match self.endpoint.retry(incoming, buffer) {
+            Answer::Refuse(incoming) => Some(self.endpoint.refuse(incoming, buffer)),
+            Answer::Retry(incoming) => match self.endpoint.retry(incoming, buffer) {
                 Ok(transmit) => Some(transmit),
                 Err(error) => {
                     self.endpoint.ignore(error.into_incoming());
                     None
                 }
             },
-            Some(Answer::Accept(incoming, config, path)) => {
+            Answer::Accept(incoming, config, path) => {
                 let now = Instant::now();
                 match self.endpoint.accept(incoming, now, buffer, Some(config)) {
                     Ok((handle, proto)) => {

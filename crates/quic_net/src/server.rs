@@ -143,19 +143,19 @@ impl Hearing {
 }
 
 impl Strangers for Waiting<'_> {
-    fn incoming(&mut self, incoming: Incoming) -> Option<Answer> {
+    fn incoming(&mut self, incoming: Incoming) -> Answer {
         let count = self.waiting.len();
         let is_known = incoming.remote_address_validated() || !incoming.may_retry();
         if count >= self.limits.waiting {
-            return Some(Answer::Refuse(incoming));
+            return Answer::Refuse(incoming);
         }
         if count >= self.limits.unvalidated && !is_known {
-            return Some(Answer::Retry(incoming));
+            return Answer::Retry(incoming);
         }
         let path = Arc::new(PathState::default());
         let packet_max = packet_max(incoming.remote_address());
         let config = config::accepted(&self.config, packet_max, &path);
-        Some(Answer::Accept(incoming, Arc::new(config), path))
+        Answer::Accept(incoming, Arc::new(config), path)
     }
 
     fn take(&mut self, datagram: &[u8], from: SocketAddr) -> bool {

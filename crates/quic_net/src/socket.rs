@@ -28,6 +28,17 @@ const PACKET_USUAL: u16 = 1452;
 /// Packets of more than 9,000 bytes are rare on devices, and more bytes make few calls fewer.
 const PACKET_MOST: u32 = 8952;
 
+/// Packets that came together.
+pub(crate) struct Batch<'a> {
+    pub from: SocketAddr,
+    /// The address of this host to which they came.
+    pub to: Option<IpAddr>,
+    /// The length of each, but for the last, which may be shorter.
+    pub stride: usize,
+    /// All of them.
+    pub bytes: &'a [u8],
+}
+
 /// The socket with its buffers.
 pub(crate) struct PacketSocket {
     socket: UdpSocket,
@@ -61,12 +72,8 @@ impl PacketSocket {
         !self.state.may_fragment()
     }
 
-    /// Tells `take` of each batch of packets that has come: from where, to which address of this
-    /// host, how long each is, and all of them. Returns how many batches there were.
-    pub fn receive(
-        &mut self,
-        take: &mut dyn FnMut(SocketAddr, Option<IpAddr>, usize, &[u8]),
-    ) -> io::Result<usize> {
+    /// Tells `take` of each batch of packets that has come. Returns how many there were.
+    pub fn receive(&mut self, take: &mut dyn FnMut(Batch<'_>)) -> io::Result<usize> {
         let mut metas = [RecvMeta::default(); BATCHES];
         let mut slices = self.buffers.chunks_mut(BATCH_BYTES).map(IoSliceMut::new);
         let mut slices: [IoSliceMut<'_>; BATCHES] =
@@ -74,8 +81,12 @@ impl PacketSocket {
         let reference = UdpSockRef::from(&self.socket);
         let count = self.state.recv(reference, &mut slices, &mut metas)?;
         for (meta, bytes) in metas.iter().zip(&slices).take(count) {
-            let bytes = bytes.get(..meta.len).unwrap_or_default();
-            take(meta.addr, meta.dst_ip, meta.stride.max(1), bytes);
+            take(Batch {
+                from: meta.addr,
+                to: meta.dst_ip,
+                stride: meta.stride.max(1),
+                bytes: bytes.get(..meta.len).unwrap_or_default(),
+            });
         }
         Ok(count)
     }

@@ -1,5 +1,6 @@
 //! The stream of a connection: bytes both ways, read and written like a TCP connection.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
@@ -22,8 +23,8 @@ pub struct Stream {
     connection: Arc<Connection>,
     /// What was taken from the connection and not read yet.
     read: VecDeque<Chunk>,
-    read_timeout: Option<Duration>,
-    write_timeout: Option<Duration>,
+    read_timeout: Cell<Option<Duration>>,
+    write_timeout: Cell<Option<Duration>>,
 }
 
 impl Stream {
@@ -31,8 +32,8 @@ impl Stream {
         Stream {
             connection,
             read: VecDeque::new(),
-            read_timeout: None,
-            write_timeout: None,
+            read_timeout: Cell::new(None),
+            write_timeout: Cell::new(None),
         }
     }
 
@@ -43,8 +44,9 @@ impl Stream {
 
     /// The longest wait of one read, and of one write; none without. What takes longer fails with
     /// [`ErrorKind::WouldBlock`].
-    pub fn set_timeouts(&mut self, read: Option<Duration>, write: Option<Duration>) {
-        (self.read_timeout, self.write_timeout) = (read, write);
+    pub fn set_timeouts(&self, read: Option<Duration>, write: Option<Duration>) {
+        self.read_timeout.set(read);
+        self.write_timeout.set(write);
     }
 
     /// Keying material that only the two ends of this connection have (RFC 8446, section 7.5).
@@ -165,7 +167,7 @@ impl Stream {
     }
 
     fn write_some(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
-        let end = self.write_timeout.map(|limit| Instant::now() + limit);
+        let end = self.write_timeout.get().map(|limit| Instant::now() + limit);
         let mut state = self.connection.lock();
         loop {
             if let Some(stream) = state.writable()? {
@@ -195,7 +197,7 @@ impl Read for Stream {
         if buffer.is_empty() {
             return Ok(0);
         }
-        let end = self.read_timeout.map(|limit| Instant::now() + limit);
+        let end = self.read_timeout.get().map(|limit| Instant::now() + limit);
         self.read_until(buffer, end)
     }
 }

@@ -208,10 +208,11 @@ impl PathModel {
             Phase::Up { .. } => UP_PACING,
             Phase::Cruise { .. } | Phase::Refill { .. } | Phase::ProbeRtt { .. } => 1.0,
         };
-        let bandwidth = match self.bandwidth.value() {
-            known if known > 0.0 => known.min(self.rate_bound.unwrap_or(f64::INFINITY)),
-            _ => Rate::of(self.first_window(), self.round_trip()).as_f64(),
-        };
+        let bandwidth = self.known_bandwidth().max(match self.phase {
+            // What a handshake carried says nothing of the path.
+            Phase::Startup { .. } => Rate::of(self.first_window(), self.round_trip()).as_f64(),
+            _ => 0.0,
+        });
         // With less, a path that was out for a while would never be tried again.
         let least = Rate::of(self.segment.times(LEAST_SEGMENTS), self.round_trip());
         Rate::from_f64(gain * MARGIN * bandwidth).max(least)
@@ -226,7 +227,9 @@ impl PathModel {
             _ => WINDOW,
         };
         let extra = Bytes::new(self.aggregation.extra.value() as u64);
-        let mut window = self.bytes(gain) + extra + self.quantum().times(QUANTA);
+        // Two products hold what acknowledgements are late by, except on short paths.
+        let product = self.bytes(1.0);
+        let mut window = self.bytes(gain).max(product + extra) + self.quantum().times(QUANTA);
         if let Phase::Startup { .. } = self.phase {
             window = window.max(self.first_window());
         }
@@ -236,9 +239,7 @@ impl PathModel {
                 _ => most,
             });
         }
-        window
-            .min(self.window_bound.unwrap_or(window))
-            .max(least)
+        window.min(self.window_bound.unwrap_or(window)).max(least)
     }
 
     /// What may leave at once.
@@ -258,9 +259,15 @@ impl PathModel {
         self.segment.times(FIRST_SEGMENTS)
     }
 
+    /// Bits per second, within the short-term bound.
+    fn known_bandwidth(&self) -> f64 {
+        let bound = self.rate_bound.unwrap_or(f64::INFINITY);
+        self.bandwidth.value().min(bound)
+    }
+
     /// So many products of bandwidth and round trip.
     fn bytes(&self, products: f64) -> Bytes {
-        let bandwidth = self.bandwidth.value().min(self.rate_bound.unwrap_or(f64::INFINITY));
+        let bandwidth = self.known_bandwidth();
         Bytes::new((products * bandwidth / 8.0 * self.round_trip().as_secs_f64()) as u64)
     }
 
@@ -323,6 +330,9 @@ impl PathModel {
                 let window = self.window_bound.unwrap_or(self.window());
                 let window = Bytes::new(kept(window.as_f64()) as u64);
                 self.window_bound = Some(window.max(self.round.delivered));
+                // A second such round in a row forgets a bandwidth that is not there any more.
+                self.bandwidth.advance();
+                self.bandwidth.add(self.round.rate);
             }
         }
     }

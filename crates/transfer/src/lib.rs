@@ -40,6 +40,8 @@ pub mod store;
 mod stream_set;
 mod tree;
 
+pub use copy_net::Transport;
+
 pub use control::{CopyControl, CopyObserver};
 pub use copy::copy;
 pub use error::CopyError;

@@ -1,5 +1,6 @@
 //! The request to the far end: a copy's options as its opening message.
 
+use copy_net::Transport;
 use models::Objective;
 use observe::StreamCount;
 use observe::Window;
@@ -36,13 +37,21 @@ pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Ope
         rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
         gentle_nanoseconds: spec.options.gentle.map(Span::as_nanos),
         objective: name(&spec.options.objective),
-        streams: spec.options.streams.map(|streams| streams.get()),
+        streams: streams(spec).map(|streams| streams.get()),
         remembered: spec.options.remembered.map(|streams| streams.get()),
         congestion: spec.options.congestion.clone(),
         window_bytes: match spec.options.window {
             Window::Auto => None,
             Window::Fixed(bytes) => Some(bytes.get()),
         },
+    }
+}
+
+/// Over UDP one stream fills the path, so that none are searched for.
+fn streams(spec: &CopySpec) -> Option<StreamCount> {
+    match spec.transport {
+        Transport::Tcp => spec.options.streams,
+        Transport::Udp => spec.options.streams.or(Some(StreamCount::ONE)),
     }
 }
 

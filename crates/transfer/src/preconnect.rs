@@ -16,8 +16,24 @@ use crate::run_session::options;
 /// for a greeting.
 const AGE_MAX: Duration = Duration::from_secs(5);
 
-/// A connection that is being made.
-pub(crate) type PendingConnection = JoinHandle<Result<RawStream, DialError>>;
+/// A connection that is being made, or was.
+#[derive(Debug)]
+pub(crate) enum PendingConnection {
+    /// A thread makes it.
+    Running(JoinHandle<Result<RawStream, DialError>>),
+    /// It was waited for.
+    Made(RawStream),
+}
+
+impl PendingConnection {
+    /// Waits for it; `None` where it could not be made.
+    pub(crate) fn join(self) -> Option<RawStream> {
+        match self {
+            PendingConnection::Running(thread) => thread.join().ok()?.ok(),
+            PendingConnection::Made(connection) => Some(connection),
+        }
+    }
+}
 
 /// Connections without a purpose yet.
 #[derive(Debug, Default)]
@@ -40,6 +56,21 @@ impl Preconnected {
             .collect();
     }
 
+    /// Waits for the first one, if there is any. Over UDP that shows whether any will come.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    pub(crate) fn wait_for_first(&mut self) -> Result<(), DialError> {
+        let Some(PendingConnection::Running(thread)) = self.pending.pop_front() else {
+            return Ok(());
+        };
+        // A thread that panicked has said so; the connection is made anew.
+        if let Ok(made) = thread.join() {
+            self.pending.push_front(PendingConnection::Made(made?));
+        }
+        Ok(())
+    }
+
     /// One of them.
     pub(crate) fn take(&mut self) -> Option<PendingConnection> {
         if self.since.is_none_or(|since| since.elapsed() > AGE_MAX) {
@@ -56,7 +87,7 @@ impl Preconnected {
 
 /// On a thread of its own, so that all of them connect at once.
 fn connect(endpoint: StreamEndpoint, options: StreamOptions, plain: bool) -> PendingConnection {
-    thread::spawn(move || endpoint.connect(&options, plain))
+    PendingConnection::Running(thread::spawn(move || endpoint.connect(&options, plain)))
 }
 
 #[cfg(test)]
@@ -71,7 +102,7 @@ mod tests {
             }
         });
         Preconnected {
-            pending: VecDeque::from([connection]),
+            pending: VecDeque::from([PendingConnection::Running(connection)]),
             since: Instant::now().checked_sub(ago),
         }
     }

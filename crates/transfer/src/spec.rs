@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use copy_net::Transport;
 use models::Objective;
 use observe::{StreamCount, Window};
 use steer::online::OnlinePlan;
@@ -22,6 +23,8 @@ pub struct CopySpec {
     pub options: CopyOptions,
     /// How connections are made.
     pub connect: Connect,
+    /// What carries the streams.
+    pub transport: Transport,
     /// How long the far end may be unreachable before the copy is given up.
     pub patience: Span,
 }

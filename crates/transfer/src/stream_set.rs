@@ -183,9 +183,9 @@ impl Dial {
 
     /// On the connection that was made ahead, else on a new one.
     fn connect(self) -> Result<Channel, DialError> {
-        let pending = self.pending.and_then(|pending| pending.join().ok());
+        let pending = self.pending.and_then(PendingConnection::join);
         let greet = |raw| self.dialer.greet(raw, self.session, self.number);
-        match pending.and_then(Result::ok).map(greet) {
+        match pending.map(greet) {
             Some(Ok(channel)) => Ok(channel),
             _ => {
                 let (session, number) = (self.session, self.number);

@@ -20,7 +20,7 @@ pub use running::{ControlSocket, RunningCopy, Status, offer, running};
 pub use selection::{check_listed, listed};
 pub use transfer::{
     CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, FileProblem, NearEnd,
-    Outcome, Progress as CopyProgress, check_pattern,
+    Outcome, Progress as CopyProgress, Transport, check_pattern,
 };
 pub use tune::Objective;
 pub use wire::copy::{

@@ -149,6 +149,11 @@ impl Echo {
         ours.then(|| number(&whole, 16))
     }
 
+    /// Whether a datagram begins as all of this protocol do.
+    pub fn begins(datagram: &[u8]) -> bool {
+        datagram.starts_with(&MAGIC)
+    }
+
     /// Reads what arrived.
     pub fn decode(datagram: &[u8]) -> Result<Self, EchoError> {
         let bytes = <&[u8; ECHO_LENGTH]>::try_from(datagram);

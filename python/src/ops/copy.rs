@@ -226,6 +226,7 @@ impl Asked {
             },
             ports: optional("port_range", self.port_range.as_deref(), ask::copy::ports)?,
             patience: value("patience", &self.patience, ask::copy::patience)?,
+            ..Access::default()
         })
     }
 

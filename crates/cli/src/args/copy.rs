@@ -139,6 +139,11 @@ pub(crate) struct Copy {
     #[arg(short = 'C', long, value_name = "NAME")]
     pub congestion: Option<String>,
 
+    /// What carries the data to and from a trunkline:// server: `udp` fills paths that lose packets
+    /// without `bbr` in the sender's kernel
+    #[arg(long, value_enum, default_value = "tcp")]
+    pub transport: Transport,
+
     /// Which end opens the data connections, where ssh starts the far end
     #[arg(long, value_enum, default_value = "to-far")]
     pub connect: Connect,
@@ -220,6 +225,14 @@ pub(crate) enum Objective {
     Knee,
     /// The highest rate per round-trip time
     Power,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Transport {
+    /// TCP, with the congestion control of the sender's kernel
+    Tcp,
+    /// QUIC over UDP, with a controller of its own
+    Udp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

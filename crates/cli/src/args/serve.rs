@@ -21,7 +21,7 @@ pub(crate) struct Serve {
     #[arg(short = 'B', long, value_name = "ADDRESS")]
     pub bind: Option<IpAddr>,
 
-    /// TCP port, and UDP port of the echo service
+    /// TCP port, and UDP port of echoes and of copies over UDP
     #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, value_parser = port)]
     pub port: u16,
 
@@ -42,7 +42,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "RATE")]
     pub test_rate_max: Option<Rate>,
 
-    /// Serve copies alone: no tests, no trains of packets, no echoes, no UDP port
+    /// Serve copies alone: no tests, no trains of packets, no echoes
     #[arg(long, requires = "root", conflicts_with_all = ["clients", "clients_per_address", "test_time_max", "test_rate_max"])]
     pub files_only: bool,
 

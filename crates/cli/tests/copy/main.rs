@@ -10,6 +10,7 @@ mod selection;
 mod server;
 mod third_party;
 mod told;
+mod udp;
 
 use std::fs;
 use std::net::TcpListener;

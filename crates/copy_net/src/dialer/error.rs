@@ -59,6 +59,20 @@ pub enum DialError {
         /// What TLS says.
         source: io::Error,
     },
+    /// The host answers over TCP, and says that no program takes UDP there.
+    #[error("{peer} answers over TCP, but no program takes UDP on that port")]
+    UdpRefused {
+        /// Where.
+        peer: SocketAddr,
+    },
+    /// The host answers over TCP, and nothing comes back over UDP.
+    #[error("{peer} answers over TCP, but nothing came back over UDP within {after}")]
+    UdpSilent {
+        /// Where.
+        peer: SocketAddr,
+        /// How long was waited.
+        after: Span,
+    },
     /// The two ends do not know each other.
     #[error("{source}")]
     Handshake {
@@ -110,6 +124,7 @@ impl DialError {
             | DialError::Socket { .. } => true,
             // Names cannot be resolved either while the network is away.
             DialError::UnknownHost { .. } => true,
+            DialError::UdpRefused { .. } | DialError::UdpSilent { .. } => true,
             DialError::Tls { .. } | DialError::Handshake { .. } | DialError::Option(_) => false,
         }
     }
@@ -128,6 +143,14 @@ impl DialError {
             }
             DialError::Tls { .. } => {
                 "something else may listen there, or another host may answer in its place"
+            }
+            DialError::UdpRefused { .. } => {
+                "the `trunkline serve` there may be too old for UDP: start a newer one, or leave \
+                out `--transport udp`"
+            }
+            DialError::UdpSilent { .. } => {
+                "a firewall may drop UDP, or something on the way limit it: open that port for \
+                UDP, too, or leave out `--transport udp`"
             }
             DialError::Handshake { source, .. } => return source.hint(),
             DialError::Option(_) | DialError::Socket { .. } => return None,

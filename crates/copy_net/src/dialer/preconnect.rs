@@ -1,19 +1,26 @@
 //! Connections for streams, made before the far end is authenticated.
 
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use units::{Span, Time};
 
+use super::super::channel::Channel;
 use super::super::connect::{ConnectError, connect_any};
-use super::super::identity::{Fingerprint, connection_to};
+use super::super::identity::{Fingerprint, connection_to, settings_to};
 use super::super::tls::Tls;
+use super::super::transport::Transport;
 use super::DialError;
 use super::deadline_io::DeadlineIo;
 use sockets::options::StreamOptions;
 use sockets::tcp_info;
+
+/// The longest wait for an answer over UDP. The other end has just answered over TCP, and the
+/// first packet is repeated after 1, 3 and 7 s where no round trip is known.
+const UDP_MAX: Span = Span::from_secs(8);
 
 /// Where streams connect. The greeting that follows takes the key of the conversation.
 #[derive(Debug, Clone)]
@@ -24,12 +31,13 @@ pub struct StreamEndpoint {
     pub timeout: Span,
     /// Smallest round trip to there so far, where the kernel knows it.
     pub rtt: Option<Span>,
+    /// What carries the streams.
+    pub transport: Transport,
 }
 
 /// A connection that does not say yet which stream it is.
 pub struct RawStream {
-    pub(super) socket: TcpStream,
-    pub(super) tls: Option<Box<Tls>>,
+    pub(super) channel: Channel,
     pub(super) peer: SocketAddr,
 }
 
@@ -46,6 +54,7 @@ impl StreamEndpoint {
         peer: SocketAddr,
         pin: Fingerprint,
         timeout: Span,
+        transport: Transport,
     ) -> Self {
         let sample = tcp_info::read(socket, Time::ZERO).ok();
         StreamEndpoint {
@@ -53,6 +62,7 @@ impl StreamEndpoint {
             pin,
             timeout,
             rtt: sample.and_then(|sample| sample.rtt_min.or(sample.rtt)),
+            transport,
         }
     }
 
@@ -63,6 +73,13 @@ impl StreamEndpoint {
     /// # Errors
     /// When the other end cannot be reached, or another host answers in its place.
     pub fn connect(&self, options: &StreamOptions, plain: bool) -> Result<RawStream, DialError> {
+        match self.transport {
+            Transport::Tcp => self.connect_tcp(options, plain),
+            Transport::Udp => self.connect_udp(),
+        }
+    }
+
+    fn connect_tcp(&self, options: &StreamOptions, plain: bool) -> Result<RawStream, DialError> {
         let options = StreamOptions {
             no_delay: true,
             ..options.clone()
@@ -77,9 +94,32 @@ impl StreamEndpoint {
             true => Ok((socket, None)),
             false => self.secure(socket, end),
         };
-        let (socket, tls) =
-            secured.map_err(|source| DialError::during(peer, self.timeout, source))?;
-        Ok(RawStream { socket, tls, peer })
+        let during = |source| DialError::during(peer, self.timeout, source);
+        let (socket, tls) = secured.map_err(during)?;
+        socket.set_nonblocking(false).map_err(during)?;
+        let channel = Channel::new(Arc::new(socket), tls);
+        Ok(RawStream { channel, peer })
+    }
+
+    /// Over UDP there is one address: the one that answered over TCP.
+    fn connect_udp(&self) -> Result<RawStream, DialError> {
+        let Some(peer) = self.addresses.first().copied() else {
+            return Err(DialError::unreachable(Vec::new(), self.timeout));
+        };
+        let during = |source| DialError::during(peer, self.timeout, source);
+        let tls = settings_to(Some(self.pin)).map_err(during)?;
+        let after = self.timeout.min(UDP_MAX);
+        let end = Instant::now() + Duration::from(after);
+        let stream = quic_net::connect(peer, tls, end).map_err(|source| match source {
+            quic_net::ConnectError::Here(source) => during(source),
+            quic_net::ConnectError::Wrong(why) => {
+                during(io::Error::new(ErrorKind::InvalidData, why))
+            }
+            quic_net::ConnectError::Refused => DialError::UdpRefused { peer },
+            quic_net::ConnectError::Silent => DialError::UdpSilent { peer, after },
+        })?;
+        let channel = Channel::over_udp(stream);
+        Ok(RawStream { channel, peer })
     }
 
     fn secure(&self, socket: TcpStream, end: Instant) -> io::Result<(TcpStream, Option<Box<Tls>>)> {

@@ -3,7 +3,7 @@
 use observe::{Limit, StreamCount};
 use transfer::{
     Connect, CopyEvent, CopyOptions, CopySpec, FarHost, FileProblem, Limited, NearEnd, Outcome,
-    Place, Reading,
+    Place, Reading, Transport,
 };
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{CopyDirection, Name, ProblemKind};
@@ -53,6 +53,7 @@ pub fn copy_spec() -> CopySpec {
             ..CopyOptions::default()
         },
         connect: Connect::ToFar(None),
+        transport: Transport::Tcp,
         patience: Span::from_secs(600),
     }
 }

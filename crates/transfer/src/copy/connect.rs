@@ -7,7 +7,8 @@ use std::thread::{self, JoinHandle};
 
 use copy_net::{
     AcceptLimits, AcceptedSession, Callbacks, CopyHandler, DialError, Dialed, Dialer, Fingerprint,
-    IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, new_secret,
+    IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, Transport,
+    new_secret,
 };
 use sockets::Address;
 use wire::copy::{CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind};
@@ -76,7 +77,8 @@ impl<'a> Connector<'a> {
             } => {
                 let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
                 let places = std::slice::from_ref(address);
-                dial(places, &token, None, opening).map_err(|error| {
+                let transport = self.spec.transport;
+                dial(places, &token, None, opening, transport).map_err(|error| {
                     self.hint = error.hint();
                     why_not(&error)
                 })
@@ -110,7 +112,8 @@ impl<'a> Connector<'a> {
     ) -> Result<Connected, DialError> {
         let Some(port) = &self.port else {
             let pin = started.answer.fingerprint.map(Fingerprint);
-            return dial(&started.places, &started.token, pin, opening);
+            let transport = self.spec.transport;
+            return dial(&started.places, &started.token, pin, opening, transport);
         };
         let dialed = port.callbacks.control(&Dialer::default(), &started.token)?;
         let key = dialed.admitted.session_key.clone();
@@ -174,12 +177,20 @@ pub(crate) fn dial(
     token: &Token,
     pin: Option<Fingerprint>,
     opening: &Opening,
+    transport: Transport,
 ) -> Result<Connected, DialError> {
     let first = &Message::Open(Box::new(opening.clone()));
     let known = pin.map(|pin| KnownPeer { pin, first });
     let mut preconnected = Preconnected::default();
     let begin = &mut |endpoint: &StreamEndpoint| preconnected.begin(endpoint, opening);
-    let dialed = Dialer::default().control_and(places, token, known, begin)?;
+    let dialer = Dialer {
+        transport,
+        ..Dialer::default()
+    };
+    let dialed = dialer.control_and(places, token, known, begin)?;
+    if transport == Transport::Udp {
+        preconnected.wait_for_first()?;
+    }
     let incoming = None;
     Ok(Connected {
         dialed,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler};
+use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler, Transport};
 use observe::StreamCount;
 use sockets::Address;
 use units::{Rate, Span};
@@ -160,7 +160,7 @@ impl FarEnd {
         let files = files.map_err(SessionEnd::Problem)?;
         let opening = Push::at_destination(&push.opening);
         let pin = push.fingerprint.map(Fingerprint);
-        let connected = dial(&places, &push.token, pin, &opening)
+        let connected = dial(&places, &push.token, pin, &opening, Transport::Tcp)
             .map_err(|error| seen_from_here(why_not(&error)))?;
         open_session(connected, &opening, files, stats, &mut || ())
     }

@@ -17,7 +17,7 @@ use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
 use transfer::{
     Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, Credentials,
-    FarHost, NearEnd, Outcome, PieceHasher, Place, Root, copy,
+    FarHost, NearEnd, Outcome, PieceHasher, Place, Root, Transport, copy,
 };
 use units::Span;
 use wire::copy::{Attributes, CopyDirection, Filter, ProblemKind, Token};
@@ -45,6 +45,7 @@ fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> Co
             ..CopyOptions::default()
         },
         connect: Connect::ToFar(None),
+        transport: Transport::Tcp,
         patience: Span::from_secs(20),
     }
 }

@@ -3,8 +3,10 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use observe::StreamCount;
-use transfer::{Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place as FarPlace};
+use observe::{StreamCount, Window};
+use transfer::{
+    Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place as FarPlace, Transport,
+};
 use units::Span;
 use wire::copy::Token;
 
@@ -26,11 +28,13 @@ pub struct Access {
     pub from_far: bool,
     /// Ports to listen on, where ssh starts the far end; any free one without.
     pub ports: Option<RangeInclusive<u16>>,
+    /// What carries the streams.
+    pub transport: Transport,
     /// How long the far end may be unreachable before the copy is given up.
     pub patience: Span,
 }
 
-/// `ssh` and `trunkline` by those names, no tokens, connections to the far end, ten minutes.
+/// TCP, `ssh` and `trunkline` by those names, no tokens, connections to the far end, ten minutes.
 impl Default for Access {
     fn default() -> Self {
         Access {
@@ -40,6 +44,7 @@ impl Default for Access {
             source_token: None,
             from_far: false,
             ports: None,
+            transport: Transport::Tcp,
             patience: Span::from_secs(600),
         }
     }
@@ -137,6 +142,7 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
         direction: route.direction(),
         near,
         far,
+        transport: checked_transport(route, &access, &options)?,
         options: checked(options)?,
         connect: match access.from_far {
             false => Connect::ToFar(access.ports),
@@ -172,6 +178,41 @@ fn far_place(access: &Access, token: Option<&Token>, places: &[Place]) -> Result
         paths: places.iter().map(Place::path).collect(),
         host: host(access, token, places.first())?,
     })
+}
+
+/// Over UDP the window, the congestion control and the encryption are QUIC's, and a standing server
+/// has the port.
+fn checked_transport(
+    route: &Route,
+    access: &Access,
+    options: &CopyOptions,
+) -> Result<Transport, Error> {
+    if access.transport == Transport::Tcp {
+        return Ok(Transport::Tcp);
+    }
+    let is_server = matches!(route.far(), Some(Place::Server { .. }));
+    if !is_server || route.commanded().is_some() {
+        return Err(Error::wrong_request(
+            "`--transport udp` is for copies between this host and a trunkline:// server",
+            "start `trunkline serve --root` at the other end, or leave it out",
+        ));
+    }
+    let what = match options {
+        CopyOptions { plain: true, .. } => "--plain",
+        CopyOptions {
+            congestion: Some(_),
+            ..
+        } => "--congestion",
+        CopyOptions {
+            window: Window::Fixed(_),
+            ..
+        } => "--window",
+        _ => return Ok(Transport::Udp),
+    };
+    Err(Error::wrong_request(
+        format!("`{what}` is for TCP, and this copy has `--transport udp`"),
+        "leave out one of the two",
+    ))
 }
 
 /// Without folders none has anything that should not be in it.

@@ -76,6 +76,11 @@ impl Datagram {
         bytes
     }
 
+    /// Whether a datagram begins as all of this protocol do.
+    pub fn begins(datagram: &[u8]) -> bool {
+        datagram.starts_with(&MAGIC)
+    }
+
     /// Reads what arrived; its beginning is enough.
     ///
     /// # Errors
