@@ -54,7 +54,11 @@ fn options_of_tcp_are_refused_over_udp() {
     told(&["-C", "cubic"], "`--congestion` is for TCP");
     told(&["-w", "4M"], "`--window` is for TCP");
     let words = ["copy", "a", "h:x", "--transport", "udp"];
-    assert_told(&words, 2, &["is for a trunkline:// server", "leave it out"]);
+    let parts = [
+        "between this host and a trunkline:// server",
+        "leave it out",
+    ];
+    assert_told(&words, 2, &parts);
 }
 
 /// A port that passes TCP on to a server, and has no UDP.
