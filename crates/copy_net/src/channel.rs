@@ -16,8 +16,8 @@ use super::tls::{Arrived, Tls};
 
 /// One stream. Reading and writing wait for the peer; [`StreamHandle::shut_down`] ends the wait.
 ///
-/// Reading gives zero bytes once the peer has ended the stream cleanly ([`Channel::finish`]); except
-/// in the clear an end without that is an error, because then another host may have ended it.
+/// Reading gives zero bytes once the peer has ended the stream cleanly with [`Channel::finish`]. An
+/// end without that is an error, but for streams in the clear: another host may have ended it.
 pub struct Channel(Carrier);
 
 enum Carrier {

@@ -21,8 +21,9 @@
 //! and a [`ChannelHandler`] give them one connection for bytes both ways.
 //!
 //! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking`
-//! for the one that listens, [`UdpAcceptor`] for its streams over UDP; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`]
-//! and [`serve_ssh_child`] for a far end that ssh starts.
+//! for the one that listens, [`UdpAcceptor`] for its streams over UDP; [`Conversation`];
+//! [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and [`serve_ssh_child`] for a far end that ssh
+//! starts.
 
 mod acceptor;
 mod certificate;

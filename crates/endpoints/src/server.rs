@@ -11,8 +11,9 @@
 //! run by a thread inside a network namespace lives there entirely.
 //!
 //! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this
-//! server takes copies ([`copy_net`]), and goes to the acceptor of copies. The streams of copies that
-//! come over UDP share the port of the echoes; their acceptor then reads it, and passes echoes on.
+//! server takes copies ([`copy_net`]), and goes to the acceptor of copies. The streams of copies
+//! that come over UDP share the port of the echoes; their acceptor then reads it, and passes echoes
+//! on.
 //!
 //! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
 //! request's destination; a host with several addresses answers echoes from the one its routes
