@@ -235,6 +235,7 @@ fn quiet_hours_and_budgets_hold() {
 fn a_forged_agent_is_told_so_and_keeps_its_results() {
     let site = Site::new();
     let collector = site.collector();
+    collector.says("pages on");
     let forged = site.agent("a", "b.token");
     let line = forged.says("has not got");
     assert!(line.contains("the agent says that it is `a`"), "{line}");
