@@ -243,12 +243,20 @@ fn told_busy(at: &At, who: &str) -> Problem {
     )
 }
 
+/// How often the list of locks is read until it names one that is held.
+const LOOKS_AT_LOCKS: usize = 3;
+
 /// The process that has locked it, where the kernel says so (proc_locks(5)); a lock goes with its
 /// process, however that ends.
 fn holder(file: &File) -> Option<u32> {
     let stat = fstat(file).ok()?;
     let device = (major(stat.st_dev), minor(stat.st_dev));
     let wanted = format!("{:02x}:{:02x}:{}", device.0, device.1, stat.st_ino);
+    // The kernel lists locks in portions, and leaves some out where others go between two of them.
+    (0..LOOKS_AT_LOCKS).find_map(|_| holder_in_list(&wanted))
+}
+
+fn holder_in_list(wanted: &str) -> Option<u32> {
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     // `1: FLOCK  ADVISORY  WRITE 4711 08:02:262153 0 EOF`
     let line = locks.lines().find_map(|line| {
