@@ -475,6 +475,7 @@ def _copy(
     streams: int | None = None,
     window: Size = "auto",
     congestion: str | None = None,
+    transport: Literal["tcp", "udp"] = "tcp",
     connect: Literal["to-far", "from-far"] = "to-far",
     port_range: str | None = None,
     ssh: str = "ssh",
@@ -513,6 +514,8 @@ def _copy(
         streams: This many streams, and no search.
         window: Socket buffers; `"auto"` leaves them to the kernel.
         congestion: Congestion control of the sender by its kernel name.
+        transport: What carries the data to and from a `trunkline://` server; `"udp"` fills paths
+            that lose packets without `bbr` in the sender's kernel.
         connect: Which end opens the data connections, where ssh starts the far end.
         port_range: Ports to listen on, where ssh starts the far end: `"50000-50100"`.
         ssh: The ssh client with its options.
@@ -565,6 +568,7 @@ def _copy(
         "streams": _text.number(streams),
         "window": _text.size(window),
         "congestion": congestion,
+        "transport": transport,
         "connect": connect,
         "port_range": port_range,
         "ssh": ssh,

@@ -8,7 +8,8 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CopyControl, CopyEvent, CopyObserver, CopyOptions, CopyRequest,
-    Filter, Objective, Route, Selection, SelectionRule, Token, check_listed, check_pattern,
+    Filter, Objective, Route, Selection, SelectionRule, Token, Transport, check_listed,
+    check_pattern,
 };
 use trunkline::report;
 
@@ -41,6 +42,7 @@ pub struct Asked {
     streams: Option<String>,
     window: String,
     congestion: Option<String>,
+    transport: String,
     connect: String,
     port_range: Option<String>,
     ssh: String,
@@ -216,6 +218,14 @@ impl Asked {
             program: self.far_program.clone(),
             token: self.token(route)?,
             source_token: self.source_token()?,
+            transport: match self.transport.as_str() {
+                "tcp" => Transport::Tcp,
+                "udp" => Transport::Udp,
+                other => {
+                    let known = "possible values: tcp, udp";
+                    return Err(Failure::value("transport", other, known));
+                }
+            },
             from_far: match self.connect.as_str() {
                 "to-far" => false,
                 "from-far" => true,
@@ -226,7 +236,6 @@ impl Asked {
             },
             ports: optional("port_range", self.port_range.as_deref(), ask::copy::ports)?,
             patience: value("patience", &self.patience, ask::copy::patience)?,
-            ..Access::default()
         })
     }
 
