@@ -16,7 +16,7 @@ from line import Ended, frame, is_late
 
 def undecodable():
     broken = functools.partial(get, finding="F17", only_one_visit=True)
-    yield broken("a message of an unknown kind", says(frame(b"\x13")), told="cannot be read")
+    yield broken("a message of an unknown kind", says(frame(b"\x7f")), told="cannot be read")
     yield broken("a byte behind a message", says(frame(encoding.encode(("Streams", 1)) + b"\0")), told="1 bytes too many")
     yield broken("an empty frame", says(struct.pack(">I", 0)), told="a message of 0 bytes")
     yield broken("a frame of 256 KiB and a byte", says(struct.pack(">I", (256 << 10) + 1)), told="at most 262144")
