@@ -23,7 +23,7 @@ mod frame;
 mod href;
 mod listener;
 mod live;
-mod lone;
+mod page_server;
 mod page;
 mod problem;
 mod routes;
@@ -32,5 +32,5 @@ mod stores;
 mod words;
 
 pub use live::{AgentState, Live, SilenceRequest};
-pub use lone::{MakePage, PageServer};
+pub use page_server::{MakePage, PageServer};
 pub use server::{WebError, WebOptions, WebServer};
