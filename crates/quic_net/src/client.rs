@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::config;
 use crate::connection::{Connection, Ended, State, canonical};
 use crate::controller::PathState;
-use crate::driver::{Answer, Driver, Strangers};
+use crate::driver::{Answer, Driver, DriverHandler};
 use crate::socket::{PacketSocket, packet_max, towards};
 use crate::stream::Stream;
 
@@ -120,7 +120,7 @@ fn drive(mut driver: Driver, connection: &Connection) {
 /// This end is connected to by none.
 struct Nothing;
 
-impl Strangers for Nothing {
+impl DriverHandler for Nothing {
     fn incoming(&mut self, incoming: Incoming) -> Answer {
         Answer::Refuse(incoming)
     }

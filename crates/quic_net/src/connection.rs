@@ -21,15 +21,15 @@ const CLOSED_EARLY: u32 = 1;
 
 /// Wakes the thread of a socket for some of its connections.
 #[derive(Debug)]
-pub(crate) struct Bell {
+pub(crate) struct Wakeup {
     event: EventFd,
     woken: Mutex<Vec<usize>>,
 }
 
-impl Bell {
+impl Wakeup {
     pub fn new() -> io::Result<Self> {
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
-        Ok(Bell {
+        Ok(Wakeup {
             event: EventFd::from_value_and_flags(0, flags)?,
             woken: Mutex::default(),
         })
@@ -39,13 +39,13 @@ impl Bell {
         &self.event
     }
 
-    fn ring(&self, number: usize) {
+    fn wake(&self, number: usize) {
         lock(&self.woken).push(number);
-        // A bell that cannot count further rings already.
+        // A counter that is full has woken it already.
         let _ = self.event.write(1);
     }
 
-    /// The connections for which it rang.
+    /// The connections for which it was woken.
     pub fn take(&self) -> Vec<usize> {
         let _ = self.event.read();
         std::mem::take(&mut *lock(&self.woken))
@@ -95,7 +95,7 @@ pub(crate) struct Connection {
     pub path: Arc<PathState>,
     state: Mutex<State>,
     changed: Condvar,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     /// The driver is told already.
     rings: AtomicBool,
 }
@@ -106,7 +106,7 @@ impl Connection {
         proto: quinn_proto::Connection,
         local: SocketAddr,
         path: Arc<PathState>,
-        bell: Arc<Bell>,
+        wakeup: Arc<Wakeup>,
     ) -> Self {
         let now = Instant::now();
         Connection {
@@ -127,7 +127,7 @@ impl Connection {
                 looked: (0, now),
             }),
             changed: Condvar::new(),
-            bell,
+            wakeup,
             rings: AtomicBool::new(false),
         }
     }
@@ -160,9 +160,9 @@ impl Connection {
     }
 
     /// Has the driver look at this connection.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         if !self.rings.swap(true, Ordering::AcqRel) {
-            self.bell.ring(self.number);
+            self.wakeup.wake(self.number);
         }
     }
 
@@ -175,7 +175,7 @@ impl Connection {
     pub fn shut_down(&self) {
         self.lock().close(CLOSED_EARLY);
         self.notify();
-        self.ring();
+        self.wake();
     }
 
     /// The stream is not used any more: what was written and ended still arrives.
@@ -184,7 +184,7 @@ impl Connection {
         state.is_dropped = true;
         state.close_if_done();
         drop(state);
-        self.ring();
+        self.wake();
     }
 }
 
@@ -335,7 +335,7 @@ impl Handle {
     /// Packets leave at most so fast from now on; `None` lifts the bound.
     pub fn set_pacing(&self, rate: Option<Rate>) {
         self.0.path.set_rate_max(rate);
-        self.0.ring();
+        self.0.wake();
     }
 
     /// Whether it is over.

@@ -18,7 +18,7 @@ use sockets::poll::{readable, wait_exactly};
 use units::Bytes;
 
 use crate::config::WINDOW_MAX;
-use crate::connection::{Bell, Connection, Ended, State};
+use crate::connection::{Connection, Ended, State, Wakeup};
 use crate::controller::PathState;
 use crate::socket::{Batch, PacketSocket};
 
@@ -32,8 +32,8 @@ const CREDIT: Duration = Duration::from_millis(2);
 /// stream's thread has ahead.
 const SEND_AHEAD: u64 = 2 << 20;
 
-/// What a driver does with what belongs to no connection.
-pub(crate) trait Strangers {
+/// What the owner of a driver decides: which connections are made, and what is not QUIC.
+pub(crate) trait DriverHandler {
     /// A connection wants to be made.
     fn incoming(&mut self, incoming: Incoming) -> Answer;
     /// It was made.
@@ -63,7 +63,7 @@ pub(crate) struct Driver {
     endpoint: Endpoint,
     connections: BTreeMap<usize, Driven>,
     timers: BTreeSet<(Instant, usize)>,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     /// What is to be sent.
     buffer: Vec<u8>,
     /// A packet met a host that says that no program listens there.
@@ -83,7 +83,7 @@ impl Driver {
             endpoint,
             connections: BTreeMap::new(),
             timers: BTreeSet::new(),
-            bell: Arc::new(Bell::new()?),
+            wakeup: Arc::new(Wakeup::new()?),
             buffer: Vec::new(),
             is_refused: false,
         })
@@ -100,15 +100,15 @@ impl Driver {
         proto: quinn_proto::Connection,
         path: Arc<PathState>,
     ) -> Arc<Connection> {
-        let bell = Arc::clone(&self.bell);
-        let connection = Connection::new(handle.0, proto, self.local, path, bell);
+        let wakeup = Arc::clone(&self.wakeup);
+        let connection = Connection::new(handle.0, proto, self.local, path, wakeup);
         let connection = Arc::new(connection);
         let driven = Driven {
             connection: Arc::clone(&connection),
             timer: None,
         };
         self.connections.insert(handle.0, driven);
-        connection.ring();
+        connection.wake();
         connection
     }
 
@@ -116,11 +116,11 @@ impl Driver {
     ///
     /// # Errors
     /// What the socket says: that no program listens there, for one that talks to one peer.
-    pub fn turn(&mut self, strangers: &mut dyn Strangers) -> io::Result<()> {
+    pub fn turn(&mut self, handler: &mut dyn DriverHandler) -> io::Result<()> {
         self.wait()?;
         let mut due = BTreeSet::new();
-        due.extend(self.bell.take());
-        let received = self.receive(&mut due, strangers);
+        due.extend(self.wakeup.take());
+        let received = self.receive(&mut due, handler);
         let now = Instant::now();
         while let Some((at, number)) = self.timers.first().copied()
             && at <= now
@@ -129,9 +129,9 @@ impl Driver {
             due.insert(number);
         }
         for number in due {
-            self.drive(number, strangers);
+            self.drive(number, handler);
         }
-        strangers.on_turn();
+        handler.on_turn();
         match std::mem::take(&mut self.is_refused) {
             true => Err(ErrorKind::ConnectionRefused.into()),
             false => received,
@@ -144,7 +144,7 @@ impl Driver {
         let limit = next.map_or(TICK, |at| at.saturating_duration_since(now).min(TICK));
         let mut watched = [
             readable(self.socket.as_fd()),
-            readable(self.bell.event().as_fd()),
+            readable(self.wakeup.event().as_fd()),
         ];
         wait_exactly(&mut watched, limit)?;
         Ok(())
@@ -154,7 +154,7 @@ impl Driver {
     fn receive(
         &mut self,
         due: &mut BTreeSet<usize>,
-        strangers: &mut dyn Strangers,
+        handler: &mut dyn DriverHandler,
     ) -> io::Result<()> {
         for _ in 0..RECEIVES_MAX {
             let mut events: Vec<(usize, ConnectionEvent)> = Vec::new();
@@ -169,7 +169,7 @@ impl Driver {
                 let mut left = BytesMut::from(batch.bytes);
                 while !left.is_empty() {
                     let datagram = left.split_to(stride.min(left.len()));
-                    if strangers.take(&datagram, from) {
+                    if handler.take(&datagram, from) {
                         continue;
                     }
                     buffer.clear();
@@ -190,7 +190,7 @@ impl Driver {
                 let _ = self.socket.send(&transmit, &bytes);
             }
             for new in incoming {
-                self.answer(new, strangers);
+                self.answer(new, handler);
             }
             self.tell(events, due);
             match received {
@@ -219,10 +219,10 @@ impl Driver {
         }
     }
 
-    fn answer(&mut self, incoming: Incoming, strangers: &mut dyn Strangers) {
+    fn answer(&mut self, incoming: Incoming, handler: &mut dyn DriverHandler) {
         self.buffer.clear();
         let buffer = &mut self.buffer;
-        let transmit = match strangers.incoming(incoming) {
+        let transmit = match handler.incoming(incoming) {
             Answer::Refuse(incoming) => Some(self.endpoint.refuse(incoming, buffer)),
             Answer::Retry(incoming) => match self.endpoint.retry(incoming, buffer) {
                 Ok(transmit) => Some(transmit),
@@ -236,7 +236,7 @@ impl Driver {
                 match self.endpoint.accept(incoming, now, buffer, Some(config)) {
                     Ok((handle, proto)) => {
                         let connection = self.add(handle, proto, path);
-                        strangers.accepted(&connection);
+                        handler.accepted(&connection);
                         None
                     }
                     Err(error) => error.response,
@@ -249,7 +249,7 @@ impl Driver {
     }
 
     /// Does for one connection all that can be done now.
-    fn drive(&mut self, number: usize, strangers: &mut dyn Strangers) {
+    fn drive(&mut self, number: usize, handler: &mut dyn DriverHandler) {
         let Some(driven) = self.connections.get_mut(&number) else {
             return;
         };
@@ -267,7 +267,7 @@ impl Driver {
         take_events(&mut state);
         state.close_if_done();
         state.fit_receive_window(now);
-        strangers.on_change(&connection, &mut state);
+        handler.on_change(&connection, &mut state);
         let sends_again = self.transmit(&connection, &mut state);
         let is_drained = is_drained | self.exchange_events(number, &mut state);
         let timer = [state.proto.poll_timeout(), sends_again];
@@ -324,13 +324,13 @@ impl Driver {
     }
 
     /// Ends all connections, and says so to their peers.
-    pub fn end(&mut self, strangers: &mut dyn Strangers) {
+    pub fn end(&mut self, handler: &mut dyn DriverHandler) {
         let numbers: Vec<usize> = self.connections.keys().copied().collect();
         for number in numbers {
             if let Some(driven) = self.connections.get(&number) {
                 driven.connection.shut_down();
             }
-            self.drive(number, strangers);
+            self.drive(number, handler);
         }
     }
 }

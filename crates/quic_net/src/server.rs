@@ -12,7 +12,7 @@ use quinn_proto::{Endpoint, Incoming, ServerConfig};
 use crate::config;
 use crate::connection::{Connection, State, canonical};
 use crate::controller::PathState;
-use crate::driver::{Answer, Driver, Strangers};
+use crate::driver::{Answer, Driver, DriverHandler};
 use crate::socket::{PacketSocket, packet_max};
 use crate::stream::Stream;
 
@@ -85,7 +85,7 @@ impl Server {
         others: &dyn Fn(&[u8], SocketAddr) -> bool,
         is_stopped: &dyn Fn() -> bool,
     ) {
-        let mut strangers = Waiting {
+        let mut handler = Waiting {
             config: self.config,
             limits: self.limits,
             first,
@@ -95,11 +95,11 @@ impl Server {
             others,
         };
         while !is_stopped() {
-            if self.driver.turn(&mut strangers).is_err() {
+            if self.driver.turn(&mut handler).is_err() {
                 thread::sleep(PAUSE);
             }
         }
-        self.driver.end(&mut strangers);
+        self.driver.end(&mut handler);
     }
 }
 
@@ -142,7 +142,7 @@ impl Hearing {
     }
 }
 
-impl Strangers for Waiting<'_> {
+impl DriverHandler for Waiting<'_> {
     fn incoming(&mut self, incoming: Incoming) -> Answer {
         let count = self.waiting.len();
         let is_known = incoming.remote_address_validated() || !incoming.may_retry();

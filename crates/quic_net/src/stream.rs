@@ -67,7 +67,7 @@ impl Stream {
     /// The peer has shown that it belongs here: it may send as much ahead as the path needs.
     pub fn trust(&self) {
         self.connection.lock().trust();
-        self.connection.ring();
+        self.connection.wake();
     }
 
     /// Reads what has arrived, and does not wait.
@@ -97,7 +97,7 @@ impl Stream {
             state.is_finished = true;
         }
         drop(state);
-        self.connection.ring();
+        self.connection.wake();
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl Stream {
                     }
                 };
                 if chunks.finalize().should_transmit() {
-                    self.connection.ring();
+                    self.connection.wake();
                 }
                 let is_end = stopped?;
                 state.is_read |= is_end;
@@ -178,7 +178,7 @@ impl Stream {
                 match written {
                     Ok(written) => {
                         drop(state);
-                        self.connection.ring();
+                        self.connection.wake();
                         return Ok(written.bytes);
                     }
                     Err(WriteError::Blocked) => {}

@@ -64,6 +64,22 @@ pub fn no_such_page() -> Problem {
     )
 }
 
+/// The head of a page, with what only some pages have.
+pub fn head(title: &str, of: &str, more: Markup) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            (more)
+            title { (title) " · " (of) }
+            link rel="icon" href="/icon.svg" type="image/svg+xml";
+            link rel="stylesheet" href="/style.css";
+            script src="/script.js" defer {}
+        }
+    }
+}
+
 /// The whole page.
 pub fn html(sheet: &Sheet, now: UnixTime) -> String {
     let tabs = [
@@ -75,15 +91,7 @@ pub fn html(sheet: &Sheet, now: UnixTime) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (sheet.title) " · trunkline watch" }
-                link rel="icon" href="/icon.svg" type="image/svg+xml";
-                link rel="stylesheet" href="/style.css";
-                script src="/script.js" defer {}
-            }
+            (head(&sheet.title, "trunkline watch", html! {}))
             body.watch {
                 a.skip href="#content" { "Skip to the content" }
                 header.bar {

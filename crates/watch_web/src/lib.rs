@@ -13,18 +13,19 @@
 //!
 //! Reading order: `live.rs` for what the pages show beside the database, `server.rs`, `routes.rs`,
 //! `listener.rs` and `stores.rs` for how a request is answered, `ask.rs` and `href.rs` for
-//! addresses, `problem.rs` for errors, `frame.rs` for what all pages share; then the pages in
-//! `page/`.
+//! addresses, `problem.rs` for errors, `frame.rs` and `follow.rs` for what all pages share; then
+//! the pages in `page/`, and `page_server.rs`.
 
 mod ask;
 mod calendar;
 mod figure;
+mod follow;
 mod frame;
 mod href;
 mod listener;
 mod live;
-mod page_server;
 mod page;
+mod page_server;
 mod problem;
 mod routes;
 mod server;

@@ -3,7 +3,6 @@
 //! Each request makes the page; while pages follow changes, it is made every two seconds, too.
 //! Without scripts, browsers load it again every five seconds.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -11,19 +10,18 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware;
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use changes::UnixTime;
-use futures_util::stream;
 use maud::{DOCTYPE, Markup, html};
 use report::page::Page;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time;
 
-use crate::frame::{ICON, SCRIPT, style};
+use crate::follow::follow;
+use crate::frame::{ICON, SCRIPT, head, style};
 use crate::routes::{asset, guarded};
 use crate::{WebError, calendar, listener};
 
@@ -170,16 +168,9 @@ fn whole(title: &str, body: &Markup, now: UnixTime) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
+            (head(title, "trunkline", html! {
                 noscript { meta http-equiv="refresh" content="5"; }
-                title { (title) " · trunkline" }
-                link rel="icon" href="/icon.svg" type="image/svg+xml";
-                link rel="stylesheet" href="/style.css";
-                script src="/script.js" defer {}
-            }
+            }))
             body.watch {
                 header.bar {
                     p.brand { "trunkline" }
@@ -224,41 +215,8 @@ async fn look(site: Arc<Site>) {
     }
 }
 
-fn live(site: &Arc<Site>) -> Response {
-    let Ok(place) = Arc::clone(&site.listeners).try_acquire_owned() else {
-        let what = "too many pages follow changes; reload them by hand\n";
-        let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-        return (StatusCode::SERVICE_UNAVAILABLE, kind, what).into_response();
-    };
-    let follower = Follower {
-        changed: site.changed.subscribe(),
-        stop: site.stop.clone(),
-        _place: place,
-    };
-    let news = stream::unfold(follower, async |mut follower| {
-        let count = follower.next().await?;
-        let event = Event::default().event("changed").data(count.to_string());
-        Some((Ok::<_, Infallible>(event), follower))
-    });
-    Sse::new(Box::pin(news))
-        .keep_alive(KeepAlive::default())
-        .into_response()
-}
-
-/// One open page.
-struct Follower {
-    changed: watch::Receiver<u64>,
-    stop: watch::Receiver<bool>,
-    _place: OwnedSemaphorePermit,
-}
-
-impl Follower {
-    /// Waits for a change; `None` when the server ends.
-    async fn next(&mut self) -> Option<u64> {
-        tokio::select! {
-            changed = self.changed.changed() => changed.ok()?,
-            _ = self.stop.wait_for(|stop| *stop) => return None,
-        }
-        Some(*self.changed.borrow_and_update())
-    }
+fn live(site: &Site) -> Response {
+    let changed = site.changed.subscribe();
+    // Looks have pauses between them already.
+    follow(&site.listeners, changed, site.stop.clone(), Duration::ZERO)
 }

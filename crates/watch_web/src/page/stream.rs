@@ -1,18 +1,14 @@
 //! Answers for programs: visits as lines of JSON, metrics, and news of changes.
 
-use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use changes::UnixTime;
-use futures_util::stream;
-use tokio::sync::{OwnedSemaphorePermit, watch};
 use units::Span;
 use watch_store::{LoadedVisit, Store};
 
 use crate::ask::{Ask, earlier};
+use crate::follow::follow;
 use crate::problem::Problem;
 use crate::server::Site;
 
@@ -87,48 +83,7 @@ pub fn metrics(site: &Site) -> Result<(&'static str, String), Problem> {
 }
 
 /// Tells browsers that something changed.
-pub fn live(site: &Arc<Site>) -> Response {
-    let Ok(place) = Arc::clone(&site.listeners).try_acquire_owned() else {
-        let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
-        return (
-            status,
-            "too many pages follow changes; reload them by hand\n",
-        )
-            .into_response();
-    };
-    let mut changed = site.changed.clone();
-    changed.mark_unchanged();
-    let follower = Follower {
-        changed,
-        stop: site.stop.clone(),
-        _place: place,
-    };
-    let news = stream::unfold(follower, async |mut follower| {
-        let count = follower.next().await?;
-        let event = Event::default().event("changed").data(count.to_string());
-        Some((Ok::<_, Infallible>(event), follower))
-    });
-    Sse::new(Box::pin(news))
-        .keep_alive(KeepAlive::default())
-        .into_response()
-}
-
-/// One open page.
-struct Follower {
-    changed: watch::Receiver<u64>,
-    stop: watch::Receiver<bool>,
-    _place: OwnedSemaphorePermit,
-}
-
-impl Follower {
-    /// Waits for a change; `None` when the server ends.
-    async fn next(&mut self) -> Option<u64> {
-        tokio::select! {
-            changed = self.changed.changed() => changed.ok()?,
-            _ = self.stop.wait_for(|stop| *stop) => return None,
-        }
-        // Changes come in crowds.
-        tokio::time::sleep(PAUSE).await;
-        Some(*self.changed.borrow_and_update())
-    }
+pub fn live(site: &Site) -> Response {
+    let changed = site.changed.clone();
+    follow(&site.listeners, changed, site.stop.clone(), PAUSE)
 }
