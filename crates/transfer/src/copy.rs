@@ -53,14 +53,18 @@ pub fn copy(
         control.set_rate_max(spec.options.rate_max);
     }
     let mut stats = CopyStats::new(observer, control);
-    match &spec.near {
+    let copied = match &spec.near {
         NearEnd::Here(paths) => repeat(&mut Near::new(spec, paths)?, spec.patience, &mut stats),
         NearEnd::At(source) => repeat(
             &mut Controller::new(spec, source)?,
             spec.patience,
             &mut stats,
         ),
-    }
+    };
+    copied.map(|outcome| Outcome {
+        limit: outcome.limit.map(|limit| limit.over(spec.transport)),
+        ..outcome
+    })
 }
 
 /// What opens a copy as often as it takes.
