@@ -371,8 +371,8 @@ fn not_allowed(push: &Push, name: &KeyName, targets: &Targets) -> Problem {
         format!("the token `{name}` may not have the source send to {places}: it may {allowed}");
     with_hint(
         problem(ProblemKind::Permission, what),
-        "who runs the source adds `to=HOST[:PORT]` to the token's line in its tokens file; a key \
-         bound to a folder sends nowhere",
+        "the operator of the source adds `to=HOST[:PORT]` to the line of the token in its tokens \
+         file; a key bound to a folder sends nowhere",
     )
 }
 
