@@ -17,7 +17,7 @@
 //! want to send trains instead.
 
 mod assemble;
-mod busy_retry;
+pub(crate) mod busy_retry;
 pub(crate) mod connect;
 mod conversation;
 mod error;

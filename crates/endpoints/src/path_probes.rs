@@ -13,6 +13,7 @@ mod errors;
 mod round_trips;
 mod session;
 
+use std::mem;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use observe::{
 use units::Span;
 use wire::trains::{Bounds, Cause, TrainPlan};
 
+use crate::client::busy_retry::ServerState;
 use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};
 use crate::client::{ClientError, connect};
 use probe_net::Tracer;
@@ -45,6 +47,8 @@ pub struct PathProbes {
     address: Address,
     peer: SocketAddr,
     far: Far,
+    /// Whether one was there when it was last asked.
+    server: ServerState,
     /// What answered round trips, so that two series are comparable.
     method: Option<ProbeMethod>,
     /// Keeps its flows from one trace to the next.
@@ -70,12 +74,13 @@ impl PathProbes {
     /// When the host's name has no address.
     pub fn connect(address: &Address) -> Result<Self, ClientError> {
         let found = connect::resolve(address)?;
-        let (far, peer) = match connect::control(address) {
-            Ok((control, peer)) => match request_probing(address, control, &()) {
-                Ok(server) => (Far::from(server, peer), Some(peer)),
-                Err(_) => (Far::Unknown, Some(peer)),
-            },
-            Err(_) => (Far::Unknown, None),
+        let (far, server, peer) = match connect::control(address) {
+            Ok((control, peer)) => {
+                let far = request_probing(address, control, &());
+                let far = far.map_or(Far::Unknown, |server| Far::from(server, peer));
+                (far, ServerState::Served, Some(peer))
+            }
+            Err(_) => (Far::Unknown, ServerState::Unknown, None),
         };
         let nowhere = || ClientError::UnknownHost {
             host: address.host.clone(),
@@ -87,6 +92,7 @@ impl PathProbes {
             address: address.clone(),
             peer,
             far,
+            server,
             method: None,
             tracer: Tracer::to(peer, None),
         })
@@ -100,9 +106,11 @@ impl PathProbes {
     /// A session, opened anew where the last one is over.
     fn session(&mut self, watch: &mut dyn Watch) -> Result<&mut ProbingSession, ProbesError> {
         if self.far.is_lost() || matches!(self.far, Far::Unknown) {
-            let server =
-                request_probing_with_retry(&self.address, watch).map_err(TargetError::from)?;
-            self.far = Far::from(server, self.peer);
+            // One that did not come back in this time is not waited for again.
+            let state = mem::replace(&mut self.server, ServerState::Unknown);
+            let server = request_probing_with_retry(&self.address, state, watch);
+            self.far = Far::from(server.map_err(TargetError::from)?, self.peer);
+            self.server = ServerState::Served;
         }
         match &mut self.far {
             Far::Stamping(session) => Ok(session),

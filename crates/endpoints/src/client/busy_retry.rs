@@ -29,7 +29,7 @@ const TICK: Span = Span::from_millis(100);
 
 /// Whether a server is known to be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ServerState {
+pub(crate) enum ServerState {
     /// Nothing was heard of it yet.
     Unknown,
     /// It has served a run, or said that it is busy.

@@ -57,9 +57,10 @@ pub(crate) fn request_probing(
 /// Connects and asks until the server has time.
 pub(crate) fn request_probing_with_retry(
     address: &Address,
+    server: ServerState,
     watch: &mut dyn Watch,
 ) -> Result<ProbeServer, ClientError> {
-    retry_while_busy(watch, ServerState::Served, |watch| {
+    retry_while_busy(watch, server, |watch| {
         let (control, _) = connect::control(address)?;
         request_probing(address, control, watch)
     })
