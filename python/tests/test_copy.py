@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import random
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 
+import fsspec
 import pytest
 
 import trunkline as tl
@@ -196,12 +198,15 @@ def test_a_full_disk(as_root, store, tmp_path):
     try:
         source = made(tmp_path / "run7", [1_000_000] * 6)
         with tl.serve(root=small, tokens=tokens) as server:
-            with pytest.raises(tl.Error) as caught:
+            with pytest.raises(tl.DiskFullError) as caught:
                 tl.copy(source, server.place(), token=token, recursive=True, patience=2)
             assert caught.value.hint
-            assert "space" in str(caught.value) or "room" in str(caught.value) or isinstance(
-                caught.value, tl.IncompleteCopy
-            )
+            assert isinstance(caught.value, tl.RunError)
+            assert caught.value.errno == errno.ENOSPC
+            files = fsspec.filesystem("trunkline", host="127.0.0.1", port=server.port, token=token)
+            with pytest.raises(OSError, match="room|space") as full:
+                files.put(str(source), "/other", recursive=True)
+            assert full.value.errno == errno.ENOSPC
             # Once there is room, the same copy goes on.
             bigger = ["mount", "-o", "remount,size=20m", str(small)]
             subprocess.run(bigger, check=True)

@@ -147,7 +147,7 @@ class NotEmptyError(FileError):
     _number = errno.ENOTEMPTY
 
 
-class DiskFullError(FileError):
-    """The server has no room, or no quota, for it."""
+class DiskFullError(RunError, FileError):
+    """The end that is written to has no room, or no quota, for it."""
 
     _number = errno.ENOSPC

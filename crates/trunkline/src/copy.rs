@@ -94,6 +94,14 @@ pub fn copy(
     })
 }
 
+/// What kind of problem ended a copy, where one did: no room, no right.
+pub fn problem_of(error: &Error) -> Option<ProblemKind> {
+    match error.cause().downcast_ref::<CopyError>()? {
+        CopyError::Problem { kind, .. } => Some(*kind),
+        _ => None,
+    }
+}
+
 /// What was done until the error; nothing where it did not come about.
 fn so_far(error: CopyError) -> (Option<Outcome>, Error) {
     let outcome = match &error {

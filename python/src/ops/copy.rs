@@ -8,7 +8,7 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CopyControl, CopyEvent, CopyObserver, CopyOptions, CopyRequest,
-    Filter, Objective, Route, Selection, SelectionRule, Token, Transport, check_listed,
+    Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token, Transport, check_listed,
     check_pattern,
 };
 use trunkline::report;
@@ -287,16 +287,15 @@ fn run(
     let mut observer = Observer { tell, files };
     let copied = match trunkline::copy(&request, &control, &mut observer) {
         Ok(copied) => copied,
-        Err(error) if observer.files.is_empty() => return Err(error.into()),
+        Err(error) if observer.files.is_empty() => return Err(failure(&error)),
         // What became of files until then is not lost with the document.
         Err(error) => {
             let done = Done::default().with_files(observer.files);
-            return Ok(done.cut(Some(error.into())));
+            return Ok(done.cut(Some(failure(&error))));
         }
     };
     let cut = copied.cut.map(|error| {
-        let failure = Failure::from(error);
-        failure.with_hint("the same copy goes on; what has arrived is not sent again")
+        failure(&error).with_hint("the same copy goes on; what has arrived is not sent again")
     });
     let left = report::text::copy::failures_title(&copied.document.body).map(|what| {
         let hint = "once the reasons are gone, the same copy copies what is missing; the table \
@@ -305,4 +304,13 @@ fn run(
     });
     let done = Done::of(copied.document).with_files(observer.files);
     Ok(done.kept_in(history).cut(cut.or(left)))
+}
+
+/// The failure, as one of the system's own errors where Python has one for it.
+fn failure(error: &trunkline::Error) -> Failure {
+    let failure = Failure::from(error);
+    match copy::problem_of(error) {
+        Some(ProblemKind::DiskFull) => failure.of_kind("DiskFullError"),
+        _ => failure,
+    }
 }
