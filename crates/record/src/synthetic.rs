@@ -175,6 +175,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
         },
         samples,
         drift: None,
+        untried: None,
         left_behind: None,
         ended: tune::Ended::Found(answer),
     }

@@ -28,6 +28,10 @@ pub struct Tune {
     /// nothing seems to have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
+    /// What the budget left untried that might carry more: a sentence without a full stop; absent
+    /// when more streams had stopped to bring more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untried: Option<String>,
     /// What could not be removed from the far end: a sentence without a full stop; absent where
     /// nothing was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,6 +147,7 @@ impl Tune {
             cost: tuning.cost,
             cut_because: cut_because(&tuning.ended),
             drift: tuning.drift.clone(),
+            untried: tuning.untried.clone(),
             left_behind: tuning.left_behind.clone(),
             samples: samples(tuning),
         }

@@ -63,6 +63,18 @@ pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
     rungs
 }
 
+/// The rung that the budget had no room for.
+pub(crate) fn untried(history: &History) -> Option<String> {
+    let rungs = rungs(history);
+    let last = rungs.last()?;
+    let is_over = has_ended(history, &rungs) || history.sample_plan().is_some();
+    let next = further(history, &rungs).filter(|next| *next > last.streams() && !is_over)?;
+    let next = next.get();
+    Some(format!(
+        "{next} streams might carry more: the budget ended before the search tried them"
+    ))
+}
+
 /// Whether more streams need no further look.
 fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
     let full = rungs.last().is_some_and(|last| history.is_full(last));

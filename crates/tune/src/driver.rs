@@ -3,6 +3,7 @@
 use observe::{Fault, SamplePlan, Target, TargetError, Then, Verdict, Watch};
 
 use crate::choose::counted_goodput;
+use crate::climb;
 use crate::drift::drift;
 use crate::explain;
 use crate::guard::Guard;
@@ -132,6 +133,7 @@ fn conclude(
         standings: standings(&history),
         rtt_unloaded: history.rtt_unloaded(),
         drift: drift(&history),
+        untried: climb::untried(&history),
         left_behind: target.left_behind(),
         cost: history.cost(),
         samples: history.samples,

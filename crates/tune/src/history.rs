@@ -5,7 +5,7 @@ use observe::{TargetInfo, TcpSummary, Verdict, Window, diagnose};
 use units::{Bytes, Rate, Span};
 
 use crate::explain;
-use crate::plan::{Axis, TunePlan};
+use crate::plan::{Axis, Budget, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
@@ -281,12 +281,24 @@ impl History {
             .rtt_for_sampling()
             .unwrap_or(Span::ZERO)
             .times(CONNECTING);
-        let time = self.plan.budget.time(self.rtt_min());
+        let time = self.time_allowed();
         let by_time = time - (spent.elapsed + connecting);
         let bytes = self.bytes_left().map(|bytes| (bytes, self.rate_best()));
         match bytes {
             Some((bytes, Some(rate))) if rate > Rate::ZERO => by_time.min(rate.time_to_send(bytes)),
             _ => by_time,
+        }
+    }
+
+    /// The time that the search may take.
+    fn time_allowed(&self) -> Span {
+        let budget = &self.plan.budget;
+        let usual = budget.time(self.rtt_min());
+        let is_slow = budget.time.is_none() && self.target.mover.is_some();
+        if is_slow {
+            usual.max(Budget::MOVER_TIME_MIN)
+        } else {
+            usual
         }
     }
 

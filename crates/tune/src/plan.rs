@@ -69,7 +69,9 @@ pub struct Budget {
 impl Budget {
     /// The shortest time that is taken where none was asked for.
     const TIME_MIN: Span = Span::from_secs(20);
-    /// The same in round trips, where that is longer.
+    /// The same with another program, which starts, connects and ends anew for each sample.
+    pub(crate) const MOVER_TIME_MIN: Span = Span::from_secs(60);
+    /// The shortest time in round trips, where that is longer.
     const ROUND_TRIPS: u64 = 200;
 
     /// The time that the search may take on a path with this idle round-trip time.

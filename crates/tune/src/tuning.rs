@@ -142,6 +142,9 @@ pub struct Tuning {
     /// What changed on the path while it was measured, as a sentence for people without a full
     /// stop.
     pub drift: Option<String>,
+    /// What the budget left untried that might carry more, as a sentence for people without a full
+    /// stop.
+    pub untried: Option<String>,
     /// What could not be removed from the far end, as a sentence for people without a full stop.
     pub left_behind: Option<String>,
     /// How the search ended, and what it found.

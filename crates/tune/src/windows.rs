@@ -49,7 +49,8 @@ pub(crate) fn larger(history: &History) -> Option<Request> {
         last.purpose,
         Purpose::Streams | Purpose::Window | Purpose::Remembered
     );
-    if !climbs || !history.plan.searches(Axis::Window) || !buffer_binds(history, last) {
+    let is_searched = history.plan.searches(Axis::Window) && !was_in_vain(history);
+    if !climbs || !is_searched || !buffer_binds(history, last) {
         return None;
     }
     let flight = main_direction(last)?.tcp.flight?;
@@ -66,6 +67,14 @@ pub(crate) fn larger(history: &History) -> Option<Request> {
         purpose: Purpose::Window,
         why,
     })
+}
+
+/// Whether a larger window was asked for and a buffer binds all the same: that of the far end, where
+/// a program sets only its own.
+fn was_in_vain(history: &History) -> bool {
+    let tried = history.taken_for(Purpose::Window);
+    let mut tried = tried.iter();
+    tried.any(|sample| buffer_binds(history, sample) && !has_gained(history, sample))
 }
 
 /// Whether a buffer and not the path bounds a sample.

@@ -89,6 +89,7 @@ pub fn tune(tune: &Tune) -> Vec<String> {
     sentences.push(effort(tune));
     sentences.extend(alternative(tune));
     sentences.extend(tune.drift.as_deref().map(drifted));
+    sentences.extend(tune.untried.as_deref().map(left_untried));
     sentences.extend(tune.left_behind.as_deref().map(sentence));
     let cut = tune
         .cut_because
@@ -191,6 +192,10 @@ fn drifted(what: &str) -> String {
         "The path seems to have changed while it was measured: {}",
         sentence(what)
     )
+}
+
+fn left_untried(what: &str) -> String {
+    format!("{} `--budget` gives it more.", sentence(what))
 }
 
 /// What limits one default stream, where that is not the recommendation itself.

@@ -164,6 +164,59 @@ fn bbr_is_told_unasked_and_not_recommended() {
     );
 }
 
+/// A program whose windows are those of this end alone, where the far end's buffer binds.
+struct NearWindow(Synthetic);
+
+impl Target for NearWindow {
+    fn describe(&self) -> observe::TargetInfo {
+        self.0.describe()
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &observe::SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<observe::Observation, observe::TargetError> {
+        let setting = Setting {
+            window: Window::Auto,
+            ..setting.clone()
+        };
+        self.0.observe(&setting, plan, watch)
+    }
+}
+
+#[test]
+fn a_window_that_the_far_end_does_not_grant_is_asked_for_once() {
+    for seed in 0..8 {
+        let mut target = NearWindow(Synthetic::new(super::capped(), seed));
+        let plan = TunePlan {
+            objective: Objective::Max,
+            ..TunePlan::default()
+        };
+        let tuning = tune(&mut target, &plan, &mut ()).unwrap();
+        let windows = counts(&tuning, Purpose::Window);
+        assert_eq!(windows, [1], "seed {seed}\n{}", table(&tuning));
+        let recommended = &tuning.answer().unwrap().recommended.setting;
+        assert_eq!(recommended.window, Window::Auto, "seed {seed}");
+    }
+}
+
+#[test]
+fn what_the_budget_left_untried_is_told() {
+    let with_time = |seconds| TunePlan {
+        budget: Budget {
+            time: Some(Span::from_secs(seconds)),
+            ..Budget::default()
+        },
+        ..TunePlan::default()
+    };
+    let short = tuned_with(slac_cern(), &with_time(8));
+    let untried = short.untried.as_deref().unwrap_or_default();
+    assert!(untried.contains("might carry more"), "{}", table(&short));
+    assert_eq!(tuned_with(slac_cern(), &with_time(90)).untried, None);
+}
+
 #[test]
 fn congestion_and_pacing_are_candidates_where_they_are_axes() {
     let plan = TunePlan {
