@@ -14,5 +14,5 @@ pub mod online;
 pub mod scavenger;
 
 pub use bucket::{Bucket, Turn, stream_pacing};
-pub use link::{LinkCopy, LinkSteer};
+pub use link::{LinkCopy, LinkReport, LinkSteer, REPORT_LAG, REPORT_PERIOD};
 pub use scavenger::{Allowance, Scavenger, StreamReading};

@@ -15,8 +15,31 @@ use units::{Bytes, Span};
 
 use crate::online::{Interval, Online, OnlinePlan, Streams};
 
+/// How often copies tell how they fare.
+pub const REPORT_PERIOD: Span = Span::from_secs(1);
+/// Until a copy has read its streams, has connected them, and has told what was confirmed since.
+pub const REPORT_LAG: Span = Span::from_secs(3);
 /// Reports come every third of the lag or so.
 const LOOK_LAGS: u64 = 2;
+
+/// How one copy fares, as it tells the others of its link every [`REPORT_PERIOD`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkReport {
+    /// Of this copy alone: its number among those of the link may be another one's next.
+    pub copy: u64,
+    /// How many parts of the streams it gets; at least one.
+    pub weight: u16,
+    /// Bytes that the receiver has confirmed since some beginning.
+    pub done: Bytes,
+    /// Streams that carry data.
+    pub streams: u16,
+    /// Their mean smoothed round trip.
+    pub rtt: Option<Span>,
+    /// Bytes sent again as a share of those sent.
+    pub retransmitted_share: Option<f64>,
+    /// What binds it; `None` where no single part does.
+    pub limited_by: Option<Limit>,
+}
 
 /// What one copy of the link showed in an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,6 +61,8 @@ pub struct LinkSteer {
     /// Streams that each copy should have.
     shares: BTreeMap<u32, u16>,
     weights: BTreeMap<u32, u16>,
+    /// Which copy had each number in the last reports, and how many bytes.
+    before: BTreeMap<u32, (u64, Bytes)>,
     lag: Span,
     /// For so long what is told is of before the last change.
     stale_for: Span,
@@ -54,9 +79,32 @@ impl LinkSteer {
             online: Online::new(plan).with_looks_of(lag.times(LOOK_LAGS)),
             shares: BTreeMap::new(),
             weights: BTreeMap::new(),
+            before: BTreeMap::new(),
             lag,
             stale_for: Span::ZERO,
         }
+    }
+
+    /// Begins with what copies tell.
+    ///
+    /// * `known`: streams of all copies together so far; the most that one has, where that is not
+    ///   known.
+    /// * `fixed`: so many for all of them, without a search.
+    pub fn of_reports(
+        told: &BTreeMap<u32, LinkReport>,
+        known: Option<StreamCount>,
+        fixed: Option<StreamCount>,
+    ) -> Self {
+        let there = || told.values().map(|one| one.streams).max();
+        let there =
+            || there().map(|most| StreamCount::new(most.min(StreamCount::MAX.get()).into()));
+        let plan = OnlinePlan {
+            streams: fixed,
+            remembered: known.or_else(|| there()?.ok()),
+            rtt: told.values().filter_map(|one| one.rtt).min(),
+            ..OnlinePlan::default()
+        };
+        LinkSteer::new(plan, REPORT_LAG)
     }
 
     /// Streams of all copies together, as they should be now. Copies have at least one each.
@@ -115,6 +163,46 @@ impl LinkSteer {
         }
         self.shares = shares(self.online.streams().get(), &self.weights);
         &self.shares
+    }
+
+    /// The same as [`LinkSteer::on_interval`], of reports that count from each copy's beginning.
+    pub fn on_reports(
+        &mut self,
+        length: Span,
+        told: &BTreeMap<u32, LinkReport>,
+    ) -> &BTreeMap<u32, u16> {
+        let copy = |(number, report): (&u32, &LinkReport)| LinkCopy {
+            number: *number,
+            weight: report.weight,
+            streams: self.streams_of(*number, report),
+            limited_by: report.limited_by,
+        };
+        let copies: Vec<LinkCopy> = told.iter().map(copy).collect();
+        let before = |(number, report): (&u32, &LinkReport)| (*number, (report.copy, report.done));
+        self.before = told.iter().map(before).collect();
+        self.on_interval(length, &copies)
+    }
+
+    /// What a report shows since the one before. The kernel's counts of bytes stay with the sender,
+    /// so they follow from the share that was sent again.
+    fn streams_of(&self, number: u32, report: &LinkReport) -> Streams {
+        let before = self.before.get(&number);
+        let before = before.filter(|(copy, _)| *copy == report.copy);
+        let arrived = before.map_or(Bytes::ZERO, |(_, done)| report.done - *done);
+        let again = report
+            .retransmitted_share
+            .map(|share| share.clamp(0.0, 0.99));
+        let sent = again.map(|share| arrived.as_f64() / (1.0 - share));
+        let bytes = |count: f64| Bytes::new(count as u64);
+        Streams {
+            count: report.streams,
+            arrived,
+            sent: sent.map(bytes),
+            retransmitted: sent.zip(again).map(|(sent, share)| bytes(sent * share)),
+            rtt: report.rtt,
+            rtt_min: report.rtt,
+            ..Streams::default()
+        }
     }
 }
 

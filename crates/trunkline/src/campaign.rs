@@ -8,7 +8,6 @@
 
 mod changes;
 mod far_listing;
-mod link_share;
 mod outcomes;
 pub mod pages;
 mod patience;

@@ -63,6 +63,7 @@ mod error;
 pub mod examine;
 pub mod history;
 pub mod host;
+mod link_share;
 pub mod measure;
 mod origin;
 pub mod predict;

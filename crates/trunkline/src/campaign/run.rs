@@ -15,7 +15,6 @@ use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver, Reading};
 use units::{Bytes, Span};
 use wire::copy::ProblemKind;
 
-use super::link_share::LinkShare;
 use super::outcomes::Outcomes;
 use super::patience::{is_busy, patiently};
 use super::places::{self, Ends, Here};
@@ -24,6 +23,7 @@ use super::status::ShardProgress;
 use super::watcher::{ENTRY, Halt, TICK, Watcher};
 use super::{Campaign, changes};
 use crate::copy::Outcome;
+use crate::link_share::LinkShare;
 use crate::{Cancel, Error};
 
 /// How a shard is run.
