@@ -122,7 +122,7 @@ MESSAGE = one_of(
     Received=several(RANGE), Damaged=RANGE, FileEnds=several(U), Published=several(PUBLISHED), Failed=PROBLEM,
     LeftOut=fields(name=TEXT, problem=PROBLEM), Complete=NOTHING, Streams=U, RateMax=maybe(U), Alive=ACTIVITY, Sending=SENDING,
     Cancel=NOTHING, Bye=NOTHING, ReadBack=fields(file=U, parts=PARTS, is_all=BOOL),
-    Removed=several(fields(name=BYTES, is_folder=BOOL)))
+    Removed=several(fields(name=BYTES, is_folder=BOOL)), FixedStreams=maybe(U), SharedStreams=maybe(U))
 
 TIMES = ("disk", "network", "idle", "held", "computed", "queued", "flush", "processor", "host_busy")
 ALIVE = "Alive", dict.fromkeys(("nanoseconds", "streams", "bytes", "processors", *TIMES), 0)

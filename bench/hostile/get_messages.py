@@ -48,6 +48,8 @@ def turns():
     for name, message in receivers.items():
         yield told(f"{name} of a sender", says(wanted, message), told="for the other end to say")
     yield told("RateMax of a far end", says(("RateMax", 1)), told="for the other end to say")
+    yield told("FixedStreams of a far end", says(("FixedStreams", 1)), told="for the other end to say")
+    yield told("SharedStreams of a sender", says(("SharedStreams", 1)), told="for the other end to say")
     yield told("Bye before the end", says(("Bye", None)), told="still to be done")
     yield told("entries before the opening is answered", says(wanted, opened=False), told="not open yet")
     yield told("no streams", says(("Streams", 0)), told="streams are not between")

@@ -206,6 +206,7 @@ fn is_progress(event: &Event) -> bool {
                 | Message::Streams(_)
                 | Message::RateMax(_)
                 | Message::FixedStreams(_)
+                | Message::SharedStreams(_)
         ),
         Event::Joined(..) | Event::NotJoined(_) | Event::StreamOver(..) => false,
         _ => true,

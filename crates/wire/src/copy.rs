@@ -65,4 +65,4 @@ pub use token::{
 };
 
 /// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
-pub const COPYING_VERSION: u16 = 3;
+pub const COPYING_VERSION: u16 = 4;

@@ -200,6 +200,7 @@ impl ConversationState {
             | Message::Streams(_)
             | Message::Sending { .. } => is_sender,
             Message::RateMax(_) | Message::FixedStreams(_) => speaker == Speaker::Near,
+            Message::SharedStreams(_) => speaker == Speaker::Far && !is_sender,
             Message::Opened { .. } | Message::Open(_) => return Err(ProtocolRule::Again),
             _ => !is_sender,
         };
@@ -211,6 +212,7 @@ impl ConversationState {
                 | Message::Streams(_)
                 | Message::RateMax(_)
                 | Message::FixedStreams(_)
+                | Message::SharedStreams(_)
         );
         // What the sender says about files that failed here may cross this end's word that all is
         // done.
@@ -347,6 +349,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::ReadBack { .. } => "ReadBack",
         Message::Removed(_) => "Removed",
         Message::FixedStreams(_) => "FixedStreams",
+        Message::SharedStreams(_) => "SharedStreams",
     }
 }
 

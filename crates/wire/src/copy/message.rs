@@ -9,7 +9,7 @@ use super::{HASH_LENGTH, Limited, Name};
 pub type FileId = u32;
 
 /// Which way the files go, seen from the near end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CopyDirection {
     /// The near end sends.
     Put,
@@ -356,4 +356,7 @@ pub enum Message {
     Removed(Vec<Removed>),
     /// (near) This number of streams from now on; none leaves it to the sender.
     FixedStreams(Option<u16>),
+    /// (far, as the receiver) This copy's part of the streams that all copies between both hosts
+    /// have; none leaves it to the sender. What the near end fixed holds all the same.
+    SharedStreams(Option<u16>),
 }

@@ -143,6 +143,7 @@ fn a_put_goes_from_opening_to_farewell() {
         (Far, Message::Damaged(range(2, 0, 1 << 20))),
         (Near, Message::RateMax(None)),
         (Near, Message::FixedStreams(Some(3))),
+        (Far, Message::SharedStreams(Some(9))),
         (Far, published(2)),
         (Far, Message::Complete),
         (Near, Message::Bye),
@@ -200,6 +201,7 @@ fn each_end_says_its_own_part_only() {
         Message::Wants(Vec::new()),
         Message::Received(Vec::new()),
         published(1),
+        Message::SharedStreams(None),
         Message::Complete,
     ] {
         assert_eq!(refused(&mut protocol, Near, message), ProtocolRule::Speaker);

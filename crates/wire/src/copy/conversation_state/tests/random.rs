@@ -76,6 +76,7 @@ fn any_message() -> impl Strategy<Value = Message> {
         any::<u16>().prop_map(Message::Streams),
         Just(Message::RateMax(None)),
         any::<Option<u16>>().prop_map(Message::FixedStreams),
+        any::<Option<u16>>().prop_map(Message::SharedStreams),
         Just(Message::Bye),
     ]
 }
