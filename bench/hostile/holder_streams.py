@@ -6,7 +6,7 @@ import time
 import blake3
 
 import proving
-from encoding import entry
+from encoding import ALIVE, entry
 from holder import DATA, holder
 from line import Ended, Line, is_late, tls_to
 from watching import until
@@ -45,6 +45,8 @@ def streams():
     yield holder("a greeting in the clear that is repeated", plain_twice)
     yield holder("60 streams that stay when the conversation is over", threads_left, finding="F10", long=True)
     yield holder("300 streams of one conversation", many_streams, finding="F10")
+    yield holder("two copies that tell nonsense of their streams", nonsense)
+    yield holder("a copy beside another one that fixes its number", fixed)
 
     def bad_piece(name, send, size=1 << 20):
         def play(stage, server, near):
@@ -201,6 +203,48 @@ def promised(stage, server, near):
         return not any(path.stat().st_blocks * 512 > 1 << 20 for path in stage.root.rglob("*") if path.is_file())
 
     until(is_back, 40, "3 GiB stay reserved")
+
+
+def part(near, seconds=20):
+    """The next part of the streams of all that the server gives to a copy."""
+    return near.control.hear("SharedStreams", seconds=seconds)[1]
+
+
+def left_alone(near):
+    """Parts within bounds, and then none."""
+    while (count := part(near)) is not None:
+        assert 1 <= count <= 128, count
+
+
+def nonsense(stage, server, near):
+    """What a peer says of its streams can be anything; all have 1 to 128 of them together."""
+    nears = [near, server.near()]
+    for number, one in enumerate(nears):
+        one.open("Put", "new", copy=bytes([number]) * 16)
+    parts = {}
+    for said in ((0, 0, 0.0), ((1 << 16) - 1, (1 << 64) - 1, 1.0), (1, 1, 7.0), (9, None, None)):
+        streams, rtt, again = said
+        for one in nears:
+            one.control.say(("Sending", {"streams": streams, "rtt": rtt, "retransmitted": again, "binds": "network", "limited": None}), ALIVE)
+        time.sleep(1.2)
+    for number, one in enumerate(nears):
+        parts[number] = part(one)
+    assert all(1 <= count <= 127 for count in parts.values()) and sum(parts.values()) <= 129, parts
+    nears[1].control.close()
+    near.control.say(ALIVE)
+    left_alone(near)
+
+
+def fixed(stage, server, near):
+    other = server.near()
+    for number, one in enumerate((near, other)):
+        one.open("Put", "new", copy=bytes([number]) * 16)
+    assert part(other) and part(near), "they share"
+    near.control.say(("FixedStreams", 7), ALIVE)
+    left_alone(near)
+    for count in (0, 65_535):
+        near.control.say(("FixedStreams", count), ALIVE)
+    assert part(near), "numbers that no copy may have are none"
 
 
 CASES = [*streams()]

@@ -208,11 +208,54 @@ def turns():
         long=True,
     )
     yield put("a receiver that reads nothing of a stream", stuck, code=1, finding="F10")
+    yield put("a part of more streams than u16 has", takes(b"\0\0\0\x05\x15\x01\xff\xff\x7f"), told="cannot be read")
+    yield put("parts of any number of streams", any_parts, code=0)
+    yield put("parts that change 20,000 times", many_parts, code=0, options=["-v"])
+    yield put("another part beside a number that was asked for", many_parts, code=0, options=["--streams", "2"], check=has_two)
 
 
 def completes(stage, far, control):
     control.say(("Complete", None), ("Bye", None))
     drain(control)
+
+
+def any_parts(stage, far, control):
+    """Numbers that no copy may have are none."""
+    opened(control)
+    for part in (0, None, 65_535, 129, 1, 0):
+        control.say(("SharedStreams", part))
+    entries(control)
+    control.say(("Wants", [("Nothing", 0), ("Whole", FILE), ("Nothing", 2)]))
+    takes_all(far, control)
+    completes(stage, far, control)
+
+
+def many_parts(stage, far, control):
+    opened(control)
+    for number in range(20_000):
+        control.say(("SharedStreams", 1 + number % 128))
+    entries(control)
+    control.say(("Wants", [("Nothing", number) for number in range(3)]))
+    completes(stage, far, control)
+
+
+def has_two(stage, result, far):
+    assert len(far.lines) <= 3, f"{len(far.lines)} connections"
+
+
+def takes_all(far, control):
+    """The file, and its name."""
+    came = []
+
+    def confirm(told, content):
+        control.say(("Received", [{"file": FILE, "start": told["offset"], "length": told["length"]}]))
+        came.append(told["length"])
+        return sum(came) == SIZE
+
+    while sum(came) < SIZE:
+        pieces_of(far, control, confirm)
+    control.hear("FileEnds")
+    control.say(("Published", [{"file": FILE, "digest": proving.hash_of(DATA, 0, SIZE)}]))
 
 
 def stuck(stage, far, control):

@@ -9,10 +9,12 @@ use std::time::Instant;
 
 use copy_net::control_socket::Status;
 use observe::{Limit, StreamCount};
+use steer::LinkReport;
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{self, Entry, Kind, Message, Name, Problem, ProblemKind, Removed};
 
 use self::rate_history::RateHistory;
+use crate::peer_links::LinkMember;
 use crate::problems::{problem, with_hint};
 use crate::{
     CopyControl, CopyEvent, CopyObserver, FileProblem, Limited, Outcome, Progress, Reading,
@@ -38,6 +40,8 @@ pub(crate) struct CopyStats<'a> {
     sending: SenderStatus,
     rate_max: Option<Rate>,
     streams: Option<StreamCount>,
+    /// At a server: its place among the copies with the same peer.
+    link: Option<LinkMember>,
     /// It grows while the copy gets on; see [`CopyStats::steps`].
     steps: u64,
     /// The most bytes that any conversation came to.
@@ -54,6 +58,8 @@ struct Counts {
     /// Bytes of files that were there already as a whole.
     skipped: Bytes,
     done: Bytes,
+    /// Bytes of pieces that arrived; those that were there before do not count.
+    arrived: Bytes,
     files_done: u64,
     is_known: bool,
 }
@@ -83,6 +89,7 @@ impl<'a> CopyStats<'a> {
             sending: SenderStatus::default(),
             rate_max: control.rate_max(),
             streams: None,
+            link: None,
             control: control.clone(),
             steps: 0,
             done_most: Bytes::ZERO,
@@ -165,6 +172,32 @@ impl<'a> CopyStats<'a> {
         })
     }
 
+    /// The copy takes part in the steering of all that have the same peer.
+    pub(crate) fn join(&mut self, link: Option<LinkMember>) {
+        self.link = link;
+    }
+
+    /// Another part of the streams of all copies with the same peer, when one was just given; none
+    /// leaves the number to the sender.
+    ///
+    /// * `is_fixed`: the near end has fixed the number, so that the copy takes no part.
+    pub(crate) fn new_part(&mut self, is_fixed: bool) -> Option<Option<StreamCount>> {
+        let report = (!is_fixed).then(|| self.report());
+        self.link.as_mut()?.look(Instant::now(), report)
+    }
+
+    fn report(&self) -> LinkReport {
+        LinkReport {
+            copy: 0,
+            weight: 1,
+            done: self.counts.arrived,
+            streams: self.sending.streams,
+            rtt: self.sending.rtt,
+            retransmitted_share: self.sending.retransmitted_share,
+            limited_by: self.sending.binds,
+        }
+    }
+
     /// Something that there is to copy.
     pub(crate) fn on_entry(&mut self, entry: &Entry) {
         match entry.kind {
@@ -204,6 +237,7 @@ impl<'a> CopyStats<'a> {
 
     /// Bytes arrived where they belong.
     pub(crate) fn on_arrived(&mut self, bytes: u64) {
+        self.counts.arrived += Bytes::new(bytes);
         self.add_done(Bytes::new(bytes));
     }
 

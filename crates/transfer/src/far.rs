@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use copy_net::ThirdPartyHandler;
 use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection, RemoteHandler};
+use observe::StreamCount;
 use units::Span;
 use wire::copy::{
     CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker,
@@ -21,6 +22,7 @@ use wire::copy::{
 use self::active_copies::ActiveCopies;
 use self::grants::Grants;
 use crate::copy_stats::CopyStats;
+use crate::peer_links::PeerLinks;
 use crate::preconnect::Preconnected;
 use crate::problems::{problem, with_hint};
 use crate::remote::RemoteTotals;
@@ -149,6 +151,7 @@ pub struct FarEnd {
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     active_copies: ActiveCopies,
+    peer_links: Arc<PeerLinks>,
     grants: Grants,
     sends_anywhere: bool,
     remote_streams: AtomicUsize,
@@ -172,6 +175,7 @@ impl FarEnd {
             stop,
             on_event,
             active_copies: ActiveCopies::default(),
+            peer_links: Arc::default(),
             grants: Grants::default(),
             sends_anywhere: false,
             remote_streams: AtomicUsize::new(0),
@@ -328,6 +332,13 @@ impl FarEnd {
             session,
             fresh: is_fresh,
         });
+        stats.join(self.peer_links.member(accepted.peer.ip(), &opening, rtt));
+        if opening.direction == CopyDirection::Put
+            && let Some(part) = stats.new_part(false)
+        {
+            // Behind the answer at once: the near end connects its first streams now.
+            message_loop.send(Message::SharedStreams(part.map(StreamCount::get)));
+        }
         let stream_source = match dialer {
             Some(dialer) => StreamSource::Dial {
                 dialer,

@@ -25,6 +25,7 @@ mod ledger;
 mod model;
 mod names;
 mod opening;
+mod peer_links;
 mod preconnect;
 mod problems;
 mod receiver;

@@ -88,15 +88,19 @@ fn objective(name: &str) -> Objective {
     }
 }
 
+/// The number that a peer said; one that no copy may have is none.
+pub(crate) fn stream_count(said: Option<u16>) -> Option<StreamCount> {
+    StreamCount::new(said?.into()).ok()
+}
+
 /// The plan by which the sender's streams are steered.
 ///
 /// * `rtt`: the smallest round trip so far.
 pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
-    let count = |streams: Option<u16>| StreamCount::new(streams?.into()).ok();
     OnlinePlan {
         objective: objective(&opening.objective),
-        streams: count(opening.streams),
-        remembered: count(opening.remembered),
+        streams: stream_count(opening.streams),
+        remembered: stream_count(opening.remembered),
         window: window(opening.window_bytes),
         rtt,
         ..OnlinePlan::default()

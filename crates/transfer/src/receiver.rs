@@ -34,6 +34,7 @@ use self::state::ReceiverState;
 use self::stream::ReceiveStream;
 use crate::activity::{Reporter, TimeSpent};
 use crate::copy_stats::CopyStats;
+use crate::opening::stream_count;
 use crate::session::{self, Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::store::Store;
 use crate::stream_set::StreamSet;
@@ -82,6 +83,8 @@ pub(crate) struct Receiver<'a, 'o> {
     state: ReceiverState<'a, 'o>,
     stream_set: StreamSet,
     streams: Vec<(StreamHandle, JoinHandle<()>)>,
+    /// The near end has fixed the number of streams.
+    is_fixed: bool,
     reporter: Reporter,
     last: Time,
     ticks: u32,
@@ -109,6 +112,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             state: ReceiverState::new(stats, opening, shared, comparer)?,
             stream_set,
             streams: Vec::new(),
+            is_fixed: false,
             reporter: Reporter::start(),
             ticks: 0,
         })
@@ -117,7 +121,8 @@ impl<'a, 'o> Receiver<'a, 'o> {
     fn on_message(&mut self, message: Message, context: &SessionContext) -> Result<(), SessionEnd> {
         match message {
             Message::Streams(count) => self.stream_set.grow(count.min(STREAMS_MAX), context),
-            Message::Alive(_) | Message::RateMax(_) | Message::FixedStreams(_) => (),
+            Message::FixedStreams(streams) => self.is_fixed = stream_count(streams).is_some(),
+            Message::Alive(_) | Message::RateMax(_) => (),
             other => return self.state.on_message(other, context),
         }
         Ok(())
@@ -142,6 +147,9 @@ impl<'a, 'o> Receiver<'a, 'o> {
         }
         if let Some(streams) = self.state.stats.new_streams() {
             context.send(Message::FixedStreams(streams.map(StreamCount::get)));
+        }
+        if let Some(part) = self.state.stats.new_part(self.is_fixed) {
+            context.send(Message::SharedStreams(part.map(StreamCount::get)));
         }
         let now = context.now();
         if now.since(self.last) >= TICK {

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use observe::StreamCount;
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Activity, Message, Opening};
+use wire::copy::{Activity, CopyDirection, Message, Opening};
 
 use self::send_queue::SendQueue;
 use self::state::SenderState;
@@ -32,6 +32,7 @@ use self::streams::Streams;
 use self::watchdog::Watchdog;
 use crate::activity::{Reporter, to_steer};
 use crate::copy_stats::CopyStats;
+use crate::opening::stream_count;
 use crate::session::{Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::source::Source;
 use crate::stream_set::StreamSet;
@@ -52,6 +53,13 @@ const TICK: Span = Span::from_millis(250);
 pub(crate) struct Sender<'a, 'o> {
     state: SenderState<'a, 'o>,
     streams: Streams,
+    /// What the near end fixed, and this copy's part of the streams of all copies between both
+    /// hosts. The first holds.
+    fixed: Option<StreamCount>,
+    part: Option<StreamCount>,
+    /// Which of them the streams follow.
+    followed: Option<StreamCount>,
+    is_near: bool,
     reporter: Reporter,
     mine: Option<Activity>,
     theirs: Option<Activity>,
@@ -93,6 +101,10 @@ impl<'a, 'o> Sender<'a, 'o> {
         Sender {
             state,
             streams,
+            fixed: stream_count(opening.streams),
+            part: None,
+            followed: stream_count(opening.streams),
+            is_near: opening.direction == CopyDirection::Put,
             reporter: Reporter::start(),
             mine: None,
             theirs: None,
@@ -114,17 +126,36 @@ impl<'a, 'o> Sender<'a, 'o> {
             Message::RateMax(rate) => {
                 self.set_rate_max(rate.map(Rate::from_bits_per_second), context.now());
             }
-            Message::FixedStreams(streams) => self.fix_streams(streams),
+            Message::FixedStreams(streams) => self.fixed = stream_count(streams),
+            Message::SharedStreams(part) => self.part = stream_count(part),
             other => return self.state.on_message(other, context),
         }
         Ok(())
     }
 
-    /// So many streams from now on; none leaves it to the steering.
-    fn fix_streams(&mut self, streams: Option<u16>) {
-        let count = streams.map(|count| StreamCount::new(count.into()));
-        // A number that no copy may have is none.
-        self.streams.fix(count.and_then(Result::ok));
+    /// As many streams as were fixed or given; none leaves it to the steering. A peer that says
+    /// another number each moment is heard four times a second.
+    fn follow(&mut self, context: &SessionContext) {
+        if let Some(streams) = self.state.stats.new_streams() {
+            self.fixed = streams;
+            if self.is_near {
+                context.send(Message::FixedStreams(streams.map(StreamCount::get)));
+            }
+        }
+        if let Some(part) = self.state.stats.new_part(self.fixed.is_some()) {
+            self.part = part;
+        }
+        let wanted = self.fixed.or(self.part);
+        if wanted == self.followed {
+            return;
+        }
+        self.followed = wanted;
+        if let Some(streams) = self.streams.fix(wanted)
+            && self.fixed.is_none()
+        {
+            let why = "the server steers all copies between both hosts as one";
+            self.state.stats.on_steered(streams, why.to_owned());
+        }
     }
 
     /// Another bound on the rate of all streams together.
@@ -141,13 +172,11 @@ impl<'a, 'o> Sender<'a, 'o> {
         if let Some(rate) = self.state.stats.new_rate_max() {
             self.set_rate_max(rate, now);
         }
-        if let Some(streams) = self.state.stats.new_streams() {
-            self.streams.fix(streams);
-        }
         if now.since(self.last) < TICK {
             return Ok(());
         }
         self.last = now;
+        self.follow(context);
         if self.state.is_dry {
             self.say_alive(context);
             return Ok(());
@@ -235,6 +264,7 @@ impl Role for Sender<'_, '_> {
 
     fn on_idle(&mut self, context: &SessionContext) -> Result<Duration, SessionEnd> {
         if self.ticks == 0 && self.state.told == 0 && !self.state.is_dry {
+            self.follow(context);
             self.streams.keep(context);
         }
         let has_more = self.state.on_idle(context, BATCH);

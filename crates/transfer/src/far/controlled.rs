@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler, Transport};
-use observe::StreamCount;
 use sockets::Address;
 use units::{Rate, Span};
 use wire::copy::{CopyDirection, KeyName, Opening, Problem, ProblemKind, Purpose, Targets};
@@ -15,6 +14,7 @@ use wire::third_party::{End, Order, Push, Receiving, Report, Standing, Totals};
 use super::{FarEnd, FarEvent, Keys, check_rights, no_plain, read};
 use crate::copy::{dial, open_session, why_not};
 use crate::copy_stats::CopyStats;
+use crate::opening::stream_count;
 use crate::problems::{problem, with_hint};
 use crate::run_session::LocalFiles;
 use crate::session::{SessionEnd, protocol};
@@ -199,9 +199,7 @@ impl FarEnd {
                     control.set_rate_max(rate.map(Rate::from_bits_per_second));
                 }
                 Ok(Some(Order::FixedStreams(count))) => {
-                    let count = count.map(|count| StreamCount::new(count.into()));
-                    // A number that no copy may have is none.
-                    control.set_streams(count.and_then(Result::ok));
+                    control.set_streams(stream_count(count));
                 }
                 Ok(Some(Order::Cancel | Order::Grant(_) | Order::Push(_))) | Err(_) => {
                     control.stop();

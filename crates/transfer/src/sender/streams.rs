@@ -139,12 +139,14 @@ impl Streams {
     }
 
     /// So many streams from now on; `None` leaves it to the steering. A gentle copy has as many as
-    /// reach the rate that it may have.
-    pub(crate) fn fix(&mut self, streams: Option<StreamCount>) {
+    /// reach the rate that it may have. Returns how many there are to be where that changes.
+    pub(crate) fn fix(&mut self, streams: Option<StreamCount>) -> Option<u16> {
         self.online.fix(streams);
-        if self.scavenger.is_none() {
-            self.target = self.online.streams().get();
-        }
+        let wanted = self.online.streams().get();
+        (self.scavenger.is_none() && wanted != self.target).then(|| {
+            self.target = wanted;
+            wanted
+        })
     }
 
     /// The bound that the user set.

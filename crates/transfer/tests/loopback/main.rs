@@ -3,6 +3,7 @@
 mod interrupted;
 mod meddled;
 mod sparse;
+mod together;
 
 use std::fs;
 use std::os::unix::fs::FileExt;
