@@ -1,4 +1,4 @@
-//! What the copies of a link tell each other through the campaign's folder: how each fares, and how
+//! What the copies of a link tell each other through its folder: how each fares, and how
 //! many streams each is to have.
 //!
 //! These files are a second old and worth nothing after the next one: they are replaced by renaming
@@ -75,6 +75,11 @@ impl LinkReports {
         read(&self.shares_file()).unwrap_or_default()
     }
 
+    /// What was told of streams is of copies that have all ended.
+    pub fn forget(&self) {
+        let _ = fs::remove_file(self.shares_file());
+    }
+
     fn report(&self, slot: u16) -> PathBuf {
         self.folder.join(format!("slot-{slot}.json"))
     }
@@ -123,6 +128,8 @@ mod tests {
         let shares: BTreeMap<u16, u16> = [(0, 4), (3, 8)].into();
         reports.share(&shares).unwrap();
         assert_eq!(reports.shares(), shares);
+        reports.forget();
+        assert!(reports.shares().is_empty());
         reports.end(3);
         assert_eq!(reports.told(3), None);
     }

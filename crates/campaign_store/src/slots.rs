@@ -1,4 +1,4 @@
-//! How many copies of a link run, on all hosts that see the campaign's folder.
+//! How many copies of a link run, on all hosts that see its folder.
 //!
 //! Each copy holds the lock of one of the link's slots. The kernel releases it when the process
 //! ends, however it ends, so none is lost. Locks of flock(2) hold over NFS since Linux 2.6.12.
@@ -16,7 +16,7 @@ use crate::{CampaignFolder, LinkReports, StoreError};
 #[derive(Debug, Clone)]
 pub struct Slots {
     folder: PathBuf,
-    link: LinkName,
+    link: String,
     count: u16,
 }
 
@@ -30,9 +30,15 @@ pub struct Slot {
 impl Slots {
     /// * `count`: copies at a time.
     pub fn of(campaign: &CampaignFolder, link: &LinkName, count: u16) -> Self {
+        let folder = campaign.path().join("links").join(link.as_str());
+        Slots::within(folder, link.as_str(), count)
+    }
+
+    /// The same in a folder of the link's own.
+    pub fn within(folder: PathBuf, link: &str, count: u16) -> Self {
         Slots {
-            folder: campaign.path().join("links").join(link.as_str()),
-            link: link.clone(),
+            folder,
+            link: link.to_owned(),
             count,
         }
     }

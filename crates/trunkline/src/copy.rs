@@ -1,5 +1,6 @@
 //! Files from here to there, the other way, or between two other hosts.
 
+mod meeting;
 mod place;
 mod request;
 mod route;
@@ -9,6 +10,8 @@ mod selection;
 use record::copy::Copy as Body;
 use record::{CopyLog, CopyRequest as Asked, Document};
 
+use self::meeting::Meeting;
+use crate::link_share::LinkShare;
 use crate::{Error, origin};
 
 pub use copy_net::FAR_COMMAND;
@@ -42,15 +45,21 @@ pub struct Copied {
     pub document: Document<Body>,
 }
 
-/// Passes events on, and takes note of what the document will have.
+/// Passes events on, takes note of what the document will have, and has the copy follow its part
+/// of the streams of all that meet.
 struct Noting<'a> {
     log: CopyLog,
+    share: Option<LinkShare<'a>>,
+    control: &'a CopyControl,
     observer: &'a mut dyn CopyObserver,
 }
 
 impl CopyObserver for Noting<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.log.on_event(event);
+        if let (Some(share), CopyEvent::Progress(progress)) = (&mut self.share, event) {
+            share.look(self.control, progress.done, progress.reading);
+        }
         self.observer.on_event(event);
     }
 }
@@ -71,7 +80,17 @@ pub fn copy(
     observer: &mut dyn CopyObserver,
 ) -> Result<Copied, Error> {
     let log = CopyLog::default();
-    let mut noting = Noting { log, observer };
+    let meeting = control
+        .streams()
+        .is_none()
+        .then(|| Meeting::of(&request.spec));
+    let meeting = meeting.flatten();
+    let mut noting = Noting {
+        log,
+        share: meeting.as_ref().map(Meeting::share),
+        control,
+        observer,
+    };
     let ended = transfer::copy(&request.spec, control, &mut noting);
     let (outcome, cut) = match ended {
         Ok(outcome) => (outcome, None),
