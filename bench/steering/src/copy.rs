@@ -5,10 +5,9 @@ use netpath::PathSpec;
 use observe::{Setting, StreamCount, Window};
 use sim::Simulation;
 use steer::online::{Interval, Meter, Online, Steer};
+use steering_bench::sample::sample;
 use target::SimulatedPath;
 use units::{Bytes, Rate, Span, Time};
-
-use crate::sample::sample;
 
 /// How exactly the end of a copy is seen.
 const STEP: Span = Span::from_millis(20);

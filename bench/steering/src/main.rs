@@ -5,7 +5,6 @@
 //! copy's time as a share of it; medians over seeds.
 
 mod copy;
-mod sample;
 
 use std::process::ExitCode;
 
