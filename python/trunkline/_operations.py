@@ -153,7 +153,7 @@ def _tune(
     loss: float | str | None = None,
     streams_max: int = 128,
     budget: Time | str | None = None,
-    axes: Iterable[Literal["streams", "window", "congestion", "pacing"]] = ("streams", "window"),
+    axes: Iterable[Literal["streams", "window", "congestion", "pacing"]] | None = None,
     reverse: bool = False,
     bidir: bool = False,
     congestion: str | None = None,
@@ -176,7 +176,8 @@ def _tune(
         loss: Share of the data that a gentle setting may send again; 0.001 without.
         streams_max: The most streams to try, 1 to 128.
         budget: What the search may spend: a time, an amount of data or both: `"20s,500MB"`.
-        axes: What the search may vary; the rest stays as the hosts have it.
+        axes: What the search may vary; the rest stays as the hosts have it. Without this streams
+            and window, and bbr where losses hold the default congestion control back.
         reverse: The far end sends.
         bidir: Both ends send at once.
         congestion: Congestion control by its kernel name.
@@ -202,7 +203,7 @@ def _tune(
         "loss": _text.number(loss),
         "streams_max": str(streams_max),
         "budget": _text.optional_span(budget),
-        "axes": list(axes),
+        "axes": None if axes is None else list(axes),
         "mover_option": _words(mover_option),
     }
     return _call(_trunkline.start_tune, "tune", given, asked, on_progress, _tune)

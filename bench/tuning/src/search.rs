@@ -8,7 +8,7 @@ use std::thread;
 use netpath::PathSpec;
 use observe::Setting;
 use target::SimulatedPath;
-use tune::{Ended, Objective, Sample, Strategy, TunePlan, Tuning, tune_with};
+use tune::{Controls, Ended, Objective, Sample, Strategy, TunePlan, Tuning, tune_with};
 
 /// A search to make.
 pub struct Search<'a> {
@@ -75,6 +75,8 @@ impl Search<'_> {
         let mut target = SimulatedPath::new(self.path, self.seed);
         let plan = TunePlan {
             objective: self.objective,
+            // As the searches of the literature and the grid of all cells.
+            controls: Controls::Kept,
             ..TunePlan::default()
         };
         let tuning = tune_with(self.strategy, &mut target, &plan, &mut ());

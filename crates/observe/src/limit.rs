@@ -300,10 +300,12 @@ pub struct Paced {
 }
 
 /// What a run of the same setting showed under another congestion control.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Alternative {
     /// Its kernel name.
     pub congestion: String,
+    /// Retransmitted bytes as a share of the bytes sent.
+    pub retransmitted_share: Option<f64>,
     /// What it carried.
     pub goodput: Rate,
 }

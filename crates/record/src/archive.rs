@@ -45,6 +45,7 @@ pub use compare::Comparison;
 pub use error::ArchiveError;
 pub use essence::{Essence, Outcome, Point};
 pub use listing::{Entry, Filter, Listing};
+pub use memory::FoundControl;
 pub use since::{SinceError, since};
 pub use sweeps::{FinishedVisit, KeptSweep, Listed, SweepClaim, SweepEntry, VisitResult};
 

@@ -150,7 +150,7 @@ pub struct Asked {
     pub streams_remembered: Option<u16>,
     /// Socket buffers of each stream.
     pub window: Window,
-    /// Congestion control.
+    /// Congestion control: asked for, or found by a search on this path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// The most that was to be sent over all streams together.

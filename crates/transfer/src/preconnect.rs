@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use copy_net::{DialError, RawStream, StreamEndpoint};
 use sockets::StreamOptions;
-use wire::copy::Opening;
+use wire::copy::{CopyDirection, Opening};
 
 use crate::opening::first_streams;
-use crate::run_session::options;
+use crate::run_session::{Part, options};
 
 /// A connection older than this may have been given up by the other end, which waits ten seconds
 /// for a greeting.
@@ -49,7 +49,11 @@ impl Preconnected {
             true => 0,
             false => first_streams(opening, endpoint.rtt),
         };
-        let options = options(opening);
+        let part = match opening.direction {
+            CopyDirection::Put => Part::Sends,
+            CopyDirection::Get => Part::Receives,
+        };
+        let options = options(opening, part);
         self.since = Some(Instant::now());
         self.pending = (0..count)
             .map(|_| connect(endpoint.clone(), options.clone(), opening.plain))

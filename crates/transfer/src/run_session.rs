@@ -73,6 +73,14 @@ impl LocalFiles {
         Store::open(root, spec).map(|store| LocalFiles::Store(Box::new(store)))
     }
 
+    /// What this end does with the data.
+    fn part(&self) -> Part {
+        match self {
+            LocalFiles::Source(_) => Part::Sends,
+            LocalFiles::Store(_) => Part::Receives,
+        }
+    }
+
     /// Whether everything will be wanted.
     pub(crate) fn is_fresh(&self) -> bool {
         match self {
@@ -106,7 +114,7 @@ pub(crate) fn run_session(
     let incoming = setup.stream_source.incoming();
     if let Some(incoming) = &incoming {
         incoming.allow_plain(setup.opening.plain);
-        incoming.set_options(options(setup.opening));
+        incoming.set_options(options(setup.opening, setup.files.part()));
     }
     let is_over = || has_ended.load(Ordering::Relaxed);
     let end = thread::scope(|scope| {
@@ -141,7 +149,8 @@ fn play(
     context: &SessionContext,
     stopped: &dyn Fn() -> Option<SessionEnd>,
 ) -> SessionEnd {
-    let stream_set = StreamSet::new(setup.stream_source, options(setup.opening));
+    let options = options(setup.opening, setup.files.part());
+    let stream_set = StreamSet::new(setup.stream_source, options);
     match setup.files {
         LocalFiles::Source(source) => {
             let sender = SenderSetup {
@@ -169,11 +178,20 @@ fn play(
     }
 }
 
-/// What streams are set to.
-pub(crate) fn options(opening: &Opening) -> StreamOptions {
+/// What an end does with the data of streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Sends,
+    Receives,
+}
+
+/// What streams are set to. The congestion control is the sender's alone: the receiver may not have
+/// it.
+pub(crate) fn options(opening: &Opening, part: Part) -> StreamOptions {
+    let congestion = opening.congestion.clone();
     StreamOptions {
         window: opening.window_bytes.map(units::Bytes::new),
-        congestion: opening.congestion.clone(),
+        congestion: congestion.filter(|_| part == Part::Sends),
         no_delay: true,
         dscp: opening
             .gentle_nanoseconds

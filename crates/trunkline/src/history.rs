@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use observe::{Setting, StreamCount};
-use record::archive::Essence;
+use record::archive::{Essence, FoundControl};
 use record::copy::remembered_name;
 use record::{AnyDocument, iperf3};
 use transfer::FarHost;
@@ -15,6 +15,15 @@ use crate::{Error, Target};
 
 pub use record::archive::{Comparison, Entry, Filter, KeptSweep, Listed, Listing, SweepEntry};
 pub use record::{Archive, ArchiveError};
+
+/// What a copy begins with, from memory of its far end.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CopyMemory {
+    /// Streams that carried an earlier copy.
+    pub streams: Option<StreamCount>,
+    /// The congestion control of which a search found fewer streams to do, with their number.
+    pub control: Option<FoundControl>,
+}
 
 /// The file of the archive: `$TRUNKLINE_STATE/archive.sqlite`, or the same below
 /// `$XDG_STATE_HOME/trunkline` or `~/.local/state/trunkline` (XDG Base Directory Specification,
@@ -84,17 +93,31 @@ impl History {
         found.unwrap_or_default()
     }
 
-    /// Number of streams that carried an earlier copy with this far end; nothing where the archive
+    /// What an earlier copy with this far end and earlier searches found; nothing where the archive
     /// cannot say.
-    pub fn streams_of_copies(
-        &self,
-        host: &FarHost,
-        direction: CopyDirection,
-    ) -> Option<StreamCount> {
-        self.streams_of(&remembered_name(host), direction)
+    pub fn of_copies(&self, host: &FarHost, direction: CopyDirection) -> CopyMemory {
+        let name = remembered_name(host);
+        CopyMemory {
+            streams: self.streams_of(&name, direction),
+            control: self.control_of(&name, direction),
+        }
     }
 
-    /// The same for a far end by its name in the archive.
+    /// The congestion control that a search found to need fewer streams, where this host sends and
+    /// may use it: the rights of the far one are not known.
+    fn control_of(&self, name: &str, direction: CopyDirection) -> Option<FoundControl> {
+        let allowed = match direction {
+            CopyDirection::Put => sockets::host::congestion_controls(),
+            CopyDirection::Get => return None,
+        };
+        let archive = self.existing()?;
+        let found = archive.control_of_searches(name, record::copy::direction(direction));
+        let is_allowed =
+            |found: &FoundControl| allowed.iter().skip(1).any(|one| *one == found.name);
+        found.ok().flatten().filter(is_allowed)
+    }
+
+    /// Number of streams that carried an earlier copy with a far end by its name in the archive.
     pub(crate) fn streams_of(&self, name: &str, direction: CopyDirection) -> Option<StreamCount> {
         let direction = record::copy::direction(direction);
         let streams = self.existing()?.streams_of_copies(name, direction);

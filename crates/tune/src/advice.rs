@@ -46,9 +46,6 @@ impl Tool {
         Tool::Rclone,
     ];
 
-    /// What paces streams of tools that cannot.
-    pub const PACING: [Tool; 2] = [Tool::Trunkline, Tool::Tc];
-
     /// Its name as people write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -121,12 +118,14 @@ impl SysctlLine {
 /// assert_eq!(commands[1], "globus-url-copy -p 8 -tcp-bs 65536 SOURCE_URL DESTINATION_URL");
 /// ```
 pub fn for_setting(setting: &Setting) -> Vec<Advice> {
-    let pacing = Tool::PACING
-        .into_iter()
-        .filter(|_| setting.pacing.is_some());
+    let (is_paced, has_control) = (setting.pacing.is_some(), setting.congestion.is_some());
+    let trunkline = [Tool::Trunkline].into_iter();
+    let trunkline = trunkline.filter(|_| is_paced || has_control);
+    let tc = [Tool::Tc].into_iter().filter(|_| is_paced);
     Tool::ALL
         .into_iter()
-        .chain(pacing)
+        .chain(trunkline)
+        .chain(tc)
         .map(|tool| for_tool(tool, setting))
         .collect()
 }
@@ -144,7 +143,7 @@ pub fn for_tool(tool: Tool, setting: &Setting) -> Advice {
         Tool::Tc => tc(setting, &mut flags),
         Tool::Trunkline => trunkline(setting, &mut flags),
     }
-    if tool != Tool::Iperf3 {
+    if !matches!(tool, Tool::Iperf3 | Tool::Trunkline) {
         flags.without_congestion(setting);
     }
     if Tool::ALL.contains(&tool) && tool != Tool::Iperf3 {
@@ -314,13 +313,24 @@ fn tc(setting: &Setting, flags: &mut Flags) {
 
 /// A copy's bound on its rate paces its streams.
 fn trunkline(setting: &Setting, flags: &mut Flags) {
-    let pace = setting.pacing.map_or(0, Rate::bits_per_second);
-    let all = Rate::from_bits_per_second(pace.saturating_mul(setting.streams.get().into()));
-    flags.word(&format!(
-        "trunkline copy -P {} --max-rate {all} SOURCE HOST:DESTINATION",
-        setting.streams
-    ));
-    flags.note("the bound is for all streams together, and paces them");
+    flags.word("trunkline copy");
+    flags.flag("-P", setting.streams);
+    if let Some(window) = fixed(setting) {
+        flags.flag("-w", window.get());
+    }
+    if let Some(name) = &setting.congestion {
+        flags.flag("-C", name);
+    }
+    if let Some(pace) = setting.pacing {
+        let streams = u64::from(setting.streams.get());
+        let all = Rate::from_bits_per_second(pace.bits_per_second().saturating_mul(streams));
+        flags.flag("--max-rate", all);
+        flags.note("the bound is for all streams together, and paces them");
+    }
+    flags.word(match setting.direction {
+        Direction::Reverse => "HOST:SOURCE DESTINATION",
+        Direction::Forward | Direction::Both => "SOURCE HOST:DESTINATION",
+    });
 }
 
 #[cfg(test)]
@@ -444,5 +454,11 @@ mod tests {
                 .any(|note| note.contains("tcp_congestion_control=bbr")),
             "{notes:?}"
         );
+        let last = for_setting(&setting).pop().unwrap();
+        assert_eq!(
+            last.command,
+            "trunkline copy -P 2 -C bbr HOST:SOURCE DESTINATION"
+        );
+        assert_eq!(last.note, None);
     }
 }

@@ -1,5 +1,4 @@
-//! Other congestion controls, and paced streams: candidates where they were asked for, and
-//! otherwise one sample that tells what another congestion control would have given.
+//! Other congestion controls, and paced streams, where they were asked for.
 
 use observe::{Setting, StreamCount, Window};
 use units::Rate;
@@ -7,17 +6,13 @@ use units::Rate;
 use crate::choose::choose;
 use crate::history::History;
 use crate::lasting;
-use crate::plan::Axis;
+use crate::plan::{Axis, Controls};
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
 /// Each paced stream sends its share of this much of the highest goodput seen: just below the
 /// link's rate, so that no queue grows, and no more is given away than runs of one setting differ.
 const PACED_SHARE: f64 = 0.97;
-/// One default stream at this share of the best needs no other congestion control.
-const GOOD_ENOUGH: f64 = 0.8;
-/// What is told unasked: it holds its rate under losses that make the others give way.
-const WORTH_TELLING: &str = "bbr";
 
 /// The next candidate along an axis that was asked for.
 pub(crate) fn asked(history: &History) -> Option<Request> {
@@ -26,7 +21,7 @@ pub(crate) fn asked(history: &History) -> Option<Request> {
 }
 
 fn congestion(history: &History, chosen: &Sample) -> Option<Request> {
-    if !history.plan.searches(Axis::Congestion) {
+    if history.plan.controls() != Controls::All {
         return None;
     }
     let default = history.target.congestion.first();
@@ -78,33 +73,6 @@ fn paced(history: &History, chosen: &Sample) -> Option<Request> {
         .any(|sample| sample.setting.pacing.is_some() && sample.purpose == Purpose::Alternative);
     let why = format!("each stream paced at {}: no bursts, no queue", each.human());
     (!tried).then(|| request(history, setting, why))?
-}
-
-/// What one stream of another congestion control would have given, when none was asked for: only
-/// where one default stream falls short, and with what the budget has left.
-pub(crate) fn unasked(history: &History) -> Option<Request> {
-    let default = history.samples.first()?;
-    let best = history.rate_best()?.as_f64();
-    let known = history
-        .target
-        .congestion
-        .iter()
-        .any(|name| name == WORTH_TELLING);
-    let plan = &history.plan;
-    let free = plan.base.congestion.is_none() && !plan.searches(Axis::Congestion);
-    let setting = with_congestion(
-        &history.setting(StreamCount::ONE, Window::Auto),
-        WORTH_TELLING,
-    );
-    let used = history
-        .target
-        .congestion
-        .first()
-        .is_some_and(|name| name == WORTH_TELLING);
-    let falls_short = default.rate().as_f64() < GOOD_ENOUGH * best;
-    let wanted = known && free && !used && falls_short && history.of(&setting).is_none();
-    let why = format!("what one stream with {WORTH_TELLING} would carry");
-    wanted.then(|| request(history, setting, why))?
 }
 
 fn with_congestion(setting: &Setting, name: &str) -> Setting {

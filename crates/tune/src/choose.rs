@@ -5,6 +5,7 @@ use observe::{Setting, Window};
 use stats::{CONFIDENCE, Estimate, Interval};
 use units::Rate;
 
+use crate::controls;
 use crate::history::History;
 use crate::plan::Objective;
 use crate::standing;
@@ -51,9 +52,12 @@ fn among(
             .and_then(|place| history.samples.get(*place))
     };
     let name = |index| place(index).map_or(String::new(), |one| standing::name(history, one));
+    let sample = *places.get(chosen.index)?;
+    let caution = controls::caution(history, history.samples.get(sample)?);
+    let because = chosen.because(&candidates, name);
     Some(Choice {
-        sample: *places.get(chosen.index)?,
-        because: format!("{preface}{}", chosen.because(&candidates, name)),
+        sample,
+        because: format!("{preface}{because}{caution}"),
     })
 }
 

@@ -13,7 +13,7 @@
 //! give way only slowly, and one rung more is looked at. Under gentle a rung that leaves the budget
 //! of delay ends it too.
 
-use observe::{StreamCount, Then};
+use observe::{Setting, StreamCount, Then};
 use units::Rate;
 
 use crate::history::History;
@@ -50,11 +50,15 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
     request(history, streams, why)
 }
 
-/// The rungs so far: all candidates on the window of the climb, by their number of streams.
+/// The rungs so far: all candidates on the window and the congestion control of the climb, by their
+/// number of streams.
 pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
-    let window = history.climbing_window();
+    let climbing = history.climbing(StreamCount::ONE);
     let on_it = |sample: &&Sample| {
-        let setting = history.setting(sample.streams(), window);
+        let setting = Setting {
+            streams: sample.streams(),
+            ..climbing.clone()
+        };
         sample.setting == setting && sample.purpose != Purpose::Fit
     };
     let candidates = history.candidates().into_iter();
@@ -141,7 +145,7 @@ fn request(history: &History, streams: StreamCount, why: String) -> Option<Reque
     let mut plan = history.sample_plan()?;
     plan.then = Then::KeepRunning;
     Some(Request {
-        setting: history.setting(streams, history.climbing_window()),
+        setting: history.climbing(streams),
         plan,
         purpose: Purpose::Streams,
         why,

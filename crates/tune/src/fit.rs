@@ -11,6 +11,7 @@ use units::Bytes;
 
 use crate::choose::choose;
 use crate::climb;
+use crate::controls;
 use crate::history::{History, main_direction};
 use crate::plan::{Axis, Objective};
 use crate::strategy::Request;
@@ -33,10 +34,12 @@ const SHRINK_PERCENT: u64 = 70;
 const LOSS_NOTABLE: f64 = 1e-3;
 const FALLEN: f64 = 0.9;
 
-/// Windows that add up to what the path holds, at the streams that would be recommended now.
+/// Windows that add up to what the path holds, at the streams that would be recommended now. bbr
+/// does not grow until it fills the queue.
 pub(crate) fn fitting(history: &History) -> Option<Request> {
     let tried = history.taken_for(Purpose::Fit);
-    if !history.plan.searches(Axis::Window) || tried.len() >= TRIES {
+    let is_bbr = controls::climbing(history).is_some();
+    if is_bbr || !history.plan.searches(Axis::Window) || tried.len() >= TRIES {
         return None;
     }
     match tried.last() {

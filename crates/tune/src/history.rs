@@ -4,8 +4,9 @@ use observe::{Amount, DirectionSummary, HostLimits, SamplePlan, Setting, Steadin
 use observe::{TargetInfo, TcpSummary, Verdict, Window, diagnose};
 use units::{Bytes, Rate, Span};
 
+use crate::controls;
 use crate::explain;
-use crate::plan::{Axis, Budget, TunePlan};
+use crate::plan::{Budget, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
@@ -102,14 +103,9 @@ impl History {
             .collect()
     }
 
-    /// What only explains, or was told unasked, is no candidate.
+    /// What only explains is no candidate, nor is bbr where it does not gain enough.
     fn may_be_recommended(&self, sample: &Sample) -> bool {
-        let asked = self.plan.searches(Axis::Congestion) || self.plan.searches(Axis::Pacing);
-        match sample.purpose {
-            Purpose::Explain => false,
-            Purpose::Alternative => asked,
-            _ => true,
-        }
+        sample.purpose != Purpose::Explain && controls::doubt(self, sample).is_none()
     }
 
     /// The last sample with this setting.
@@ -311,6 +307,15 @@ impl History {
     /// The window on which the climb over streams goes on.
     pub(crate) fn climbing_window(&self) -> Window {
         windows::climbing(self)
+    }
+
+    /// The setting of a rung of the climb.
+    pub(crate) fn climbing(&self, streams: StreamCount) -> Setting {
+        let setting = self.setting(streams, self.climbing_window());
+        Setting {
+            congestion: controls::climbing(self).or(setting.congestion),
+            ..setting
+        }
     }
 
     /// What limits a sample, with all that the others tell about it.

@@ -1,4 +1,5 @@
-//! Kernel settings that stand in the way, with values that would not.
+//! Kernel settings that stand in the way, with values that would not: a buffer, or a list of
+//! congestion controls without bbr (`controls.rs`).
 //!
 //! Only the buffer that held the default stream back is named, at the end of the connection that
 //! has it. A live target tells the limits of this host alone, so what the other has stays unknown
@@ -12,6 +13,7 @@ use observe::{HostLimits, Limit, StreamCount, StreamDirection, TargetKind, Windo
 use units::Bytes;
 
 use crate::advice::{End, SysctlLine};
+use crate::controls;
 use crate::history::{History, main_direction};
 
 /// A buffer holds about half payload, the rest is bookkeeping (`tcp_adv_win_scale` of 1): twice the
@@ -21,7 +23,8 @@ const BUFFER_PER_PRODUCT: u64 = 2;
 const RECEIVE_DEFAULTS: [u64; 2] = [4096, 131_072];
 const SEND_DEFAULTS: [u64; 2] = [4096, 16_384];
 
-/// Lines that let one stream fill the path; empty when no buffer limited the default stream.
+/// Lines that let one stream fill the path; empty when neither a buffer limited the default stream
+/// nor losses a sender that may not use bbr.
 pub(crate) fn host_advice(history: &History) -> Vec<SysctlLine> {
     let lines = || {
         let default = history.of(&history.setting(StreamCount::ONE, Window::Auto))?;
@@ -34,7 +37,8 @@ pub(crate) fn host_advice(history: &History) -> Vec<SysctlLine> {
         );
         Some(lines(end, owner, history.product()?))
     };
-    lines().unwrap_or_default()
+    let withheld = controls::withheld(history);
+    lines().into_iter().flatten().chain(withheld).collect()
 }
 
 fn binding_end(limit: Limit) -> Option<End> {

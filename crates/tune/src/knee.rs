@@ -24,7 +24,7 @@ pub(crate) fn between(history: &History) -> Option<Request> {
     // A paced stream, or another window, may reach the knee with fewer.
     let chosen = history.samples.get(choose(history)?.sample)?;
     (chosen.streams() > middle).then_some(Request {
-        setting: history.setting(middle, history.climbing_window()),
+        setting: history.climbing(middle),
         plan: history.longer_plan()?,
         purpose: Purpose::Knee,
         why: format!(
@@ -44,7 +44,7 @@ pub(crate) fn above(history: &History) -> Option<Request> {
     let (best, next) = (upto.last()?, beyond.first()?);
     let middle = middle(best.streams(), next.streams())?;
     climb::is_nearly_linear(upto).then_some(Request {
-        setting: history.setting(middle, history.climbing_window()),
+        setting: history.climbing(middle),
         plan: history.longer_plan()?,
         purpose: Purpose::Knee,
         why: format!(

@@ -148,7 +148,8 @@ fn loss_for(history: &History, sample: &Sample) -> Option<Loss> {
         .filter(|_| is_settled(sample) && !holds_slow_start(history, sample));
     let path = match sample.setting.pacing {
         Some(_) => pooled(history, [sample].into_iter()),
-        None => loss(history, sample.streams()).or_else(|| loss(history, StreamCount::MAX)),
+        None => loss(history, sample, sample.streams())
+            .or_else(|| loss(history, sample, StreamCount::MAX)),
     };
     let (path, own) = (path?, own.unwrap_or(0.0));
     Some(match own > path.share {
@@ -160,11 +161,14 @@ fn loss_for(history: &History, sample: &Sample) -> Option<Loss> {
     })
 }
 
-/// The share of packets that so many streams lose at the least: what those samples lost that had no
-/// more of them and did not fill the path, or what a paced one lost. `None` without any.
-fn loss(history: &History, streams: StreamCount) -> Option<Loss> {
+/// The share of packets that so many streams like those of `like` lose at the least: what those
+/// samples of its congestion control lost that had no more of them and did not fill the path, or
+/// what a paced one lost. `None` without any.
+fn loss(history: &History, like: &Sample, streams: StreamCount) -> Option<Loss> {
     let fewer = history.samples.iter().filter(|sample| {
-        let comparable = sample.streams() <= streams && sample.setting.pacing.is_none();
+        let comparable = sample.streams() <= streams
+            && sample.setting.pacing.is_none()
+            && sample.setting.congestion == like.setting.congestion;
         comparable && !history.is_full(sample)
     });
     let unpaced = pooled(history, fewer)?;

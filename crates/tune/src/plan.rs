@@ -16,6 +16,8 @@ pub struct TunePlan {
     pub streams_max: StreamCount,
     /// What may vary from sample to sample; the rest stays as [`TunePlan::base`] has it.
     pub axes: Vec<Axis>,
+    /// Which congestion controls are tried where [`TunePlan::base`] names none.
+    pub controls: Controls,
     /// The longest that one sample may run.
     pub sample_max: Span,
     /// What the search may spend.
@@ -32,25 +34,35 @@ pub enum Axis {
     Streams,
     /// The socket buffers.
     Window,
-    /// The congestion control, among those the target offers.
-    Congestion,
     /// Each stream's sending rate.
     Pacing,
 }
 
 impl Axis {
     /// All of them, in the order of the command line.
-    pub const ALL: [Axis; 4] = [Axis::Streams, Axis::Window, Axis::Congestion, Axis::Pacing];
+    pub const ALL: [Axis; 3] = [Axis::Streams, Axis::Window, Axis::Pacing];
 
     /// The word on the command line and in documents.
     pub fn name(self) -> &'static str {
         match self {
             Axis::Streams => "streams",
             Axis::Window => "window",
-            Axis::Congestion => "congestion",
             Axis::Pacing => "pacing",
         }
     }
+}
+
+/// Which congestion controls a search tries beside the sender's default one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Controls {
+    /// None.
+    Kept,
+    /// bbr, where one default stream falls short because packets are lost, the sender may use it,
+    /// and the objective is the knee or the highest goodput.
+    #[default]
+    WhereLosing,
+    /// Each that the target offers.
+    All,
 }
 
 /// What a search may spend. No sample is begun that would leave it, and one that goes on ends in
@@ -114,7 +126,8 @@ pub struct Remembered {
 impl Default for TunePlan {
     /// * 128 streams: the most that a run may have; the search stops long before on most paths.
     /// * 10 s a sample: 60 round trips at 165 ms, some teeth of a saw-tooth.
-    /// * Streams and windows: what every tool lets its user set.
+    /// * Streams and windows, which every tool lets its user set, and bbr where losses hold the
+    ///   default congestion control back.
     fn default() -> Self {
         TunePlan {
             objective: Objective::default(),
@@ -122,6 +135,7 @@ impl Default for TunePlan {
             streams_max: StreamCount::MAX,
             sample_max: Span::from_secs(10),
             axes: vec![Axis::Streams, Axis::Window],
+            controls: Controls::default(),
             budget: Budget::default(),
             remembered: Vec::new(),
         }
@@ -221,7 +235,7 @@ impl TunePlan {
             self.axes.retain(|axis| match axis {
                 Axis::Window => mover.window,
                 Axis::Pacing => mover.pacing,
-                Axis::Streams | Axis::Congestion => true,
+                Axis::Streams => true,
             });
         }
         self
@@ -230,6 +244,14 @@ impl TunePlan {
     /// Whether the search may vary this.
     pub fn searches(&self, axis: Axis) -> bool {
         self.axes.contains(&axis)
+    }
+
+    /// The congestion controls that the search may try: none where the plan names one.
+    pub(crate) fn controls(&self) -> Controls {
+        match self.base.congestion {
+            Some(_) => Controls::Kept,
+            None => self.controls,
+        }
     }
 
     /// The longest that one sample may run at this round-trip time.

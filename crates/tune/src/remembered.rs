@@ -3,8 +3,9 @@
 //! It is a sample like any other: the climb goes on from it if it brought something, and the knee
 //! is looked for below it. So a memory that no longer holds costs one sample and decides nothing.
 
-use observe::Window;
+use observe::{Setting, Window};
 
+use crate::controls;
 use crate::history::History;
 use crate::plan::{Axis, Remembered};
 use crate::strategy::Request;
@@ -19,7 +20,7 @@ pub(crate) fn remembered(history: &History) -> Option<Request> {
         .iter()
         .find(|one| is_ours(history, one));
     let earlier = earlier.filter(|_| only_default)?;
-    let setting = history.setting(earlier.setting.streams, earlier.setting.window);
+    let setting = earlier.setting.clone();
     history.of(&setting).is_none().then_some(Request {
         setting,
         plan: history.sample_plan()?,
@@ -38,6 +39,13 @@ fn is_ours(history: &History, earlier: &Remembered) -> bool {
     let plan = &history.plan;
     let window = setting.window == Window::Auto || plan.searches(Axis::Window);
     let streams = setting.streams <= plan.streams_max && plan.searches(Axis::Streams);
-    let same = history.setting(setting.streams, setting.window) == *setting;
-    window && streams && same
+    let as_planned = history.setting(setting.streams, setting.window);
+    let other = setting.congestion.as_deref();
+    let same = Setting {
+        congestion: as_planned.congestion.clone(),
+        ..setting.clone()
+    } == as_planned;
+    let may_use = setting.congestion == as_planned.congestion
+        || other.is_some_and(|name| controls::may_be_remembered(history, name));
+    window && streams && same && may_use
 }

@@ -4,19 +4,18 @@
 //! 1. **Remembered** (`remembered.rs`): what an earlier search found on this path, right after the
 //!    default.
 //! 2. **Window** (`windows.rs`): a larger one, as soon as the kernel says that a buffer binds.
-//! 3. **Climb** (`climb.rs`): more streams, four times as many a rung, until they bring nothing.
-//! 4. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before
+//! 3. **Controls** (`controls.rs`): bbr, where losses hold the default congestion control back.
+//! 4. **Climb** (`climb.rs`): more streams, four times as many a rung, until they bring nothing.
+//! 5. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before
 //!    what follows, since at the end of the budget nothing would be left for it.
-//! 5. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as
+//! 6. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as
 //!    they were seen.
-//! 6. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
-//! 7. **Fit** (`fit.rs`): windows that leave the path's queue alone.
-//! 8. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
-//! 9. **Moving** (`moving.rs`): what only other programs let their user set, one axis after the
+//! 7. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
+//! 8. **Fit** (`fit.rs`): windows that leave the path's queue alone.
+//! 9. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
+//! 10. **Moving** (`moving.rs`): what only other programs let their user set, one axis after the
 //!    other.
-//! 10. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
-//! 11. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would
-//!     have given.
+//! 11. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for
 //! one, the stage is over. What is recommended was always sampled: models say where to look, and
@@ -25,7 +24,9 @@
 use crate::choose::{choose, choose_unpaced};
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::{alternatives, climb, confirm, explain, fit, knee, moving, remembered, windows};
+use crate::{
+    alternatives, climb, confirm, controls, explain, fit, knee, moving, remembered, windows,
+};
 
 /// See the page of this module.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,6 +37,7 @@ impl Strategy for Staged {
         let stages = [
             remembered::remembered,
             windows::larger,
+            controls::unasked,
             climb::next_rung,
             explain::explain,
             knee::above,
@@ -45,7 +47,6 @@ impl Strategy for Staged {
             alternatives::asked,
             moving::further,
             confirm::confirm,
-            alternatives::unasked,
         ];
         stages.into_iter().find_map(|stage| stage(history))
     }

@@ -7,10 +7,11 @@
 use observe::{StreamCount, Window};
 use units::{Rate, Span};
 
+use crate::controls;
 use crate::history::History;
 use crate::lasting;
 use crate::moving;
-use crate::plan::{Axis, Objective};
+use crate::plan::Objective;
 use crate::tuning::{Purpose, Sample, Standing};
 use crate::windows;
 
@@ -53,25 +54,18 @@ fn counts_any(standings: &[Standing]) -> bool {
 fn usual(history: &History, (index, sample): (usize, &Sample)) -> Standing {
     let because = match sample.purpose {
         _ if sample.goodput().mean == Rate::ZERO => Some("nothing arrived".to_owned()),
-        Purpose::Alternative if !is_asked(history) => {
-            Some("told unasked: its congestion control was not to vary".to_owned())
-        }
         Purpose::Moving if !moving::has_gained(history, sample) => {
             Some("it carried no more than runs without it differ by".to_owned())
         }
         _ if is_repeated(history, index, sample) => {
             Some("a later sample of the same setting does".to_owned())
         }
-        _ => None,
+        _ => controls::doubt(history, sample),
     };
     match because {
         Some(because) => Standing::SetAside { because },
         None => lasting::standing(history, sample),
     }
-}
-
-fn is_asked(history: &History) -> bool {
-    history.plan.searches(Axis::Congestion) || history.plan.searches(Axis::Pacing)
 }
 
 /// Whether a later sample has the same setting: it was taken to be surer.

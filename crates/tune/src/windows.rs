@@ -6,6 +6,7 @@
 use observe::{HostLimits, Window};
 use units::Bytes;
 
+use crate::controls;
 use crate::history::{History, main_direction};
 use crate::plan::{Axis, GAIN_MIN};
 use crate::strategy::Request;
@@ -36,19 +37,22 @@ pub(crate) fn climbing(history: &History) -> Window {
 fn has_gained(history: &History, sample: &Sample) -> bool {
     let smaller = history.candidates().into_iter().map(|(_, other)| other);
     let smaller = smaller.filter(|other| {
-        other.streams() == sample.streams() && other.setting.window < sample.setting.window
+        other.streams() == sample.streams()
+            && other.setting.congestion == sample.setting.congestion
+            && other.setting.window < sample.setting.window
     });
     let before = smaller.map(|other| other.rate()).max();
     before.is_none_or(|before| sample.rate().as_f64() > (1.0 + GAIN_MIN) * before.as_f64())
 }
 
-/// The same streams with a larger window, where a buffer binds and the host grants more.
+/// The same streams with a larger window, where a buffer binds and the host grants more. Not with
+/// bbr, whose further streams are tried first.
 pub(crate) fn larger(history: &History) -> Option<Request> {
     let last = history.samples.last()?;
     let climbs = matches!(
         last.purpose,
         Purpose::Streams | Purpose::Window | Purpose::Remembered
-    );
+    ) && !controls::is_unasked(history, last);
     let is_searched = history.plan.searches(Axis::Window) && !was_in_vain(history);
     if !climbs || !is_searched || !buffer_binds(history, last) {
         return None;

@@ -276,7 +276,7 @@ fn run(
     cancel: &Cancel,
     tell: &Tell,
 ) -> Result<Done, Failure> {
-    let remembered = history.streams_of_copies(&request.spec.far.host, request.spec.direction);
+    let remembered = history.of_copies(&request.spec.far.host, request.spec.direction);
     let request = request.remembering(remembered);
     let control = CopyControl::from(cancel);
     control.set_rate_max(request.spec.options.rate_max);

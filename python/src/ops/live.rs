@@ -5,7 +5,7 @@ use trunkline::TargetName;
 use trunkline::ask;
 use trunkline::examine::{Plan, Wanted, Way};
 use trunkline::measure::{Amount, Moving, SamplePlan, Setting, StreamCount, Window};
-use trunkline::tune::{self, Axis, Budget, Ended, Objective, TunePlan};
+use trunkline::tune::{self, Axis, Budget, Controls, Ended, Objective, TunePlan};
 
 use crate::asked::{
     Keep, TargetAsked, direction, exclusive, no_mover, number, open, optional, value, with_words,
@@ -139,7 +139,7 @@ struct Tune {
     loss: Option<String>,
     streams_max: String,
     budget: Option<String>,
-    axes: Vec<String>,
+    axes: Option<Vec<String>>,
     mover_option: Vec<String>,
 }
 
@@ -176,30 +176,32 @@ impl Tune {
         }
     }
 
-    fn axes(&self, congestion: Option<&str>) -> Result<Vec<Axis>, Failure> {
-        let named = |axis: &Axis| match axis {
-            Axis::Streams => "streams",
-            Axis::Window => "window",
-            Axis::Congestion => "congestion",
-            Axis::Pacing => "pacing",
+    /// What varies from sample to sample, and which congestion controls are tried.
+    fn axes(&self, congestion: Option<&str>) -> Result<(Vec<Axis>, Controls), Failure> {
+        const CONGESTION: &str = "congestion";
+        let Some(asked) = &self.axes else {
+            let usual = TunePlan::default();
+            return Ok((usual.axes, usual.controls));
         };
-        let known: Vec<&str> = Axis::ALL.iter().map(named).collect();
-        if let Some(unknown) = self
-            .axes
-            .iter()
-            .find(|axis| !known.contains(&axis.as_str()))
-        {
-            let known = format!("possible values: {}", known.join(", "));
+        let named = |name: &str| Axis::ALL.into_iter().find(|axis| axis.name() == name);
+        let is_known = |name: &&String| *name == CONGESTION || named(name).is_some();
+        if let Some(unknown) = asked.iter().find(|name| !is_known(name)) {
+            let known = Axis::ALL.map(Axis::name).join(", ");
+            let known = format!("possible values: {known}, {CONGESTION}");
             return Err(Failure::value("axes", unknown, &known));
         }
-        let is_asked = |axis: &Axis| self.axes.iter().any(|asked| asked == named(axis));
-        if let (Some(name), true) = (congestion, is_asked(&Axis::Congestion)) {
+        let controls = match asked.iter().any(|name| name == CONGESTION) {
+            true => Controls::All,
+            false => Controls::Kept,
+        };
+        if let (Some(name), Controls::All) = (congestion, controls) {
             return Err(Failure::request(
                 format!("`congestion=\"{name}\"` fixes what the axis `congestion` would vary"),
                 "leave out one of the two",
             ));
         }
-        Ok(Axis::ALL.into_iter().filter(is_asked).collect())
+        let axes = asked.iter().filter_map(|name| named(name));
+        Ok((axes.collect(), controls))
     }
 }
 
@@ -208,12 +210,13 @@ impl Tune {
 pub fn start_tune(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     let (common, tcp): (Common<'_>, Tcp) = (asked.extract()?, asked.extract()?);
     let own: Tune = asked.extract()?;
-    let axes = own.axes(tcp.congestion.as_deref())?;
+    let (axes, controls) = own.axes(tcp.congestion.as_deref())?;
     let budget = optional("budget", own.budget.as_deref(), ask::tune::budget)?;
     let budget = budget.unwrap_or_default();
     let mut plan = TunePlan {
         objective: own.objective()?,
         axes,
+        controls,
         base: tcp.setting()?,
         streams_max: number("streams_max", &own.streams_max)?,
         budget: Budget {

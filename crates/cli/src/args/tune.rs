@@ -45,9 +45,11 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "TIME,SIZE", value_parser = budget)]
     pub budget: Option<Budget>,
 
-    /// What the search may vary; the rest stays as the hosts have it
-    #[arg(long, value_enum, value_name = "AXIS", value_delimiter = ',', default_values_t = [Axis::Streams, Axis::Window])]
-    pub axes: Vec<Axis>,
+    /// What the search may vary; the rest stays as the hosts have it. Without this streams and
+    /// window, and bbr where losses hold the default congestion control back and the sender may use
+    /// it: `-C cubic` keeps a control, `--axes streams,window` that of the sending host
+    #[arg(long, value_enum, value_name = "AXIS", value_delimiter = ',')]
+    pub axes: Option<Vec<Axis>>,
 
     #[command(flatten)]
     pub mover: MoverOptions,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use trunkline::measure::{Setting, StreamCount, Window};
-use trunkline::tune::{self, Budget, Ended, TunePlan};
+use trunkline::tune::{self, Budget, Controls, Ended, TunePlan};
 
 use crate::args::{Axis, Objective, Tune};
 use crate::commands::measure::direction;
@@ -39,9 +39,11 @@ fn plan(arguments: &Tune) -> Result<TunePlan, Failure> {
         ..Setting::new(StreamCount::ONE, Window::Auto)
     };
     let budget = arguments.budget.unwrap_or_default();
+    let (axes, controls) = axes(arguments)?;
     Ok(TunePlan {
         objective: objective(arguments)?,
-        axes: axes(arguments)?,
+        axes,
+        controls,
         base,
         streams_max: arguments.streams_max,
         budget: Budget {
@@ -108,25 +110,33 @@ fn objective_name(objective: Objective) -> String {
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-fn axes(arguments: &Tune) -> Result<Vec<tune::Axis>, Failure> {
-    if let (Some(name), true) = (
-        &arguments.tcp.congestion,
-        arguments.axes.contains(&Axis::Congestion),
-    ) {
+/// What varies from sample to sample, and which congestion controls are tried.
+fn axes(arguments: &Tune) -> Result<(Vec<tune::Axis>, Controls), Failure> {
+    let Some(asked) = &arguments.axes else {
+        let usual = TunePlan::default();
+        return Ok((usual.axes, usual.controls));
+    };
+    let controls = match asked.contains(&Axis::Congestion) {
+        true => Controls::All,
+        false => Controls::Kept,
+    };
+    if let (Some(name), Controls::All) = (&arguments.tcp.congestion, controls) {
         return Err(Failure::wrong_request(
             &format!("`-C {name}` fixes what `--axes congestion` would vary"),
             "leave out one of the two",
         ));
     }
-    let asked = |axis: &tune::Axis| arguments.axes.iter().any(|asked| searched(*asked) == *axis);
-    Ok(tune::Axis::ALL.into_iter().filter(asked).collect())
+    let is_asked = |axis: &tune::Axis| asked.iter().any(|one| searched(*one) == Some(*axis));
+    let axes = tune::Axis::ALL.into_iter().filter(is_asked);
+    Ok((axes.collect(), controls))
 }
 
-fn searched(axis: Axis) -> tune::Axis {
+/// `None` of the congestion control, which has a field of its own.
+fn searched(axis: Axis) -> Option<tune::Axis> {
     match axis {
-        Axis::Streams => tune::Axis::Streams,
-        Axis::Window => tune::Axis::Window,
-        Axis::Congestion => tune::Axis::Congestion,
-        Axis::Pacing => tune::Axis::Pacing,
+        Axis::Streams => Some(tune::Axis::Streams),
+        Axis::Window => Some(tune::Axis::Window),
+        Axis::Congestion => None,
+        Axis::Pacing => Some(tune::Axis::Pacing),
     }
 }

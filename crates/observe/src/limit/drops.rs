@@ -116,8 +116,10 @@ fn reordering(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
 
 fn drops(evidence: &Evidence<'_>, share: f64, lost: &str) -> Verdict {
     let by_pacing = || told_by_pacing(evidence, share, lost);
+    let by_bbr = || told_by_bbr(evidence, share, lost);
     deep_queue(evidence, lost)
         .or_else(by_pacing)
+        .or_else(by_bbr)
         .unwrap_or_else(|| undecided(evidence, lost))
 }
 
@@ -162,6 +164,25 @@ fn told_by_pacing(evidence: &Evidence<'_>, share: f64, lost: &str) -> Option<Ver
     }
     let because = format!("{lost}; {paced}, so bursts overflow a short queue, or chance helped");
     Some(Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss]))
+}
+
+/// What a run with bbr says, which sends without bursts: where it carries more and loses about the
+/// same share, the losses are neither those of bursts nor those of a full queue.
+fn told_by_bbr(evidence: &Evidence<'_>, share: f64, lost: &str) -> Option<Verdict> {
+    let mut others = evidence.context.alternatives.iter();
+    let bbr = others.find(|one| one.congestion == "bbr")?;
+    let left = bbr.retransmitted_share?;
+    let gains = bbr.goodput.as_f64() >= PACING_GAINS * evidence.goodput().as_f64();
+    let as_many = left < PACING_HELPS * share && left * PACING_HELPS >= share;
+    (gains && as_many).then(|| {
+        let because = format!(
+            "{lost}; bbr, which sends without bursts, lost {} and carried {}: packets are lost at \
+             random",
+            percent(left),
+            bbr.goodput.human()
+        );
+        Verdict::of(Limit::Loss, because)
+    })
 }
 
 /// Of what the paced run speaks: `paced it is`, `one paced stream lost`.

@@ -7,7 +7,7 @@ use tune::Remembered;
 use units::Rate;
 
 use super::{Archive, ArchiveError, Entry, Point, rows};
-use crate::{Host, Target};
+use crate::{AnyDocument, Direction, Host, Kind, Schema, Target, Tune};
 
 /// The most settings that a search is reminded of. It has a dozen samples in all and checks each of
 /// these.
@@ -65,6 +65,77 @@ impl Archive {
         let default = info.congestion.first();
         let remembered = searches.iter().filter_map(remembered);
         Ok(distinct(remembered.map(|one| as_asked(one, base, default))))
+    }
+}
+
+/// A congestion control of which a search found fewer streams to do than of the sender's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundControl {
+    /// Its kernel name.
+    pub name: String,
+    /// The streams that were recommended with it.
+    pub streams: StreamCount,
+}
+
+impl Archive {
+    /// The congestion control of the latest finished search from this host to `far`; `None` where
+    /// that kept the sender's own, or was told which one to use.
+    ///
+    /// * `far`: a host, with or without a port: copies go to another one than tests.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn control_of_searches(
+        &self,
+        far: &str,
+        direction: Direction,
+    ) -> Result<Option<FoundControl>, ArchiveError> {
+        let statement = "SELECT id, target FROM documents WHERE schema = ?1 \
+             AND objective IS NOT NULL AND cut_because IS NULL AND target_kind = ?2 \
+             AND direction = ?3 AND (host IS NULL OR host = ?4) \
+             ORDER BY created DESC, id DESC LIMIT ?5";
+        let asked = params![
+            rows::word(&Schema::Tune),
+            rows::word(&Kind::Live),
+            rows::word(&direction),
+            Host::read().name,
+            SEARCHES_MAX
+        ];
+        let searches: Vec<(i64, String)> = self.ask(|connection| {
+            let mut statement = connection.prepare(statement)?;
+            let of_row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            statement.query_map(asked, of_row)?.collect()
+        })?;
+        let mut searches = searches.into_iter();
+        let Some((id, _)) = searches.find(|(_, target)| host_of(target) == host_of(far)) else {
+            return Ok(None);
+        };
+        Ok(match self.load(id)? {
+            AnyDocument::Tune(tune) => found_control(&tune.body),
+            _ => None,
+        })
+    }
+}
+
+fn found_control(body: &Tune) -> Option<FoundControl> {
+    let recommended = &body.answer.as_ref()?.recommended;
+    let name = recommended.congestion.clone()?;
+    let first = &body.samples.first()?.run.setting.congestion;
+    (first.as_ref() != Some(&name)).then_some(FoundControl {
+        name,
+        streams: recommended.streams,
+    })
+}
+
+/// A name without its port.
+fn host_of(name: &str) -> &str {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    match name.rsplit_once(':') {
+        Some((host, port)) if is_port(port) && !host.contains(':') => host,
+        Some((host, port)) if is_port(port) && host.ends_with(']') => {
+            host.trim_start_matches('[').trim_end_matches(']')
+        }
+        _ => name,
     }
 }
 

@@ -535,3 +535,46 @@ fn a_copy_that_sent_nothing_is_not_kept() {
     let error = archive.keep(&dry.into()).unwrap_err();
     assert!(matches!(error, ArchiveError::NotKept { .. }), "{error:?}");
 }
+
+/// A search that recommends one stream of bbr.
+fn with_bbr(day: u32, target: &Target) -> Document<Tune> {
+    let mut document = found(day, target, 1);
+    let answer = document.body.answer.as_mut().unwrap();
+    answer.recommended.congestion = Some("bbr".to_owned());
+    document
+}
+
+#[test]
+fn the_control_of_the_latest_search_is_found_by_the_host_whatever_the_port() {
+    let (_folder, mut archive) = empty();
+    let asked = |archive: &Archive, far| {
+        let found = archive
+            .control_of_searches(far, Direction::Forward)
+            .unwrap();
+        found.map(|found| (found.name, found.streams.get()))
+    };
+    let target = Target::from(&host());
+    archive.keep(&with_bbr(1, &target).into()).unwrap();
+    let bbr = Some(("bbr".to_owned(), 1));
+    for far in ["dtn.example.org", "dtn.example.org:5311"] {
+        assert_eq!(asked(&archive, far), bbr, "{far}");
+    }
+    assert_eq!(asked(&archive, "dtn2.example.org"), None);
+    let reverse = archive.control_of_searches("dtn.example.org", Direction::Reverse);
+    assert_eq!(reverse.unwrap(), None);
+    // Later the default control does.
+    archive.keep(&found(2, &target, 8).into()).unwrap();
+    assert_eq!(asked(&archive, "dtn.example.org"), None);
+}
+
+#[test]
+fn a_control_that_the_user_named_for_a_search_is_none_that_it_found() {
+    let (_folder, mut archive) = empty();
+    let mut named = with_bbr(1, &Target::from(&host()));
+    for sample in &mut named.body.samples {
+        sample.run.setting.congestion = Some("bbr".to_owned());
+    }
+    archive.keep(&named.into()).unwrap();
+    let found = archive.control_of_searches("dtn.example.org", Direction::Forward);
+    assert_eq!(found.unwrap(), None);
+}

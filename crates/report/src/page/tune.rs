@@ -64,11 +64,13 @@ fn facts(tune: &Tune) -> Vec<Fact> {
         return Vec::new();
     };
     let chosen = &answer.recommended;
+    let congestion = chosen.congestion.as_deref().map(text::plain);
+    let congestion = congestion.map(|name| format!(", {name}"));
     let paced = chosen.pacing;
     let paced = paced.map(|pace| format!(", paced at {}", pace.human()));
-    let window = chosen.window.to_string();
+    let how: String = [congestion, paced].into_iter().flatten().collect();
     let streams = Fact::new("streams", chosen.streams.to_string());
-    let streams = streams.after(format!(", window {window}{}", paced.unwrap_or_default()));
+    let streams = streams.after(format!(", window {}{how}", chosen.window));
     let run = tuned_run(tune);
     let figures = run.iter().flat_map(|run| {
         [

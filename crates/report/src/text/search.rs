@@ -147,10 +147,13 @@ pub fn which_to_believe(kind: Kind) -> Option<&'static str> {
 
 /// Why rows do not count for what they showed, each with what tells the row.
 pub fn doubts(tune: &Tune) -> Vec<String> {
+    let first = tune.samples.first();
+    let usual = first.and_then(|first| first.run.setting.congestion.as_deref());
+    let doubt = |sample| doubt(sample, usual);
     tune.samples.iter().filter_map(doubt).collect()
 }
 
-fn doubt(sample: &Sample) -> Option<String> {
+fn doubt(sample: &Sample, usual: Option<&str>) -> Option<String> {
     let doubt = sample.doubt.as_ref()?;
     let run = &sample.run;
     let counts = match doubt.counts_for_bits_per_second {
@@ -160,7 +163,7 @@ fn doubt(sample: &Sample) -> Option<String> {
     Some(format!(
         "{} x {}, {}: {counts}, {}",
         run.setting.streams,
-        format::window_with(&run.setting, run.setting.congestion.as_deref()),
+        format::window_with(&run.setting, usual),
         format::rate(run.goodput_bits_per_second),
         full_stop(&doubt.because)
     ))

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use observe::{StreamCount, Window};
+use observe::Window;
 use transfer::{
     Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place as FarPlace, Transport,
 };
@@ -12,6 +12,8 @@ use wire::copy::Token;
 
 use super::{Place, Route};
 use crate::Error;
+use crate::history::CopyMemory;
+use crate::tune::Objective;
 
 /// How a far end is reached.
 #[derive(Debug, Clone)]
@@ -98,10 +100,23 @@ impl CopyRequest {
         })
     }
 
-    /// The same copy, which begins with a number of streams that served before.
+    /// The same copy, which begins with the streams that served before. The congestion control that
+    /// a search found is used over TCP where the copy leaves its streams to trunkline, is not
+    /// gentle, and is for the knee or the highest goodput.
     #[must_use]
-    pub fn remembering(mut self, streams: Option<StreamCount>) -> Self {
-        self.spec.options.remembered = streams;
+    pub fn remembering(mut self, memory: CopyMemory) -> Self {
+        let options = &mut self.spec.options;
+        let seeks_goodput = matches!(options.objective, Objective::Knee { .. } | Objective::Max);
+        let is_free = seeks_goodput
+            && self.spec.transport == Transport::Tcp
+            && options.gentle.is_none()
+            && options.streams.is_none()
+            && options.congestion.is_none();
+        options.remembered = memory.streams;
+        if let Some(found) = memory.control.filter(|_| is_free) {
+            options.remembered = Some(found.streams);
+            options.congestion = Some(found.name);
+        }
         self
     }
 }
@@ -280,4 +295,62 @@ fn credentials(token: Option<&Token>) -> Result<Credentials, Error> {
         )
     })?;
     Ok(Credentials(token.text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observe::StreamCount;
+    use record::archive::FoundControl;
+
+    fn memory() -> CopyMemory {
+        CopyMemory {
+            streams: StreamCount::new(16).ok(),
+            control: Some(FoundControl {
+                name: "bbr".to_owned(),
+                streams: StreamCount::ONE,
+            }),
+        }
+    }
+
+    /// The streams to begin with and the congestion control of a copy with memory.
+    fn begun(options: CopyOptions) -> (Option<u16>, Option<String>) {
+        let request = CopyRequest::new(&["run7", "dtn:/store"], options, Access::default());
+        let spec = request.unwrap().remembering(memory()).spec;
+        let streams = spec.options.remembered.map(StreamCount::get);
+        (streams, spec.options.congestion)
+    }
+
+    #[test]
+    fn a_copy_begins_with_the_control_and_the_streams_that_a_search_found() {
+        let usual = CopyOptions::default();
+        assert_eq!(begun(usual.clone()), (Some(1), Some("bbr".to_owned())));
+        let cubic = CopyOptions {
+            congestion: Some("cubic".to_owned()),
+            ..usual
+        };
+        assert_eq!(begun(cubic), (Some(16), Some("cubic".to_owned())));
+    }
+
+    #[test]
+    fn a_copy_that_gives_way_or_has_its_number_of_streams_keeps_the_hosts_control() {
+        let usual = CopyOptions::default();
+        let others = [
+            CopyOptions {
+                gentle: Some(Span::from_millis(30)),
+                ..usual.clone()
+            },
+            CopyOptions {
+                streams: StreamCount::new(4).ok(),
+                ..usual.clone()
+            },
+            CopyOptions {
+                objective: Objective::Power,
+                ..usual
+            },
+        ];
+        for options in others {
+            assert_eq!(begun(options), (Some(16), None));
+        }
+    }
 }

@@ -97,6 +97,7 @@ fn alternatives(history: &History, sample: &Sample) -> Vec<Alternative> {
         differs.then(|| Alternative {
             congestion,
             goodput: other.rate(),
+            retransmitted_share: other.retransmitted_share(),
         })
     };
     history.samples.iter().filter_map(other).collect()

@@ -64,20 +64,24 @@ impl Path {
     /// Streams hold `n min(buffer, W(p))` bytes in flight. What exceeds the bandwidth-delay product
     /// waits in the queue; what exceeds that too is dropped, and the window of all streams swings
     /// between the sum of both and what one halved stream leaves of it (Altman et al. 2006).
+    /// Streams of bbr share the product, whatever is lost.
     pub fn flow(&self, setting: &Setting) -> Flow {
         let n = f64::from(setting.streams.get());
         let (send, receive) = self.buffers(setting.window);
-        let bursts = if setting.pacing.is_some() {
-            0.0
-        } else {
-            self.bursts
+        let is_bbr = setting.congestion.as_deref() == Some("bbr");
+        let bursts = match setting.pacing.is_some() || is_bbr {
+            true => 0.0,
+            false => self.bursts,
         };
         let together = match setting.window {
             Window::Auto => self.together * (n - 1.0),
             Window::Fixed(_) => 0.0,
         };
         let lost = self.loss + bursts + together;
-        let growth = MSS * self.window_by_loss(lost);
+        let growth = match is_bbr {
+            true => self.product() / n,
+            false => MSS * self.window_by_loss(lost),
+        };
         let each = send.min(receive).min(growth);
         let most = self.product() + self.queue;
         let buffer_binds = send.min(receive) < growth && n * each <= most;

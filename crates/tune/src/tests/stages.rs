@@ -62,7 +62,11 @@ fn remembering(count: u64) -> TunePlan {
 
 #[test]
 fn what_was_remembered_is_the_second_sample_and_the_climb_goes_on_from_it() {
-    let tuning = tuned_with(slac_cern(), &remembering(16));
+    let plan = TunePlan {
+        controls: Controls::Kept,
+        ..remembering(16)
+    };
+    let tuning = tuned_with(slac_cern(), &plan);
     assert_eq!(tuning.samples[1].purpose, Purpose::Remembered);
     assert_eq!(counts(&tuning, Purpose::Remembered), [16]);
     assert!(
@@ -114,7 +118,7 @@ fn more_streams_join_those_that_run_and_nothing_else_goes_on() {
     let mut target = Noting(Synthetic::new(slac_cern(), 1), Vec::new());
     let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
     for (sample, (_, then)) in tuning.samples.iter().zip(&target.1) {
-        let climbs = sample.purpose == Purpose::Streams;
+        let climbs = matches!(sample.purpose, Purpose::Streams | Purpose::Alternative);
         assert_eq!(*then == Then::KeepRunning, climbs, "{}", table(&tuning));
     }
     let mut target = Noting(Synthetic::new(slac_cern(), 1), Vec::new());
@@ -140,28 +144,218 @@ fn a_pipe_of_twenty_packets_gets_no_hundred_streams() {
     }
 }
 
+fn bbr(tuning: &Tuning) -> usize {
+    let samples = tuning.samples.iter();
+    samples
+        .filter(|one| one.setting.congestion.as_deref() == Some("bbr"))
+        .count()
+}
+
 #[test]
-fn bbr_is_told_unasked_and_not_recommended() {
-    let tuning = tuned_with(
-        slac_cern(),
-        &TunePlan {
-            budget: Budget {
-                time: Some(Span::from_secs(90)),
-                ..Budget::default()
-            },
-            ..TunePlan::default()
+fn where_losses_hold_one_stream_back_one_stream_of_bbr_is_recommended() {
+    for seed in 0..50 {
+        for objective in [Objective::KNEE, Objective::Max] {
+            let plan = TunePlan {
+                objective,
+                ..TunePlan::default()
+            };
+            let tuning = tune(&mut Synthetic::new(slac_cern(), seed), &plan, &mut ()).unwrap();
+            let recommended = &tuning.answer().unwrap().recommended;
+            let table = format!("seed {seed}\n{}", table(&tuning));
+            assert_eq!(
+                recommended.setting.congestion.as_deref(),
+                Some("bbr"),
+                "{table}"
+            );
+            let few = objective == Objective::Max || recommended.setting.streams.get() <= 4;
+            assert!(few, "{table}");
+            assert!(
+                recommended
+                    .because
+                    .contains("bbr takes more than its share"),
+                "{table}"
+            );
+            assert!(tuning.cost.elapsed < Span::from_secs(34), "{table}");
+        }
+    }
+}
+
+#[test]
+fn bbr_is_left_alone_where_the_user_or_the_objective_does_not_want_it() {
+    let usual = TunePlan::default();
+    let named = Setting {
+        congestion: Some("cubic".to_owned()),
+        ..usual.base.clone()
+    };
+    let plans = [
+        TunePlan {
+            base: named,
+            ..usual.clone()
         },
-    );
-    let told = tuning
-        .samples
-        .iter()
-        .find(|sample| sample.purpose == Purpose::Alternative);
-    let told = told.unwrap_or_else(|| panic!("{}", table(&tuning)));
-    assert_eq!(told.setting.congestion.as_deref(), Some("bbr"));
+        TunePlan {
+            controls: Controls::Kept,
+            ..usual.clone()
+        },
+        TunePlan {
+            objective: Objective::GENTLE,
+            ..usual.clone()
+        },
+        TunePlan {
+            objective: Objective::Power,
+            ..usual
+        },
+    ];
+    for plan in plans {
+        let tuning = tuned_with(slac_cern(), &plan);
+        assert_eq!(bbr(&tuning), 0, "{}", table(&tuning));
+    }
+}
+
+#[test]
+fn a_path_that_loses_nothing_pays_for_no_sample_of_bbr() {
+    for seed in 0..50 {
+        for path in [quiet(940.0 * MBIT, 0.0003), quiet(155.0 * MBIT, 0.08)] {
+            let tuning = tune(
+                &mut Synthetic::new(path, seed),
+                &TunePlan::default(),
+                &mut (),
+            );
+            let tuning = tuning.unwrap();
+            assert_eq!(bbr(&tuning), 0, "seed {seed}\n{}", table(&tuning));
+        }
+    }
+}
+
+#[test]
+fn bbr_does_not_count_where_a_few_streams_of_the_default_carry_as_much() {
+    // One stream keeps 0.4 of the path, and three fill it.
+    let path = Path {
+        loss: 1.5e-5,
+        kept: 0.5,
+        ..quiet(45.0 * MBIT, 0.165)
+    };
+    let mut tried = 0;
+    for seed in 0..50 {
+        let tuning = tune(
+            &mut Synthetic::new(path, seed),
+            &TunePlan::default(),
+            &mut (),
+        )
+        .unwrap();
+        let table = format!("seed {seed}\n{}", table(&tuning));
+        let recommended = &tuning.answer().unwrap().recommended;
+        assert_eq!(recommended.setting.congestion, None, "{table}");
+        tried += bbr(&tuning);
+        for (sample, standing) in tuning.samples.iter().zip(&tuning.standings) {
+            if sample.setting.congestion.is_some() {
+                let because = format!("{standing:?}");
+                assert!(
+                    because.contains("bbr takes more from others"),
+                    "{because}\n{table}"
+                );
+            }
+        }
+    }
+    assert!(tried > 0);
+}
+
+/// A sender that may use less than the path's, or says that it did.
+struct Restricted {
+    path: Synthetic,
+    may_use: Vec<String>,
+    kind: observe::TargetKind,
+}
+
+impl Target for Restricted {
+    fn describe(&self) -> observe::TargetInfo {
+        observe::TargetInfo {
+            congestion: self.may_use.clone(),
+            kind: self.kind,
+            ..self.path.describe()
+        }
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &observe::SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<observe::Observation, observe::TargetError> {
+        let cubic = Setting {
+            congestion: None,
+            ..setting.clone()
+        };
+        Ok(observe::Observation {
+            setting: setting.clone(),
+            congestion_used: Some("cubic".to_owned()),
+            ..self.path.observe(&cubic, plan, watch)?
+        })
+    }
+}
+
+fn tuned_restricted(may_use: &[&str], direction: observe::Direction) -> Tuning {
+    let mut target = Restricted {
+        path: Synthetic::new(slac_cern(), 1),
+        may_use: may_use.iter().map(|name| (*name).to_owned()).collect(),
+        kind: observe::TargetKind::Live,
+    };
+    let usual = TunePlan::default();
+    let plan = TunePlan {
+        base: Setting {
+            direction,
+            ..usual.base.clone()
+        },
+        ..usual
+    };
+    tune(&mut target, &plan, &mut ()).unwrap()
+}
+
+#[test]
+fn where_the_sender_may_not_use_bbr_the_advice_says_what_it_would_bring() {
+    let tuning = tuned_restricted(&["cubic", "reno"], observe::Direction::Forward);
+    let table = table(&tuning);
+    assert_eq!(bbr(&tuning), 0, "{table}");
+    let answer = tuning.answer().unwrap();
+    assert_eq!(answer.recommended.setting.congestion, None, "{table}");
+    let texts: Vec<String> = answer.host_advice.iter().map(SysctlLine::text).collect();
     assert_eq!(
-        tuning.answer().unwrap().recommended.setting.congestion,
-        None
+        texts,
+        ["net.ipv4.tcp_allowed_congestion_control = cubic reno bbr"]
     );
+    assert!(
+        answer.host_advice[0]
+            .why
+            .contains("one stream may carry what"),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_far_sender_that_may_not_use_bbr_gets_the_advice_and_no_recommendation_of_it() {
+    let tuning = tuned_restricted(&["cubic"], observe::Direction::Reverse);
+    let table = table(&tuning);
+    assert_eq!(bbr(&tuning), 1, "{table}");
+    let answer = tuning.answer().unwrap();
+    assert_eq!(answer.recommended.setting.congestion, None, "{table}");
+    let texts: Vec<String> = answer.host_advice.iter().map(SysctlLine::text).collect();
+    assert_eq!(
+        texts,
+        ["net.ipv4.tcp_allowed_congestion_control = reno cubic bbr"]
+    );
+}
+
+#[test]
+fn a_remembered_stream_of_bbr_is_the_second_sample() {
+    let mut plan = remembering(1);
+    plan.remembered[0].setting.congestion = Some("bbr".to_owned());
+    let tuning = tuned_with(slac_cern(), &plan);
+    assert_eq!(tuning.samples[1].purpose, Purpose::Remembered);
+    assert_eq!(tuning.samples[1].setting.congestion.as_deref(), Some("bbr"));
+    let gentle = TunePlan {
+        objective: Objective::GENTLE,
+        ..plan
+    };
+    assert_eq!(bbr(&tuned_with(slac_cern(), &gentle)), 0);
 }
 
 /// A program whose windows are those of this end alone, where the far end's buffer binds.
@@ -221,6 +415,7 @@ fn what_the_budget_left_untried_is_told() {
 fn congestion_and_pacing_are_candidates_where_they_are_axes() {
     let plan = TunePlan {
         axes: Axis::ALL.to_vec(),
+        controls: Controls::All,
         budget: Budget {
             time: Some(Span::from_secs(300)),
             ..Budget::default()

@@ -8,6 +8,7 @@ use std::{env, fs};
 use trunkline::Error;
 use trunkline::copy::{self, Access, Attributes, CopyOptions, CopyRequest, Filter, Objective};
 use trunkline::copy::{CopyDirection, NearEnd, Place, Route, Selection, Token};
+use trunkline::history::CopyMemory;
 
 use crate::args::{self, Attribute, Copy, CopyObjective, Output};
 use crate::failure::Failure;
@@ -35,10 +36,10 @@ pub(super) fn request(arguments: &Copy, files: &Output) -> Result<CopyRequest, F
     let remembered = match spec.near {
         NearEnd::Here(_) => {
             let history = arguments.keep.history();
-            history.streams_of_copies(&spec.far.host, spec.direction)
+            history.of_copies(&spec.far.host, spec.direction)
         }
         // The path between two other hosts is not the one from here.
-        NearEnd::At(_) => None,
+        NearEnd::At(_) => CopyMemory::default(),
     };
     Ok(request.remembering(remembered))
 }

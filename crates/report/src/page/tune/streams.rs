@@ -8,15 +8,24 @@ use crate::chart::axis::Axis;
 use crate::chart::palette::{self, ACCENT};
 use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
 use crate::format::RateUnit;
+use crate::text::plain;
 
 const UPPER: u32 = 600;
 const LOWER: u32 = 474;
 const RADIUS: i32 = 9;
 
-/// The samples that share a window and are paced, or are not.
-struct Curve<'a> {
-    window: Window,
+/// What the samples of a curve share.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind<'a> {
     is_paced: bool,
+    /// The congestion control, where it is not that of the first sample.
+    other: Option<&'a str>,
+    window: Window,
+}
+
+/// The samples of one kind.
+struct Curve<'a> {
+    kind: Kind<'a>,
     colour: RGBColor,
     samples: Vec<&'a Sample>,
 }
@@ -69,28 +78,35 @@ fn interval(run: &Run, unit: RateUnit) -> Option<(f64, f64)> {
 }
 
 fn curves(tune: &Tune) -> Vec<Curve<'_>> {
-    let kind = |sample: &Sample| (is_paced(sample), sample.run.setting.window);
-    let mut kinds: Vec<(bool, Window)> = tune.samples.iter().map(kind).collect();
+    let first = tune.samples.first();
+    let usual = first.and_then(|first| first.run.setting.congestion.as_deref());
+    let mut kinds: Vec<Kind<'_>> = tune.samples.iter().map(|one| kind(one, usual)).collect();
     kinds.sort();
     kinds.dedup();
-    let curve = |(index, (is_paced, window)): (usize, (bool, Window))| Curve {
-        window,
-        is_paced,
-        colour: match window {
-            Window::Auto if !is_paced => palette::BLUE,
+    let curve = |(index, of)| Curve {
+        colour: match of {
+            Kind {
+                is_paced: false,
+                other: None,
+                window: Window::Auto,
+            } => palette::BLUE,
             _ => palette::series(index + 1),
         },
-        samples: sorted(
-            tune.samples
-                .iter()
-                .filter(|sample| kind(sample) == (is_paced, window)),
-        ),
+        samples: sorted(tune.samples.iter().filter(|one| kind(one, usual) == of)),
+        kind: of,
     };
-    kinds.into_iter().enumerate().map(curve).collect()
+    let curves = kinds.iter().copied().enumerate();
+    curves.map(curve).collect()
 }
 
-fn is_paced(sample: &Sample) -> bool {
-    sample.run.setting.pacing.is_some()
+fn kind<'a>(sample: &'a Sample, usual: Option<&str>) -> Kind<'a> {
+    let setting = &sample.run.setting;
+    let congestion = setting.congestion.as_deref();
+    Kind {
+        is_paced: setting.pacing.is_some(),
+        other: congestion.filter(|name| Some(*name) != usual),
+        window: setting.window,
+    }
 }
 
 fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<&'a Sample> {
@@ -101,10 +117,12 @@ fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<&'a Sample> {
 
 fn legend(curves: &[Curve<'_>]) -> Vec<Entry> {
     let window = |curve: &Curve<'_>| {
-        let paced = if curve.is_paced { ", paced" } else { "" };
+        let kind = &curve.kind;
+        let other = kind.other.map(|name| format!(", {}", plain(name)));
+        let paced = if kind.is_paced { ", paced" } else { "" };
         Entry::new(
             Mark::Dot(curve.colour),
-            format!("window {}{paced}", curve.window),
+            format!("window {}{}{paced}", kind.window, other.unwrap_or_default()),
         )
     };
     let chosen = Entry::new(Mark::Ring(ACCENT), "recommended");
@@ -211,7 +229,7 @@ mod tests {
         let mut tune = synthetic::tune(7).body;
         tune.samples[0].run.setting.pacing = Some(units::Rate::from_bits_per_second(40_000_000));
         let curves = curves(&tune);
-        assert_eq!(curves.iter().filter(|curve| curve.is_paced).count(), 1);
+        assert_eq!(curves.iter().filter(|curve| curve.kind.is_paced).count(), 1);
         assert!(drawn(&tune).contains("window auto, paced"));
     }
 

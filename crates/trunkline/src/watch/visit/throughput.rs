@@ -3,7 +3,7 @@
 use observe::limit::{Context, diagnose};
 use observe::{Observation, SamplePlan, Target as _, TargetError, TargetKind, Way};
 use record::Document;
-use tune::{Budget, Objective, TunePlan};
+use tune::{Budget, Controls, Objective, TunePlan};
 use units::Span;
 
 use super::paced::Paced;
@@ -47,6 +47,8 @@ pub(super) fn search(
                 .map(|rate| super::bytes_in(rate, order.duration)),
             ..Budget::default()
         },
+        // Visits that come back all day take no more from others than the hosts' own control.
+        controls: Controls::Kept,
         ..TunePlan::default()
     };
     let tuning = match tune::tune(&mut paced(target, order), &plan, deadline) {
