@@ -1,10 +1,10 @@
 //! The part of one copy in the steering of its link.
 //!
 //! All copies of a link see one folder: those of a campaign its own, on whichever host, and others
-//! that of this user on this host. Once a second each tells there how it fares and reads how many streams it is to have. The copy in the lowest slot that is
-//! held decides that for all of them with [`steer::LinkSteer`]; when it ends, the next one goes on
-//! with the streams that were told last. A copy that is alone steers itself: it sees more of its
-//! own streams than its reports tell.
+//! that of this user on this host. Once a second each tells there how it fares and reads how many
+//! streams it is to have. The copy in the lowest slot that is held decides that for all of them
+//! with [`steer::LinkSteer`]; when it ends, the next one goes on with the streams that were told
+//! last. A copy that is alone steers itself: it sees more of its own streams than its reports tell.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

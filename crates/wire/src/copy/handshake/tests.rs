@@ -125,14 +125,14 @@ fn other_programs_are_strangers() {
         &b""[..],
         b"TL",
         b"SSH-2.0-OpenSSH",
-        b"TLx\0\x03",
-        b"TLF\0\x03",
+        b"TLx\0\x04",
+        b"TLF\0\x04",
     ] {
         let error = far(bytes).unwrap_err().0;
         assert_eq!(error, HandshakeError::Stranger, "{bytes:?}");
     }
     assert!(matches!(
-        far(b"TLN\0\x03abc").unwrap_err().0,
+        far(b"TLN\0\x04abc").unwrap_err().0,
         HandshakeError::Codec(_)
     ));
 }
