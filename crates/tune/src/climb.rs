@@ -16,6 +16,7 @@
 use observe::{Setting, StreamCount, Then};
 use units::Rate;
 
+use crate::controls;
 use crate::history::History;
 use crate::packets;
 use crate::plan::{GAIN_MIN, Objective};
@@ -84,6 +85,8 @@ fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
     let full = rungs.last().is_some_and(|last| history.is_full(last));
     match brought_little(rungs) {
         _ if rungs.last().is_some_and(|last| harms(history, last)) => true,
+        // bbr sends at the rate that arrives: the queue of several says that no more will.
+        _ if full && rungs.len() > 1 && controls::climbing(history).is_some() => true,
         0 => false,
         count => full || count >= LEVEL_RUNGS,
     }

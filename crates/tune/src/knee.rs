@@ -4,6 +4,7 @@ use observe::StreamCount;
 
 use crate::choose::choose;
 use crate::climb;
+use crate::controls;
 use crate::history::History;
 use crate::lasting;
 use crate::plan::{Axis, Objective};
@@ -11,12 +12,13 @@ use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
 /// A number of streams between the last rung that stays below the knee and the first that reaches
-/// it; `None` when no power of two is left between them.
+/// it; `None` when no power of two is left between them, and of bbr, where a longer look at the few
+/// streams that it takes is worth more.
 pub(crate) fn between(history: &History) -> Option<Request> {
     let Objective::Knee { share } = history.plan.objective else {
         return None;
     };
-    if !history.plan.searches(Axis::Streams) {
+    if !history.plan.searches(Axis::Streams) || controls::climbing(history).is_some() {
         return None;
     }
     let (below, reaches) = around(history, share)?;
