@@ -14,7 +14,7 @@
 //! 8. **Fit** (`fit.rs`): windows that leave the path's queue alone.
 //! 9. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
 //! 10. **Moving** (`moving.rs`): what only other programs let their user set, one axis after the
-//!    other.
+//!     other.
 //! 11. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for
