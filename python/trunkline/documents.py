@@ -643,6 +643,8 @@ class TuneDocument(Record):
         cut_because: Why it ended before it had what it needed; absent when it had.
         drift: What changed on the path while it was measured: a sentence without a full stop;
             absent when nothing seems to have.
+        untried: What the budget left untried that might carry more: a sentence without a full stop;
+            absent when more streams had stopped to bring more.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
         samples: Everything that was tried, in order.
@@ -672,10 +674,11 @@ class TuneDocument(Record):
     cost: Cost
     cut_because: str | None
     drift: str | None
+    untried: str | None
     left_behind: str | None
     samples: list[Sample]
     _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "seed", "settings", "sysctl", "unpaced", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Objective(Record):
@@ -1018,6 +1021,8 @@ class Tune(Record):
         cut_because: Why it ended before it had what it needed; absent when it had.
         drift: What changed on the path while it was measured: a sentence without a full stop;
             absent when nothing seems to have.
+        untried: What the budget left untried that might carry more: a sentence without a full stop;
+            absent when more streams had stopped to bring more.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
         samples: Everything that was tried, in order.
@@ -1040,10 +1045,11 @@ class Tune(Record):
     cost: Cost
     cut_because: str | None
     drift: str | None
+    untried: str | None
     left_behind: str | None
     samples: list[Sample]
     _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "settings", "sysctl", "unpaced", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Run(Record):
@@ -3639,7 +3645,7 @@ class Asked(Record):
         streams: A fixed number of streams.
         streams_remembered: Streams to begin with, from memory of the host.
         window: Socket buffers of each stream.
-        congestion: Congestion control.
+        congestion: Congestion control: asked for, or found by a search on this path.
         rate_max_bits_per_second: The most that was to be sent over all streams together.
         gentle_added_rtt_max_seconds: The queueing delay that a gentle copy could add.
     """

@@ -73,8 +73,8 @@ pub(crate) fn larger(history: &History) -> Option<Request> {
     })
 }
 
-/// Whether a larger window was asked for and a buffer binds all the same: that of the far end, where
-/// a program sets only its own.
+/// Whether a larger window was asked for and a buffer binds all the same: that of the far end,
+/// where a program sets only its own.
 fn was_in_vain(history: &History) -> bool {
     let tried = history.taken_for(Purpose::Window);
     let mut tried = tried.iter();

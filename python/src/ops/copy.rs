@@ -8,8 +8,8 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CopyControl, CopyEvent, CopyObserver, CopyOptions, CopyRequest,
-    Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token, Transport, check_listed,
-    check_pattern,
+    Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token, Transport,
+    check_listed, check_pattern,
 };
 use trunkline::report;
 
