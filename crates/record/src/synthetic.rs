@@ -150,6 +150,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
     let answer = tune::Answer {
         recommended,
         unpaced: None,
+        own_control: None,
         limit_recommended: full(),
         default_sample: Some(0),
         limit_default: loss(),

@@ -48,6 +48,10 @@ pub struct Answer {
     /// What to use where streams cannot be paced; absent unless the recommendation is paced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unpaced: Option<Recommended>,
+    /// What to use where a program leaves the congestion control to the host; absent unless the
+    /// recommendation has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_control: Option<Recommended>,
     /// Which sample shows one stream with everything as the host has it, counted from 0: of several
     /// the one that counts; absent where none was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,7 +182,8 @@ impl Tune {
 
 impl From<&tune::Answer> for Answer {
     fn from(answer: &tune::Answer) -> Self {
-        let every = || tune::advice::for_setting(&answer.recommended.setting);
+        let own = answer.own_control.as_ref().map(|own| &own.setting);
+        let every = || tune::advice::for_setting(&answer.recommended.setting, own);
         let settings = match &answer.command {
             Some(command) => vec![ToolSetting::from(command)],
             None => every().iter().map(ToolSetting::from).collect(),
@@ -187,6 +192,7 @@ impl From<&tune::Answer> for Answer {
             settings,
             recommended: (&answer.recommended).into(),
             unpaced: answer.unpaced.as_ref().map(Recommended::from),
+            own_control: answer.own_control.as_ref().map(Recommended::from),
             default_sample: answer.default_sample,
             limit: answer.limit_recommended.clone(),
             limit_default: answer.limit_default.clone(),

@@ -9,7 +9,7 @@
 //! manual page; bbcp's `bbcp_Config.C` and `bbcp_Network.C`; FDT's `TCPTransportProvider.java`;
 //! rclone's documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
 
-use observe::{Direction, Setting, Window};
+use observe::{Direction, Setting, StreamCount, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate};
@@ -45,6 +45,11 @@ impl Tool {
         Tool::Fdt,
         Tool::Rclone,
     ];
+
+    /// Whether it sets the congestion control of its sockets, or has nothing to do with it.
+    fn sets_congestion(self) -> bool {
+        matches!(self, Tool::Iperf3 | Tool::Trunkline | Tool::Tc)
+    }
 
     /// Its name as people write it.
     pub fn name(self) -> &'static str {
@@ -106,18 +111,19 @@ impl SysctlLine {
     }
 }
 
-/// How each tool is told to use `setting`.
+/// How each tool is told to use `setting`; one that leaves the congestion control to the host gets
+/// `own_control` instead, where there is one.
 ///
 /// ```
 /// use observe::{Setting, StreamCount, Window};
 /// use units::Bytes;
 /// let setting = Setting::new(StreamCount::new(8).unwrap(), Window::Fixed(Bytes::from_kib(64)));
 /// let commands: Vec<String> =
-///     tune::advice::for_setting(&setting).into_iter().map(|advice| advice.command).collect();
+///     tune::advice::for_setting(&setting, None).into_iter().map(|advice| advice.command).collect();
 /// assert_eq!(commands[0], "iperf3 -c HOST -P 8 -w 65536");
 /// assert_eq!(commands[1], "globus-url-copy -p 8 -tcp-bs 65536 SOURCE_URL DESTINATION_URL");
 /// ```
-pub fn for_setting(setting: &Setting) -> Vec<Advice> {
+pub fn for_setting(setting: &Setting, own_control: Option<&Setting>) -> Vec<Advice> {
     let (is_paced, has_control) = (setting.pacing.is_some(), setting.congestion.is_some());
     let trunkline = [Tool::Trunkline].into_iter();
     let trunkline = trunkline.filter(|_| is_paced || has_control);
@@ -126,8 +132,32 @@ pub fn for_setting(setting: &Setting) -> Vec<Advice> {
         .into_iter()
         .chain(trunkline)
         .chain(tc)
-        .map(|tool| for_tool(tool, setting))
+        .map(|tool| match own_control {
+            Some(own) if !tool.sets_congestion() => for_host_control(tool, own, setting),
+            _ => for_tool(tool, setting),
+        })
         .collect()
+}
+
+/// How a tool without a flag for the congestion control is told to use the best that was found with
+/// the host's.
+fn for_host_control(tool: Tool, own: &Setting, recommended: &Setting) -> Advice {
+    let advice = for_tool(tool, own);
+    let control = recommended.congestion.as_deref().unwrap_or_default();
+    let control = format!(
+        "with the host's congestion control; root's `sysctl -w \
+         net.ipv4.tcp_congestion_control={control}` lets it do with {} of {control}",
+        match recommended.streams {
+            StreamCount::ONE => "1 stream".to_owned(),
+            streams => format!("{streams} streams"),
+        }
+    );
+    let notes = [advice.note, Some(control)];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    Advice {
+        note: Some(notes.join("; ")),
+        ..advice
+    }
 }
 
 /// How one tool is told to use `setting`.
@@ -143,7 +173,7 @@ pub fn for_tool(tool: Tool, setting: &Setting) -> Advice {
         Tool::Tc => tc(setting, &mut flags),
         Tool::Trunkline => trunkline(setting, &mut flags),
     }
-    if !matches!(tool, Tool::Iperf3 | Tool::Trunkline) {
+    if !tool.sets_congestion() {
         flags.without_congestion(setting);
     }
     if Tool::ALL.contains(&tool) && tool != Tool::Iperf3 {
@@ -401,7 +431,7 @@ mod tests {
             pacing: Some(Rate::from_bits_per_second(40_000_000)),
             ..setting(2, Window::Auto)
         };
-        let advice = for_setting(&setting);
+        let advice = for_setting(&setting, None);
         let commands: Vec<&str> = advice.iter().map(|one| one.command.as_str()).collect();
         assert_eq!(commands[0], "iperf3 -c HOST -P 2 --fq-rate 40000000");
         assert_eq!(
@@ -417,12 +447,41 @@ mod tests {
             assert!(note.contains("let tc pace it"), "{one:?}");
         }
         assert_eq!(
-            for_setting(&Setting {
-                pacing: None,
-                ..setting
-            })
+            for_setting(
+                &Setting {
+                    pacing: None,
+                    ..setting
+                },
+                None
+            )
             .len(),
             6
+        );
+    }
+
+    #[test]
+    fn a_tool_that_leaves_the_control_to_the_host_gets_the_best_with_that() {
+        let bbr = Setting {
+            congestion: Some("bbr".to_owned()),
+            ..setting(1, Window::Auto)
+        };
+        let own = setting(16, Window::Auto);
+        let advice = for_setting(&bbr, Some(&own));
+        assert_eq!(advice[0].command, "iperf3 -c HOST -P 1 -C bbr");
+        assert_eq!(
+            advice[1].command,
+            "globus-url-copy -p 16 SOURCE_URL DESTINATION_URL"
+        );
+        let note = advice[1].note.as_deref().unwrap_or_default();
+        assert!(
+            note.contains("tcp_congestion_control=bbr") && note.contains("1 stream of bbr"),
+            "{note}"
+        );
+        let trunkline = advice.last().unwrap();
+        assert!(
+            trunkline.command.contains("-P 1 -C bbr"),
+            "{}",
+            trunkline.command
         );
     }
 
@@ -454,7 +513,7 @@ mod tests {
                 .any(|note| note.contains("tcp_congestion_control=bbr")),
             "{notes:?}"
         );
-        let last = for_setting(&setting).pop().unwrap();
+        let last = for_setting(&setting, None).pop().unwrap();
         assert_eq!(
             last.command,
             "trunkline copy -P 2 -C bbr HOST:SOURCE DESTINATION"

@@ -14,7 +14,12 @@ use crate::tuning::{Sample, Standing};
 
 /// The recommendation; `None` when nothing carried data.
 pub(crate) fn choose(history: &History) -> Option<Choice> {
-    among(history, &standing::standings(history), |_| true)
+    choose_where(history, |_| true)
+}
+
+/// The recommendation among the settings that `may` be used.
+pub(crate) fn choose_where(history: &History, may: impl Fn(&Setting) -> bool) -> Option<Choice> {
+    among(history, &standing::standings(history), may)
 }
 
 /// What would be recommended if every sample that counts lasted as it was seen.
@@ -25,12 +30,6 @@ pub(crate) fn choose_as_shown(history: &History) -> Option<Choice> {
     };
     let standings = standing::standings(history).into_iter().map(believed);
     among(history, &standings.collect::<Vec<_>>(), |_| true)
-}
-
-/// The recommendation where streams cannot be paced.
-pub(crate) fn choose_unpaced(history: &History) -> Option<Choice> {
-    let standings = standing::standings(history);
-    among(history, &standings, |setting| setting.pacing.is_none())
 }
 
 fn among(

@@ -1,6 +1,6 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, SamplePlan, Target, TargetError, Then, Verdict, Watch};
+use observe::{Fault, SamplePlan, Setting, Target, TargetError, Then, Verdict, Watch};
 
 use crate::choose::counted_goodput;
 use crate::climb;
@@ -155,17 +155,24 @@ fn answer(
     let sample = &history.samples[chosen.sample];
     let default_sample = explain::default(history);
     let default = default_sample.map_or(sample, |index| &history.samples[index]);
-    let paced = chosen.setting.pacing.is_some();
+    let own = &history.plan.base.congestion;
+    let best_where = |may: &dyn Fn(&Setting) -> bool| {
+        let choice = strategy.choose_where(history, may)?;
+        recommended(history, choice)
+    };
     Ok(Answer {
         limit_recommended: verdict(history, sample),
         default_sample,
         limit_default: verdict(history, default),
         host_advice: host_advice(history),
         command: target.command(&chosen.setting),
-        unpaced: strategy
-            .choose_unpaced(history)
-            .filter(|_| paced)
-            .and_then(|choice| recommended(history, choice)),
+        unpaced: chosen
+            .setting
+            .pacing
+            .and_then(|_| best_where(&|setting| setting.pacing.is_none())),
+        own_control: (chosen.setting.congestion != *own)
+            .then(|| best_where(&|one| one.congestion == *own && one.pacing.is_none()))
+            .flatten(),
         recommended: chosen,
     })
 }

@@ -21,7 +21,9 @@
 //! one, the stage is over. What is recommended was always sampled: models say where to look, and
 //! what to distrust, but not what to use.
 
-use crate::choose::{choose, choose_unpaced};
+use observe::Setting;
+
+use crate::choose::{choose, choose_where};
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
 use crate::{
@@ -59,7 +61,7 @@ impl Strategy for Staged {
         choose(history)
     }
 
-    fn choose_unpaced(&self, history: &History) -> Option<Choice> {
-        choose_unpaced(history)
+    fn choose_where(&self, history: &History, may: &dyn Fn(&Setting) -> bool) -> Option<Choice> {
+        choose_where(history, may)
     }
 }

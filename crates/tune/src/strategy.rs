@@ -23,9 +23,10 @@ pub trait Strategy {
     /// The best of what was sampled; `None` when nothing arrived in any sample.
     fn choose(&self, history: &History) -> Option<Choice>;
 
-    /// The same where streams cannot be paced; `None` of a strategy that paces none.
-    fn choose_unpaced(&self, history: &History) -> Option<Choice> {
-        let _ = history;
+    /// The same among the settings that `may` be used: without pacing, with the host's own
+    /// congestion control; `None` of a strategy that varies neither.
+    fn choose_where(&self, history: &History, may: &dyn Fn(&Setting) -> bool) -> Option<Choice> {
+        let _ = (history, may);
         None
     }
 }

@@ -101,6 +101,9 @@ pub struct Answer {
     pub recommended: Recommended,
     /// What to use where streams cannot be paced; `None` unless the recommendation is paced.
     pub unpaced: Option<Recommended>,
+    /// What to use where a program leaves the congestion control to the host; `None` unless the
+    /// recommendation has another one than was asked for.
+    pub own_control: Option<Recommended>,
     /// What limits the recommended setting.
     pub limit_recommended: Verdict,
     /// Which sample shows one stream with everything as the host has it: of several the one that

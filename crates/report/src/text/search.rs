@@ -103,6 +103,7 @@ pub fn tune(tune: &Tune) -> Vec<String> {
 fn reasons(tune: &Tune, answer: &Answer) -> Vec<String> {
     let mut sentences = vec![sentence(&answer.recommended.because)];
     sentences.extend(answer.unpaced.as_ref().map(unpaced));
+    sentences.extend(answer.own_control.as_ref().map(own_control));
     sentences.push(cause("It is", &answer.limit));
     sentences.extend(default_limit(tune, answer));
     sentences.extend(cost_in_delay(&answer.recommended));
@@ -114,6 +115,14 @@ fn unpaced(unpaced: &Recommended) -> String {
         "Where streams cannot be paced: {}. {}",
         recommended(unpaced),
         sentence(&unpaced.because)
+    )
+}
+
+fn own_control(own: &Recommended) -> String {
+    format!(
+        "Where a program leaves the congestion control to the host: {}; `--axes streams,window` searches for the best \
+         of it.",
+        recommended(own)
     )
 }
 
