@@ -626,6 +626,8 @@ class TuneDocument(Record):
         recommended: What to use.
         unpaced: What to use where streams cannot be paced; absent unless the recommendation is
             paced.
+        own_control: What to use where a program leaves the congestion control to the host; absent
+            unless the recommendation has another one.
         default_sample: Which sample shows one stream with everything as the host has it, counted
             from 0: of several the one that counts; absent where none was taken.
         limit: The cause; of several that look the same, the likeliest.
@@ -662,6 +664,7 @@ class TuneDocument(Record):
     objective: Objective
     recommended: Recommended | None
     unpaced: Recommended | None
+    own_control: Recommended | None
     default_sample: int | None
     limit: Limit | None
     limit_or: list[Limit] | None
@@ -677,8 +680,8 @@ class TuneDocument(Record):
     untried: str | None
     left_behind: str | None
     samples: list[Sample]
-    _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Objective(Record):
@@ -1004,6 +1007,8 @@ class Tune(Record):
         recommended: What to use.
         unpaced: What to use where streams cannot be paced; absent unless the recommendation is
             paced.
+        own_control: What to use where a program leaves the congestion control to the host; absent
+            unless the recommendation has another one.
         default_sample: Which sample shows one stream with everything as the host has it, counted
             from 0: of several the one that counts; absent where none was taken.
         limit: The cause; of several that look the same, the likeliest.
@@ -1033,6 +1038,7 @@ class Tune(Record):
     objective: Objective
     recommended: Recommended | None
     unpaced: Recommended | None
+    own_control: Recommended | None
     default_sample: int | None
     limit: Limit | None
     limit_or: list[Limit] | None
@@ -1048,8 +1054,8 @@ class Tune(Record):
     untried: str | None
     left_behind: str | None
     samples: list[Sample]
-    _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Run(Record):
