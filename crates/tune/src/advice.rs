@@ -118,8 +118,8 @@ impl SysctlLine {
 /// use observe::{Setting, StreamCount, Window};
 /// use units::Bytes;
 /// let setting = Setting::new(StreamCount::new(8).unwrap(), Window::Fixed(Bytes::from_kib(64)));
-/// let commands: Vec<String> =
-///     tune::advice::for_setting(&setting, None).into_iter().map(|advice| advice.command).collect();
+/// let every = tune::advice::for_setting(&setting, None);
+/// let commands: Vec<String> = every.into_iter().map(|advice| advice.command).collect();
 /// assert_eq!(commands[0], "iperf3 -c HOST -P 8 -w 65536");
 /// assert_eq!(commands[1], "globus-url-copy -p 8 -tcp-bs 65536 SOURCE_URL DESTINATION_URL");
 /// ```

@@ -120,8 +120,8 @@ fn unpaced(unpaced: &Recommended) -> String {
 
 fn own_control(own: &Recommended) -> String {
     format!(
-        "Where a program leaves the congestion control to the host: {}; `--axes streams,window` searches for the best \
-         of it.",
+        "Where a program leaves the congestion control to the host: {}; \
+         `--axes streams,window` searches for the best of it.",
         recommended(own)
     )
 }
