@@ -157,6 +157,9 @@ def test_documents_say_what_they_lack(measured):
     document = measured.document
     with pytest.raises(AttributeError, match="did you mean `goodput_bits_per_second`"):
         document.goodput_bits_per_secnd
+    with pytest.raises(AttributeError, match="there are: ") as unknown:
+        document.zzz
+    assert str(unknown.value).count("seed,") == 1
     with pytest.raises(AttributeError, match="cannot be changed"):
         document.goodput_bits_per_second = 1
     assert "goodput_bits_per_second" in dir(document)

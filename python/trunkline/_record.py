@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 __all__ = ["Record"]
@@ -32,7 +32,7 @@ class Record:
             return _wrapped(data[key], self._records.get(key))
         if key in self._optional:
             return None
-        raise AttributeError(_unknown(type(self).__name__, name, [*data, *self._optional]))
+        raise AttributeError(_unknown(type(self).__name__, name, {*data, *self._optional}))
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refused: a document is what was seen."""
@@ -86,7 +86,7 @@ def _wrapped(value: Any, record: str | None) -> Any:
     return value
 
 
-def _unknown(kind: str, name: str, known: list[str]) -> str:
+def _unknown(kind: str, name: str, known: Collection[str]) -> str:
     near = difflib.get_close_matches(name, known, 1)
     meant = f"; did you mean `{near[0]}`?" if near else f"; there are: {', '.join(sorted(known))}"
     return f"{kind} has no `{name}`{meant}"
