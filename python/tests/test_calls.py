@@ -40,7 +40,9 @@ def test_each_operation_gives_its_document():
     ]
     tuned = tl.tune("sim:slac-cern", streams_max=16, history=False)
     assert tuned.kept is None
-    assert 1 < tuned.document.recommended.streams <= 16
+    assert tuned.document.recommended.streams <= 16
+    assert tuned.document.recommended.congestion == "bbr"
+    assert 1 < tuned.document.own_control.streams <= 16
     assert "trunkline" in tuned.document.settings[0].tool or tuned.document.settings
     predicted = tl.predict("slac-cern", window="64k", streams=[1, 8])
     assert [point.streams for point in predicted.document.points] == [1, 8]
