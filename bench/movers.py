@@ -167,6 +167,7 @@ def cell_of(recommended, mover):
         cell["-w"] = recommended["window"]
     moving = recommended.get("moving", {})
     cell["--requests"], cell["--block"] = moving.get("pipelining"), moving.get("block_bytes")
+    cell["-C"] = recommended.get("congestion")
     return {flag: value for flag, value in cell.items() if value is not None or flag in GRIDS[mover]}
 
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use trunkline::measure::{SamplePlan, Setting, StreamCount, Window};
 use trunkline::record::{Demo as Body, LabelledRun, Published, Run};
-use trunkline::tune::{Ended, TunePlan};
+use trunkline::tune::{Controls, Ended, TunePlan};
 use trunkline::units::{Bytes, Span};
 use trunkline::{Cancel, Document, Target};
 
@@ -71,7 +71,11 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     for row in rows() {
         runs.push(usual(&mut target, &row, &cancel, &mut progress)?);
     }
-    let plan = TunePlan::default();
+    // Streams and windows alone, as in the settings that it is compared with.
+    let plan = TunePlan {
+        controls: Controls::Kept,
+        ..TunePlan::default()
+    };
     let tuned = trunkline::tune(&mut target, &plan, &cancel, &mut |event| progress.on(event))?;
     let answer = match &tuned.tuning.ended {
         Ended::Found(answer) | Ended::Cut(answer, _) => answer,
