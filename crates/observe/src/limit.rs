@@ -251,6 +251,8 @@ pub struct Context {
     /// The rate that the run's own setting gave each stream at the most, where nothing else is
     /// sought than what this run shows.
     pub pacing: Option<Rate>,
+    /// The congestion control that the run's own setting names.
+    pub congestion: Option<String>,
     /// Other numbers of streams with everything else the same.
     pub by_streams: Vec<OtherCount>,
     /// The same setting with its sending rate paced, or one stream of it.
@@ -264,6 +266,7 @@ impl Context {
     pub fn alone(setting: &Setting) -> Self {
         Context {
             pacing: setting.pacing,
+            congestion: setting.congestion.clone(),
             ..Context::default()
         }
     }

@@ -74,8 +74,11 @@ fn queue(evidence: &Evidence<'_>) -> String {
 }
 
 /// That the figures of one stream in a short run cannot last: if it went on losing so much, it
-/// would carry far less.
+/// would carry far less. Losses do not bound bbr in this way.
 fn holds_slow_start(evidence: &Evidence<'_>, share: f64) -> Option<String> {
+    if evidence.context.congestion.as_deref() == Some("bbr") {
+        return None;
+    }
     let together = evidence.loss_for_rate()? * TOGETHER < share;
     let kept = Rate::from_f64(evidence.mathis()?);
     (together && evidence.streams() == 1 && !evidence.is_long()).then(|| {

@@ -13,6 +13,7 @@ pub(crate) fn context(history: &History, sample: &Sample) -> Context {
     Context {
         // What a search seeks is the path's limit, and its pacing was chosen for that.
         pacing: None,
+        congestion: sample.setting.congestion.clone(),
         best_seen: history.rate_best(),
         plateau: climb::plateau(history),
         rtt_min: history.rtt_min(),

@@ -72,6 +72,12 @@ fn a_short_run_whose_losses_cannot_go_on_says_so() {
     let text = because(None);
     let told = "a stream that goes on losing so much carries no more than 464 kbit/s, so these figures still hold slow start";
     assert!(text.contains(told), "{text}");
+    let bbr = Context {
+        congestion: Some("bbr".to_owned()),
+        ..Context::default()
+    };
+    let text = diagnose(&slow_start(), &bbr).because;
+    assert!(!text.contains("slow start"), "{text}");
     let mut long = slow_start();
     long.directions[0].steady.to = Time::ZERO + Span::from_secs(100);
     let text = diagnose(&long, &Context::default()).because;
