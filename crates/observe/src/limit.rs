@@ -251,7 +251,7 @@ pub struct Context {
     /// The rate that the run's own setting gave each stream at the most, where nothing else is
     /// sought than what this run shows.
     pub pacing: Option<Rate>,
-    /// The congestion control that the run's own setting names.
+    /// The congestion control of the run, where its setting names one or the sender said it.
     pub congestion: Option<String>,
     /// Other numbers of streams with everything else the same.
     pub by_streams: Vec<OtherCount>,

@@ -10,10 +10,11 @@ use crate::tuning::Sample;
 
 /// Everything that is known beside `sample` itself.
 pub(crate) fn context(history: &History, sample: &Sample) -> Context {
+    let used = sample.observation.congestion_used.clone();
     Context {
         // What a search seeks is the path's limit, and its pacing was chosen for that.
         pacing: None,
-        congestion: sample.setting.congestion.clone(),
+        congestion: sample.setting.congestion.clone().or(used),
         best_seen: history.rate_best(),
         plateau: climb::plateau(history),
         rtt_min: history.rtt_min(),
