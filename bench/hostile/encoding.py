@@ -98,7 +98,7 @@ RIGHTS = fields(read=BOOL, write=BOOL)
 NEAR_HELLO = fields(software=TEXT, key_name=TEXT, proof=raw(32))
 FAR_HELLO = fields(software=TEXT, rights=RIGHTS, proof=raw(32))
 REFUSAL = fields(what=TEXT, hint=maybe(TEXT))
-NO_PLACE = fields(what=TEXT, ahead=U)
+NO_PLACE = fields(what=TEXT, ahead=U, seconds=maybe(U))
 
 SELECTION = fields(rules=several(fields(leaves_out=BOOL, pattern=TEXT)), listed=maybe(several(BYTES)))
 OPENING = fields(
@@ -122,7 +122,8 @@ MESSAGE = one_of(
     Received=several(RANGE), Damaged=RANGE, FileEnds=several(U), Published=several(PUBLISHED), Failed=PROBLEM,
     LeftOut=fields(name=TEXT, problem=PROBLEM), Complete=NOTHING, Streams=U, RateMax=maybe(U), Alive=ACTIVITY, Sending=SENDING,
     Cancel=NOTHING, Bye=NOTHING, ReadBack=fields(file=U, parts=PARTS, is_all=BOOL),
-    Removed=several(fields(name=BYTES, is_folder=BOOL)), FixedStreams=maybe(U), SharedStreams=maybe(U))
+    Removed=several(fields(name=BYTES, is_folder=BOOL)), FixedStreams=maybe(U), SharedStreams=maybe(U),
+    ServerBounds=fields(rate=maybe(U), streams=maybe(U)))
 
 TIMES = ("disk", "network", "idle", "held", "computed", "queued", "flush", "processor", "host_busy")
 ALIVE = "Alive", dict.fromkeys(("nanoseconds", "streams", "bytes", "processors", *TIMES), 0)

@@ -49,6 +49,8 @@ def turns():
         yield told(f"{name} of a sender", says(wanted, message), told="for the other end to say")
     yield told("RateMax of a far end", says(("RateMax", 1)), told="for the other end to say")
     yield told("FixedStreams of a far end", says(("FixedStreams", 1)), told="for the other end to say")
+    bounds = "ServerBounds", {"rate": 1, "streams": 1}
+    yield told("ServerBounds of a sender", says(bounds), told="for the other end to say")
     yield told("SharedStreams of a sender", says(("SharedStreams", 1)), told="for the other end to say")
     yield told("Bye before the end", says(("Bye", None)), told="still to be done")
     yield told("entries before the opening is answered", says(wanted, opened=False), told="not open yet")

@@ -1,6 +1,7 @@
 """Streams and pieces of a hostile holder of a token."""
 
 import os
+import threading
 import time
 
 import blake3
@@ -47,6 +48,11 @@ def streams():
     yield holder("300 streams of one conversation", many_streams, finding="F10")
     yield holder("two copies that tell nonsense of their streams", nonsense)
     yield holder("a copy beside another one that fixes its number", fixed)
+    bounds = "rate=16M streams=2"
+    yield holder("a sender that does not keep to its rate", too_fast, line=bounds)
+    yield holder("a sender that does not keep to its streams", too_many, line=bounds, long=True)
+    yield holder("two copies of a token that bounds them", halves, line=bounds)
+    yield holder("one copy more than the streams of a token", waits, line=bounds)
 
     def bad_piece(name, send, size=1 << 20):
         def play(stage, server, near):
@@ -233,6 +239,78 @@ def nonsense(stage, server, near):
     nears[1].control.close()
     near.control.say(ALIVE)
     left_alone(near)
+
+
+def bounds_of(near, seconds=20):
+    return near.control.hear("ServerBounds", seconds=seconds)[1]
+
+
+def too_fast(stage, server, near):
+    """64 pieces of 1 MiB, which take 30 s at the rate of the token, as fast as they go."""
+    near.open("Put", "new")
+    assert bounds_of(near) == {"rate": 16_000_000, "streams": 2}
+    size = 64 << 20
+    near.control.say(("Entries", [entry("a", size)]), ("EntriesEnd", {"count": 1, "bytes": size, "linked": 0}))
+    near.control.hear("Wants")
+    line, came, end = near.stream(), [], time.monotonic() + 8
+    sender = threading.Thread(target=flood, args=(line, size), daemon=True)
+    sender.start()
+    while (left := end - time.monotonic()) > 0:
+        try:
+            came += near.control.hear("Received", seconds=left)[1]
+        except Ended as ended:
+            if not is_late(ended):
+                raise
+        near.control.say(ALIVE)
+    taken = sum(one["length"] for one in came)
+    assert taken >> 20 <= 20, f"{taken} bytes in 8 s"
+    assert taken, "nothing is taken"
+
+
+def flood(line, size):
+    try:
+        for at in range(0, size, 1 << 20):
+            line.send(proving.piece(0, bytes(1 << 20), at, size))
+    except (Ended, OSError):
+        pass
+
+
+def too_many(stage, server, near):
+    begin(near, 1 << 20)
+    lines = [near.stream(number) for number in range(6)]
+
+    def ended():
+        near.control.say(ALIVE)
+        return sum(line.is_closed_within(0.1) for line in lines) >= 4
+
+    until(ended, 60, "streams that are too many stay")
+
+
+def halves(stage, server, near):
+    """Both may have as much, and the one that is left has all."""
+    other = server.near()
+    for number, one in enumerate((near, other)):
+        one.open("Put", "new", copy=bytes([number]) * 16)
+    assert bounds_of(other) == {"rate": 8_000_000, "streams": 1}
+    assert bounds_of(near)["rate"] == 16_000_000
+    near.control.say(ALIVE)
+    assert bounds_of(near) == {"rate": 8_000_000, "streams": 1}
+    other.close()
+    near.control.say(ALIVE)
+    assert bounds_of(near) == {"rate": 16_000_000, "streams": 2}
+
+
+def waits(stage, server, near):
+    """Each copy has a stream at least, so there are no more copies than streams."""
+    other = server.near()
+    for number, one in enumerate((near, other)):
+        one.open("Put", "new", copy=bytes([number]) * 16)
+    try:
+        server.near().open("Put", "new", copy=bytes([9]) * 16)
+    except Ended as ended:
+        assert "2 copies" in str(ended), ended
+    else:
+        raise AssertionError("it has a place")
 
 
 def fixed(stage, server, near):

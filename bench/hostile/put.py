@@ -211,6 +211,8 @@ def turns():
     yield put("a part of more streams than u16 has", takes(b"\0\0\0\x05\x15\x01\xff\xff\x7f"), told="cannot be read")
     yield put("parts of any number of streams", any_parts, code=0)
     yield put("parts that change 20,000 times", many_parts, code=0, options=["-v"])
+    yield put("bounds of any numbers", any_bounds, code=0)
+    yield put("bounds that change 20,000 times", many_bounds, code=0, options=["-v"])
     yield put("another part beside a number that was asked for", many_parts, code=0, options=["--streams", "2"], check=has_two)
 
 
@@ -234,6 +236,30 @@ def many_parts(stage, far, control):
     opened(control)
     for number in range(20_000):
         control.say(("SharedStreams", 1 + number % 128))
+    entries(control)
+    control.say(("Wants", [("Nothing", number) for number in range(3)]))
+    completes(stage, far, control)
+
+
+def bounds(rate, streams):
+    return "ServerBounds", {"rate": rate, "streams": streams}
+
+
+def any_bounds(stage, far, control):
+    """Numbers of streams that no copy may have bound nothing; the last bounds hold."""
+    opened(control)
+    for rate, streams in ((0, 0), (1, 1), ((1 << 64) - 1, 65_535), (None, None), (0, 128), ((1 << 64) - 1, None)):
+        control.say(bounds(rate, streams))
+    entries(control)
+    control.say(("Wants", [("Nothing", 0), ("Whole", FILE), ("Nothing", 2)]))
+    takes_all(far, control)
+    completes(stage, far, control)
+
+
+def many_bounds(stage, far, control):
+    opened(control)
+    for number in range(20_000):
+        control.say(bounds(number * 1_000, 1 + number % 128))
     entries(control)
     control.say(("Wants", [("Nothing", number) for number in range(3)]))
     completes(stage, far, control)

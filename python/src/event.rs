@@ -216,10 +216,11 @@ impl From<&CopyEvent> for Progress {
                 at,
                 why,
                 ahead,
-                retry_in,
+                place_in,
+                ..
             } => P {
                 number: Some((*ahead).into()),
-                left_seconds: Some(seconds(*retry_in)),
+                left_seconds: place_in.map(seconds),
                 ..P::words("queued", why.as_str()).at(*at)
             },
             CopyEvent::Lost { at, why, retry_in } => P {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use observe::{Limit, StreamCount};
-use steer::online::{Activity, Interval, Online, OnlinePlan, Streams};
+use steer::online::{Activity, Interval, Online, OnlinePlan, RateMax, Streams};
 use steer::{LinkCopy, LinkSteer};
 use steering_bench::rules::{Fts3, Globus, plan};
 use units::{Bytes, Rate, Span};
@@ -290,7 +290,7 @@ impl Seen {
         Interval {
             length,
             streams: of_copy,
-            rate_max: is_bound.then(|| Rate::of(of_copy.arrived, length)),
+            rate_max: RateMax::lower(is_bound.then(|| Rate::of(of_copy.arrived, length)), None),
             sender,
             receiver,
             ..Interval::default()

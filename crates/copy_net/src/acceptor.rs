@@ -139,6 +139,20 @@ impl Handler {
         }
     }
 
+    fn copies_max(&self, holder: &KeyName) -> Option<u16> {
+        match self {
+            Handler::Copies(copies) => copies.copies_max(holder),
+            Handler::Channels(_) => None,
+        }
+    }
+
+    fn time_left(&self) -> Vec<(KeyName, Option<Span>)> {
+        match self {
+            Handler::Copies(copies) => copies.time_left(),
+            Handler::Channels(_) => Vec::new(),
+        }
+    }
+
     pub(super) fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         match self {
             Handler::Copies(copies) => copies.rejected(peer, reason),
@@ -379,16 +393,12 @@ impl Acceptor {
     fn full(&self, place: Place, holder: &KeyName) -> Option<Rejection> {
         let limits = &self.shared.limits;
         let (is_full, is_own_full) = (self.free(place) == 0, self.is_own_full(place, holder));
-        let name = holder.clone();
+        let (name, own) = (holder.clone(), self.own_most(place, holder));
         match place {
             Place::Copy if is_full => Some(Rejection::Busy(limits.conversations)),
             Place::Session if is_full => Some(Rejection::BusyRemote(limits.remotes)),
-            Place::Copy if is_own_full => {
-                Some(Rejection::BusyName(name, limits.conversations_per_name))
-            }
-            Place::Session if is_own_full => {
-                Some(Rejection::BusyRemoteName(name, limits.remotes_per_name))
-            }
+            Place::Copy if is_own_full => Some(Rejection::BusyName(name, own)),
+            Place::Session if is_own_full => Some(Rejection::BusyRemoteName(name, own)),
             Place::Copy | Place::Session => None,
         }
     }
@@ -405,12 +415,49 @@ impl Acceptor {
 
     /// Whether a name has all places that one may have.
     fn is_own_full(&self, place: Place, holder: &KeyName) -> bool {
-        let most = match place {
-            Place::Copy => self.shared.limits.conversations_per_name,
-            Place::Session => self.shared.limits.remotes_per_name,
-        };
+        self.own_taken(place, holder) >= self.own_most(place, holder)
+    }
+
+    /// Places that a name may have.
+    fn own_most(&self, place: Place, holder: &KeyName) -> usize {
+        let limits = &self.shared.limits;
+        match place {
+            Place::Copy => {
+                let own = self.shared.handler.copies_max(holder);
+                own.map_or(limits.conversations_per_name, usize::from)
+            }
+            Place::Session => limits.remotes_per_name,
+        }
+    }
+
+    /// Places that a name has.
+    fn own_taken(&self, place: Place, holder: &KeyName) -> usize {
         let alike = self.sessions.iter().filter(|one| one.place == place);
-        alike.filter(|one| one.holder == *holder).count() >= most
+        alike.filter(|one| one.holder == *holder).count()
+    }
+
+    /// Until a place may be free for a copy of that name with so many others before it, by what the
+    /// running ones have left; none where that is not known.
+    fn until_free(&self, name: &KeyName, ahead: usize) -> Option<Span> {
+        let all = self.shared.handler.time_left();
+        let end_of = |nth: usize, is_in: &dyn Fn(&KeyName) -> bool| {
+            let known = all.iter().filter(|(holder, _)| is_in(holder));
+            let mut known: Vec<Span> = known.filter_map(|(_, left)| *left).collect();
+            known.sort();
+            known.get(nth).copied()
+        };
+        let (own, most) = (
+            self.own_taken(Place::Copy, name),
+            self.own_most(Place::Copy, name),
+        );
+        let free = self.free(Place::Copy);
+        let waits_for_own = own >= most;
+        let waits_for_any = ahead >= free;
+        let own_end = waits_for_own.then(|| end_of(own - most, &|holder| holder == name));
+        let any_end = waits_for_any.then(|| end_of(ahead - free, &|_| true));
+        // Both have to end; one that is not known leaves all unknown.
+        let ends: Option<Vec<Span>> = [own_end, any_end].into_iter().flatten().collect();
+        ends?.into_iter().max()
     }
 
     /// A copy that has to wait gets a ticket, and places go to those who asked first.
@@ -422,10 +469,14 @@ impl Acceptor {
         let full = self.full(Place::Copy, name);
         let turn = || (ahead >= self.free(Place::Copy)).then_some(Rejection::Queued(ahead));
         let refused = full.or_else(turn).map(|reason| {
-            let ahead = u16::try_from(ahead).unwrap_or(u16::MAX);
-            let what = reason.to_string();
+            let left = self.until_free(name, ahead);
+            let told = NoPlace {
+                what: reason.to_string(),
+                ahead: u16::try_from(ahead).unwrap_or(u16::MAX),
+                seconds: left.map(|left| left.as_secs_f64().ceil() as u32),
+            };
             Refused {
-                told: no_place(&NoPlace { what, ahead }),
+                told: no_place(&told),
                 is_news: queue.wait(name, address, now),
                 reason,
             }

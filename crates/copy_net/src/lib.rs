@@ -49,6 +49,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use sockets::random;
+use units::Span;
 use wire::copy::{Admitted, Key, KeyName, Rights, Secret};
 use wire::third_party::Order;
 
@@ -94,6 +95,19 @@ pub trait CopyHandler: Send + Sync {
     /// the name that they were granted to.
     fn holder(&self, name: &KeyName) -> KeyName {
         name.clone()
+    }
+
+    /// Conversations at the same time under that name, where they are bounded for it alone;
+    /// otherwise [`AcceptLimits::conversations_per_name`] holds.
+    fn copies_max(&self, holder: &KeyName) -> Option<u16> {
+        let _ = holder;
+        None
+    }
+
+    /// How long each of the conversations still takes, by the name whose place it has; none where
+    /// that is not known.
+    fn time_left(&self) -> Vec<(KeyName, Option<Span>)> {
+        Vec::new()
     }
 
     /// A connection was rejected.

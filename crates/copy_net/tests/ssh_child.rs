@@ -245,7 +245,7 @@ fn error_of(name: &str, script: &str) -> SshError {
 }
 
 const ANSWER: &str =
-    r#"{"trunkline_copy":4,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
+    r#"{"trunkline_copy":5,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
 
 #[test]
 fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {

@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
-use crate::{Setting, StreamCount};
+use crate::{Observation, StreamCount};
 
 /// What can bound the goodput of a run, or the rate of a copy.
 #[derive(
@@ -262,11 +262,13 @@ pub struct Context {
 }
 
 impl Context {
-    /// What is known of a run by itself: what it was asked for.
-    pub fn alone(setting: &Setting) -> Self {
+    /// What is known of a run by itself: what it was asked for, and the congestion control that the
+    /// sending host chose where it was not asked for.
+    pub fn alone(seen: &Observation) -> Self {
+        let asked = seen.setting.congestion.clone();
         Context {
-            pacing: setting.pacing,
-            congestion: setting.congestion.clone(),
+            pacing: seen.setting.pacing,
+            congestion: asked.or_else(|| seen.congestion_used.clone()),
             ..Context::default()
         }
     }

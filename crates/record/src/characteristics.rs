@@ -133,7 +133,7 @@ impl From<&observe::ProbeSeries> for RoundTripsIdle {
 /// The run with what limited it.
 fn judged(seen: &observe::Observation) -> Run {
     let summary = seen.summary();
-    let verdict = diagnose(&summary, &Context::alone(&seen.setting));
+    let verdict = diagnose(&summary, &Context::alone(seen));
     Run::new(seen, &summary, Some(&verdict))
 }
 

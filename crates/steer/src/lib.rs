@@ -5,14 +5,17 @@
 //!   leave.
 //! - [`LinkSteer`] does so for all copies that share a link.
 //! - [`Bucket`] keeps many threads to one rate.
+//! - [`max_min`] divides what copies may have together.
 //!
 //! There is no clock here: callers pass the time that has passed.
 
 mod bucket;
 mod link;
+mod max_min;
 pub mod online;
 pub mod scavenger;
 
 pub use bucket::{Bucket, Turn, stream_pacing};
 pub use link::{LinkCopy, LinkReport, LinkSteer, REPORT_LAG, REPORT_PERIOD};
+pub use max_min::max_min;
 pub use scavenger::{Allowance, Scavenger, StreamReading};

@@ -25,7 +25,7 @@ mod prior;
 mod steer;
 
 pub use activity::Activity;
-pub use interval::{Interval, Meter, Streams};
+pub use interval::{Interval, Meter, RateMax, SetBy, Streams};
 pub use limited::Limited;
 pub use plan::OnlinePlan;
 pub use prior::streams_for;

@@ -195,7 +195,7 @@ fn patiently(
 
 fn judged(seen: Observation) -> Measured {
     let summary = seen.summary();
-    let verdict = diagnose(&summary, &Context::alone(&seen.setting));
+    let verdict = diagnose(&summary, &Context::alone(&seen));
     let figures = CellFigures::of(&seen, Some(verdict.limit));
     Measured {
         seen,

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copy::{CopyDirection, Message, NoPlace, Opening, Problem, ProblemKind, Speaker};
+use wire::copy::{CopyDirection, Message, Opening, Problem, ProblemKind, Speaker};
 
 use self::connect::Connector;
 use self::controller::Controller;
@@ -111,11 +111,12 @@ fn repeat(
             SessionEnd::Cancelled => return Err(cancelled(stats)),
             SessionEnd::NoPlace(no_place) => {
                 let (at, retry_in) = (stats.now(), QUEUE_PAUSE.into());
-                let NoPlace { what: why, ahead } = no_place;
+                let place_in = no_place.seconds.map(|left| Span::from_secs(left.into()));
                 stats.tell(&CopyEvent::Queued {
                     at,
-                    why,
-                    ahead,
+                    why: no_place.what,
+                    ahead: no_place.ahead,
+                    place_in,
                     retry_in,
                 });
                 if !wait(QUEUE_PAUSE, stats) {

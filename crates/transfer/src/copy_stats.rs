@@ -14,6 +14,7 @@ use units::{Bytes, Rate, Span, Time};
 use wire::copy::{self, Entry, Kind, Message, Name, Problem, ProblemKind, Removed};
 
 use self::rate_history::RateHistory;
+use crate::budget::{BudgetUser, CopyShare};
 use crate::peer_links::LinkMember;
 use crate::problems::{problem, with_hint};
 use crate::{
@@ -42,6 +43,8 @@ pub(crate) struct CopyStats<'a> {
     streams: Option<StreamCount>,
     /// At a server: its place among the copies with the same peer.
     link: Option<LinkMember>,
+    /// At a server: its part of what that allows all copies.
+    budget: Option<BudgetUser>,
     /// It grows while the copy gets on; see [`CopyStats::steps`].
     steps: u64,
     /// The most bytes that any conversation came to.
@@ -90,6 +93,7 @@ impl<'a> CopyStats<'a> {
             rate_max: control.rate_max(),
             streams: None,
             link: None,
+            budget: None,
             control: control.clone(),
             steps: 0,
             done_most: Bytes::ZERO,
@@ -184,6 +188,19 @@ impl<'a> CopyStats<'a> {
     pub(crate) fn new_part(&mut self, is_fixed: bool) -> Option<Option<StreamCount>> {
         let report = (!is_fixed).then(|| self.report());
         self.link.as_mut()?.look(Instant::now(), report)
+    }
+
+    /// The copy shares the bounds of this server.
+    pub(crate) fn share(&mut self, budget: BudgetUser) {
+        self.budget = Some(budget);
+    }
+
+    /// Another part of what this server allows all copies, when one was just given.
+    ///
+    /// * `moved`: bytes on the streams of this conversation.
+    pub(crate) fn new_share(&mut self, moved: Bytes) -> Option<CopyShare> {
+        let streams = self.sending.streams;
+        self.budget.as_mut()?.look(Instant::now(), moved, streams)
     }
 
     fn report(&self) -> LinkReport {

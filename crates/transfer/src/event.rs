@@ -102,6 +102,8 @@ pub enum CopyEvent {
         why: String,
         /// How many wait before this one.
         ahead: u16,
+        /// Until a place may be free, as far as the far end knows that.
+        place_in: Option<Span>,
         /// When it asks again.
         retry_in: Span,
     },

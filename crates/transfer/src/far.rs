@@ -13,14 +13,15 @@ use std::time::Duration;
 use copy_net::ThirdPartyHandler;
 use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection, RemoteHandler};
 use observe::StreamCount;
-use units::Span;
+use units::{Bytes, Span};
 use wire::copy::{
-    CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker,
-    Token, Tokens,
+    CopyBounds, CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind,
+    Rights, Speaker, Token, Tokens,
 };
 
 use self::active_copies::ActiveCopies;
 use self::grants::Grants;
+use crate::budget::{Budget, Use};
 use crate::copy_stats::CopyStats;
 use crate::peer_links::PeerLinks;
 use crate::preconnect::Preconnected;
@@ -152,6 +153,7 @@ pub struct FarEnd {
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     active_copies: ActiveCopies,
     peer_links: Arc<PeerLinks>,
+    budget: Arc<Budget>,
     grants: Grants,
     sends_anywhere: bool,
     remote_streams: AtomicUsize,
@@ -167,7 +169,12 @@ impl FarEnd {
         stop: Arc<AtomicBool>,
         on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     ) -> Self {
+        let tokens = match &keys {
+            Keys::Tokens(tokens) => Some(Arc::clone(tokens)),
+            Keys::One(_) => None,
+        };
         FarEnd {
+            budget: Arc::new(Budget::new(tokens)),
             keys,
             root,
             back: None,
@@ -217,6 +224,14 @@ impl FarEnd {
     #[must_use]
     pub fn without_plain(mut self) -> Self {
         self.is_plain_refused = true;
+        self
+    }
+
+    /// All copies together keep to these bounds; those of each token besides to what the tokens
+    /// file says.
+    #[must_use]
+    pub fn bounded_by(mut self, whole: CopyBounds) -> Self {
+        self.budget = Arc::new(self.budget.with_whole(whole));
         self
     }
 
@@ -308,7 +323,8 @@ impl FarEnd {
                 return Err(end);
             }
         };
-        let active = match self.active_copies.take_over((holder.clone(), opening.copy)) {
+        let copy = (holder.clone(), opening.copy);
+        let active = match self.active_copies.take_over(copy, stats.control()) {
             Ok(active) => active,
             Err(SessionEnd::Problem(problem)) => return Err(refuse(problem)),
             Err(other) => return Err(other),
@@ -333,6 +349,12 @@ impl FarEnd {
             fresh: is_fresh,
         });
         stats.join(self.peer_links.member(accepted.peer.ip(), &opening, rtt));
+        stats.share(self.budget.user(Use::Copy, holder, opening.direction));
+        if opening.direction == CopyDirection::Put
+            && let Some(share) = stats.new_share(Bytes::ZERO)
+        {
+            message_loop.send(share.message());
+        }
         if opening.direction == CopyDirection::Put
             && let Some(part) = stats.new_part(false)
         {
@@ -479,6 +501,14 @@ impl CopyHandler for FarEnd {
     fn holder(&self, name: &KeyName) -> KeyName {
         let granted = self.grants.find(name);
         granted.map_or_else(|| name.clone(), |(_, holder)| holder)
+    }
+
+    fn copies_max(&self, holder: &KeyName) -> Option<u16> {
+        self.budget.copies_max(holder)
+    }
+
+    fn time_left(&self) -> Vec<(KeyName, Option<Span>)> {
+        self.active_copies.time_left()
     }
 
     fn third_party(&self) -> Option<&dyn ThirdPartyHandler> {

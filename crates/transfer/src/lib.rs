@@ -11,6 +11,7 @@
 //! itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
 
 mod activity;
+mod budget;
 mod control;
 mod copy;
 mod copy_stats;
@@ -39,6 +40,7 @@ pub mod source;
 mod spec;
 pub mod store;
 mod stream_set;
+mod throttle;
 mod tree;
 
 pub use copy_net::Transport;

@@ -33,16 +33,24 @@ use self::rereader::Rereader;
 use self::state::ReceiverState;
 use self::stream::ReceiveStream;
 use crate::activity::{Reporter, TimeSpent};
+use crate::budget::CopyShare;
 use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
 use crate::session::{self, Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::store::Store;
 use crate::stream_set::StreamSet;
+use crate::throttle::Throttle;
 
 /// How often this end reports its activity.
 const TICK: Span = Span::from_millis(250);
 /// Streams that one conversation may have.
 const STREAMS_MAX: u16 = 256;
+/// A sender that keeps to its part of the rate should not be held here too: its part was told to it
+/// later than it holds here, and what it saved comes at once.
+const THROTTLE_ROOM: f64 = 1.1;
+/// How long a sender may take to end streams that this server does not allow: they end with their
+/// piece, which takes long on a slow path.
+const OBEYED_MAX: Span = Span::from_secs(30);
 
 /// What the receiver's threads share.
 pub(crate) struct Shared {
@@ -53,6 +61,9 @@ pub(crate) struct Shared {
     spent: Arc<TimeSpent>,
     /// Bytes read from streams.
     on_wire: AtomicU64,
+    /// At a server: what is read of all streams keeps to this copy's part of the rate, whatever the
+    /// sender does.
+    throttle: Throttle,
     /// The conversation ended before everything was there: what streams still hold is of no use,
     /// and holes in it may take long to hash.
     is_given_up: AtomicBool,
@@ -73,6 +84,7 @@ impl Shared {
             rereader,
             spent,
             on_wire: AtomicU64::new(0),
+            throttle: Throttle::new(THROTTLE_ROOM),
             is_given_up: AtomicBool::new(false),
         }
     }
@@ -85,6 +97,9 @@ pub(crate) struct Receiver<'a, 'o> {
     streams: Vec<(StreamHandle, JoinHandle<()>)>,
     /// The near end has fixed the number of streams.
     is_fixed: bool,
+    share: CopyShare,
+    /// Since when there are more streams than this server allows.
+    over_since: Option<Time>,
     reporter: Reporter,
     last: Time,
     ticks: u32,
@@ -113,6 +128,8 @@ impl<'a, 'o> Receiver<'a, 'o> {
             stream_set,
             streams: Vec::new(),
             is_fixed: false,
+            share: CopyShare::default(),
+            over_since: None,
             reporter: Reporter::start(),
             ticks: 0,
         })
@@ -151,6 +168,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         if let Some(part) = self.state.stats.new_part(self.is_fixed) {
             context.send(Message::SharedStreams(part.map(StreamCount::get)));
         }
+        self.keep_share(context);
         let now = context.now();
         if now.since(self.last) >= TICK {
             self.last = now;
@@ -162,6 +180,34 @@ impl<'a, 'o> Receiver<'a, 'o> {
             if self.ticks.is_multiple_of(2) {
                 self.state.stats.on_tick();
             }
+        }
+    }
+}
+
+impl Receiver<'_, '_> {
+    /// Tells the sender its part of what this server allows. One that does not keep to it is held
+    /// to the rate here, and loses the streams that are too many.
+    fn keep_share(&mut self, context: &SessionContext) {
+        let moved = self.state.shared.on_wire.load(Ordering::Relaxed);
+        if let Some(share) = self.state.stats.new_share(Bytes::new(moved)) {
+            self.share = share;
+            self.state.shared.throttle.set(share.rate);
+            context.send(share.message());
+        }
+        let most = self
+            .share
+            .streams
+            .map_or(usize::MAX, |most| most.get().into());
+        let is_over = self.streams.len() > most;
+        let now = context.now();
+        match self.over_since {
+            Some(since) if is_over && now.since(since) >= OBEYED_MAX => {
+                let surplus = self.streams.iter().skip(most);
+                surplus.for_each(|(handle, _)| handle.shut_down());
+                self.over_since = Some(now);
+            }
+            Some(_) if is_over => {}
+            _ => self.over_since = is_over.then_some(now),
         }
     }
 }

@@ -23,6 +23,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use observe::StreamCount;
+use steer::online::RateMax;
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{Activity, CopyDirection, Message, Opening};
 
@@ -31,6 +32,7 @@ use self::state::SenderState;
 use self::streams::Streams;
 use self::watchdog::Watchdog;
 use crate::activity::{Reporter, to_steer};
+use crate::budget::CopyShare;
 use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
 use crate::session::{Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
@@ -57,6 +59,11 @@ pub(crate) struct Sender<'a, 'o> {
     /// hosts. The first holds.
     fixed: Option<StreamCount>,
     part: Option<StreamCount>,
+    /// The bound on the rate that was asked for.
+    asked: Option<Rate>,
+    /// This copy's part of what the server allows; a near end that says another one each moment is
+    /// heard four times a second.
+    share: CopyShare,
     /// Which of them the streams follow.
     followed: Option<StreamCount>,
     is_near: bool,
@@ -103,6 +110,8 @@ impl<'a, 'o> Sender<'a, 'o> {
             streams,
             fixed: stream_count(opening.streams),
             part: None,
+            asked: rate_max,
+            share: CopyShare::default(),
             followed: stream_count(opening.streams),
             is_near: opening.direction == CopyDirection::Put,
             reporter: Reporter::start(),
@@ -124,8 +133,10 @@ impl<'a, 'o> Sender<'a, 'o> {
                 return self.state.on_message(Message::Complete, context);
             }
             Message::RateMax(rate) => {
-                self.set_rate_max(rate.map(Rate::from_bits_per_second), context.now());
+                self.asked = rate.map(Rate::from_bits_per_second);
+                self.keep_rate(context.now());
             }
+            Message::ServerBounds { rate, streams } => self.share = CopyShare::told(rate, streams),
             Message::FixedStreams(streams) => self.fixed = stream_count(streams),
             Message::SharedStreams(part) => self.part = stream_count(part),
             other => return self.state.on_message(other, context),
@@ -145,6 +156,15 @@ impl<'a, 'o> Sender<'a, 'o> {
         if let Some(part) = self.state.stats.new_part(self.fixed.is_some()) {
             self.part = part;
         }
+        let moved = Bytes::new(self.state.queue.on_wire.load(Ordering::Relaxed));
+        if let Some(share) = self.state.stats.new_share(moved) {
+            self.share = share;
+        }
+        self.keep_rate(context.now());
+        if let Some(streams) = self.streams.limit(self.share.streams) {
+            let why = "the server bounds the streams of copies";
+            self.state.stats.on_steered(streams, why.to_owned());
+        }
         let wanted = self.fixed.or(self.part);
         if wanted == self.followed {
             return;
@@ -158,9 +178,10 @@ impl<'a, 'o> Sender<'a, 'o> {
         }
     }
 
-    /// Another bound on the rate of all streams together.
-    fn set_rate_max(&mut self, rate: Option<Rate>, now: Time) {
-        self.streams.set_rate_max(rate, now);
+    /// The rate of all streams together stays below what was asked for and what the server allows.
+    fn keep_rate(&mut self, now: Time) {
+        let bound = RateMax::lower(self.asked, self.share.rate);
+        self.streams.set_rate_max(bound, now);
     }
 
     fn tick(&mut self, context: &SessionContext) -> Result<(), SessionEnd> {
@@ -170,7 +191,8 @@ impl<'a, 'o> Sender<'a, 'o> {
             self.state.stats.on_steered(streams, why.to_owned());
         }
         if let Some(rate) = self.state.stats.new_rate_max() {
-            self.set_rate_max(rate, now);
+            self.asked = rate;
+            self.keep_rate(now);
         }
         if now.since(self.last) < TICK {
             return Ok(());

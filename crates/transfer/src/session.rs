@@ -207,6 +207,7 @@ fn is_progress(event: &Event) -> bool {
                 | Message::RateMax(_)
                 | Message::FixedStreams(_)
                 | Message::SharedStreams(_)
+                | Message::ServerBounds { .. }
         ),
         Event::Joined(..) | Event::NotJoined(_) | Event::StreamOver(..) => false,
         _ => true,

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use copy_net::{AcceptLimits, serve_ssh_child};
 use transfer::far::{FarEnd, Keys};
-use units::Span;
+use units::{Rate, Span};
 
 use crate::{Cancel, Error};
 
@@ -19,7 +19,7 @@ pub use tokens::{add_token, read_tokens};
 pub use transfer::far::FarEvent;
 pub use transfer::{Root, shown};
 pub use wire::TestBounds;
-use wire::copy::Key;
+use wire::copy::{CopyBounds, Key};
 pub use wire::copy::{KeyName, Rights, Tokens};
 
 /// How long a far end that ssh started waits for a near end that vanished without a word: longer
@@ -70,8 +70,12 @@ pub struct Files {
     pub tells_files: bool,
     /// Copies at the same time; one more waits for its turn.
     pub copies: usize,
-    /// Those of them with one token.
+    /// Those of them with one token, where its line in the file does not say another number.
     pub copies_per_token: usize,
+    /// The streams of all copies together.
+    pub streams_max: Option<u16>,
+    /// The rate of all copies together, of each direction.
+    pub rate_max: Option<Rate>,
 }
 
 impl Files {
@@ -90,6 +94,18 @@ impl Files {
             tells_files: false,
             copies: AcceptLimits::default().conversations,
             copies_per_token: AcceptLimits::default().conversations_per_name,
+            streams_max: None,
+            rate_max: None,
+        }
+    }
+
+    /// Bounds on all copies; each has a stream at least.
+    fn bounds(&self) -> CopyBounds {
+        let copies = u16::try_from(self.copies).unwrap_or(u16::MAX);
+        CopyBounds {
+            copies: Some(copies.min(self.streams_max.unwrap_or(u16::MAX))),
+            streams: self.streams_max,
+            rate: self.rate_max,
         }
     }
 
@@ -205,7 +221,7 @@ impl Server {
         server = server.numbered_by(numbers);
         if let Some((files, far)) = options.files.as_ref().zip(far.clone()) {
             let limits = AcceptLimits {
-                conversations: files.copies,
+                conversations: files.bounds().copies.map_or(files.copies, usize::from),
                 conversations_per_name: files.copies_per_token,
                 ..AcceptLimits::default()
             };
@@ -256,6 +272,7 @@ fn far_end(
     let keys = Keys::Tokens(Arc::clone(&file.tokens));
     let mut far = FarEnd::new(keys, files.root()?, cancel.flag(), tell);
     far = far.numbered_by(Arc::clone(numbers));
+    far = far.bounded_by(files.bounds());
     if !files.takes_plain {
         far = far.without_plain();
     }

@@ -14,6 +14,8 @@ use crate::windows;
 const OVERLOAD: f64 = 3e-3;
 /// That holds where it is this many times what one stream loses.
 const OVERLOAD_FACTOR: f64 = 5.0;
+/// And where they carry at least this share of the best.
+const CARRIES: f64 = 0.7;
 
 /// An idle round trip is longer than the shortest one by this share, and this time, where others
 /// keep a queue on the path.
@@ -171,7 +173,12 @@ impl History {
         let lost = sample.retransmitted_share().unwrap_or(0.0);
         let settled =
             main_direction(sample).is_some_and(|way| way.steady.steadiness == Steadiness::Settled);
-        settled && lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
+        // Streams that carried far less than others lost it all at once, as their slow start
+        // overflows a queue: they did not fill the path.
+        let alike = |one: &&Sample| one.setting.congestion == sample.setting.congestion;
+        let best = self.samples.iter().filter(alike).map(Sample::rate).max();
+        let carries = best.is_none_or(|best| sample.rate().as_f64() >= CARRIES * best.as_f64());
+        settled && carries && lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
     }
 
     /// The share of packets that the path loses whatever is sent: what one stream lost by itself,

@@ -60,9 +60,9 @@ pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest}
 pub(crate) use text::printable;
 pub use text::steers;
 pub use token::{
-    KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError, Tokens,
-    TokensError, TokensMistake,
+    CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,
+    Tokens, TokensError, TokensMistake,
 };
 
 /// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
-pub const COPYING_VERSION: u16 = 4;
+pub const COPYING_VERSION: u16 = 5;

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use trunkline::ask::copy::rate_max;
 use trunkline::units::{Rate, Span};
 
 use super::{port, whole};
@@ -54,16 +55,27 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = whole(1..=1024u16), requires = "root")]
     pub copies: u16,
 
-    /// Copies at the same time with one token
+    /// Copies at the same time with one token, where its line does not say another number
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = whole(1..=1024u16), requires = "root")]
     pub copies_per_token: u16,
 
+    /// Streams of all copies together; each copy has its part, and is told when that changes
+    #[arg(long, value_name = "COUNT", value_parser = whole(1..=1024u16), requires = "root")]
+    pub copies_streams: Option<u16>,
+
+    /// Rate of all copies together, like 5G, of what is received and of what is sent; each copy has
+    /// its part
+    #[arg(long, value_name = "RATE", value_parser = rate_max, requires = "root")]
+    pub copies_rate: Option<Rate>,
+
     /// The file with the tokens that open the root, one for each person: lines
-    /// `NAME rw|r|w SECRET [root=SUBFOLDER] [to=HOST[:PORT],...]`
+    /// `NAME rw|r|w SECRET [root=SUBFOLDER] [to=HOST[:PORT],...] [copies=COUNT] [streams=COUNT]
+    /// [rate=RATE]`
     ///
     /// It has to belong to the user who serves, or to root, and be readable by its owner alone.
     /// `root=` binds a token to a folder below the root; `to=` names the hosts to which its holder
-    /// may have files sent. SIGHUP has the file read again; one that
+    /// may have files sent. `copies=`, `streams=` and `rate=` bound all copies with the token
+    /// together, within what the server allows. SIGHUP has the file read again; one that
     /// cannot be used changes nothing. A holder of a token can also pose as the server to others
     /// who have it, so give each person one of their own.
     #[arg(long, value_name = "FILE", requires = "purpose_of_tokens")]

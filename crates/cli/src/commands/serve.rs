@@ -76,6 +76,8 @@ fn files(arguments: &Serve) -> Option<Files> {
         tells_files: arguments.verbose,
         copies: usize::from(arguments.copies),
         copies_per_token: usize::from(arguments.copies_per_token),
+        streams_max: arguments.copies_streams,
+        rate_max: arguments.copies_rate,
         ..Files::new(arguments.root.as_ref()?, arguments.tokens.as_ref()?)
     })
 }
@@ -141,10 +143,11 @@ fn listed(file: &Path) -> Result<String, Failure> {
         let targets = tokens.targets(name).filter(|targets| !targets.is_empty());
         let targets = targets.map(|targets| format!(" to={targets}"));
         text += &format!(
-            "{name:<24} {:<2}{}{}\n",
+            "{name:<24} {:<2}{}{}{}\n",
             rights.unwrap_or_default(),
             folder.unwrap_or_default(),
-            targets.unwrap_or_default()
+            targets.unwrap_or_default(),
+            tokens.bounds(name)
         );
     }
     Ok(text)

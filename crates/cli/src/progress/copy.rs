@@ -19,6 +19,16 @@ const PERIOD: Duration = Duration::from_secs(10);
 /// Steps of the bar, more than a terminal shows.
 const STEPS: u64 = 1_000;
 
+/// How often it is said that a copy still waits for a place, where nothing changes.
+const WAITING_PERIOD: Duration = Duration::from_secs(60);
+
+/// What was said of a place at the far end.
+struct Waiting {
+    ahead: u16,
+    is_time_known: bool,
+    said: Instant,
+}
+
 /// Follows a copy.
 pub(crate) struct CopyProgress {
     bar: ProgressBar,
@@ -30,8 +40,8 @@ pub(crate) struct CopyProgress {
     is_planned: bool,
     /// The far end is gone, and that was told.
     is_lost: bool,
-    /// How many wait before this copy, as it was told last.
-    ahead: Option<u16>,
+    /// What was told last of a place at the far end.
+    waiting: Option<Waiting>,
     /// When the last line was written where no terminal is.
     told: Instant,
 }
@@ -52,7 +62,7 @@ impl CopyProgress {
             is_dry: arguments.dry_run,
             is_planned: false,
             is_lost: false,
-            ahead: None,
+            waiting: None,
             told: Instant::now(),
         }
     }
@@ -143,7 +153,12 @@ impl CopyObserver for CopyProgress {
                     report::text::plain(why)
                 ));
             }
-            CopyEvent::Queued { why, ahead, .. } => self.queued(why, *ahead),
+            CopyEvent::Queued {
+                why,
+                ahead,
+                place_in,
+                ..
+            } => self.queued(why, *ahead, *place_in),
             CopyEvent::Lost { why, retry_in, .. } => self.lost(why, *retry_in),
             CopyEvent::Resumed { left, .. } => {
                 self.is_lost = false;
@@ -184,17 +199,32 @@ impl CopyProgress {
     }
 
     /// One line each time that the turn comes nearer.
-    fn queued(&mut self, why: &str, ahead: u16) {
-        if self.ahead.replace(ahead) == Some(ahead) {
+    fn queued(&mut self, why: &str, ahead: u16, place_in: Option<Span>) {
+        let is_time_known = place_in.is_some();
+        let is_said = |before: &Waiting| {
+            before.ahead == ahead
+                && before.is_time_known == is_time_known
+                && before.said.elapsed() < WAITING_PERIOD
+        };
+        if self.waiting.as_ref().is_some_and(is_said) {
             return;
         }
+        self.waiting = Some(Waiting {
+            ahead,
+            is_time_known,
+            said: Instant::now(),
+        });
         let why = report::text::plain(why);
         let turn = match ahead {
             0 => "this copy is the next".to_owned(),
+            1 => "1 waits before this copy".to_owned(),
             ahead => format!("{ahead} wait before this copy"),
         };
+        let time = place_in.map_or_else(String::new, |left| {
+            format!("; a place may be free in {}", left.human())
+        });
         self.say(&format!(
-            "waiting for a place at the far end ({why}); {turn}"
+            "waiting for a place at the far end ({why}); {turn}{time}"
         ));
     }
 

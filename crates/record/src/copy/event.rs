@@ -112,6 +112,10 @@ pub enum CopyEventLine {
         because: String,
         /// How many wait before this one.
         ahead: u16,
+        /// Until a place may be free, by what the copies that have places have left; left out where
+        /// that is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        place_in_seconds: Option<f64>,
         /// When it asks again.
         retry_in_seconds: f64,
     },
@@ -267,11 +271,13 @@ impl From<&CopyEvent> for CopyEventLine {
                 at,
                 why,
                 ahead,
+                place_in,
                 retry_in,
             } => CopyEventLine::Queued {
                 at_seconds: at.as_secs_f64(),
                 because: why.clone(),
                 ahead: *ahead,
+                place_in_seconds: place_in.map(|left| left.as_secs_f64()),
                 retry_in_seconds: retry_in.as_secs_f64(),
             },
             CopyEvent::Lost { at, why, retry_in } => CopyEventLine::Lost {

@@ -31,7 +31,7 @@ pub(super) fn document(recorded: &Recorded) -> Result<Document<Measure>, String>
             });
         }
     }
-    let verdict = diagnose(&summary, &Context::alone(&observation.setting));
+    let verdict = diagnose(&summary, &Context::alone(&observation));
     let info = TargetInfo {
         name: server(recorded)?,
         kind: TargetKind::Live,

@@ -45,7 +45,11 @@ const ROUND_TRIP_MIN: Span = Span::from_millis(1);
 
 /// The part that bound; `None` where no single part did.
 pub(super) fn binds(interval: &Interval, rtt_min: Option<Span>) -> Option<Limit> {
-    if is_reached(interval, interval.rate_max, RATE_REACHED) {
+    if is_reached(
+        interval,
+        interval.rate_max.map(|bound| bound.rate),
+        RATE_REACHED,
+    ) {
         return Some(Limit::RateLimit);
     }
     let Some(sender) = interval.sender.as_ref().and_then(Activity::shares) else {

@@ -18,7 +18,7 @@ pub struct Interval {
     /// Bytes of files that are still to be sent; `None` while unknown.
     pub left: Option<Bytes>,
     /// The bound on the rate that was in force.
-    pub rate_max: Option<Rate>,
+    pub rate_max: Option<RateMax>,
     /// The rate that a gentle copy allowed itself.
     pub rate_gentle: Option<Rate>,
     /// Both ends are on one host, so that there is no path between them.
@@ -27,6 +27,33 @@ pub struct Interval {
     pub sender: Option<Activity>,
     /// What the receiver's threads did, as of its last report.
     pub receiver: Option<Activity>,
+}
+
+/// A bound on the rate of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateMax {
+    /// The bound.
+    pub rate: Rate,
+    /// Whose it is.
+    pub set_by: SetBy,
+}
+
+/// Who set a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetBy {
+    /// The user of the copy.
+    User,
+    /// The server: the copy's part of what all of its copies may have.
+    Server,
+}
+
+impl RateMax {
+    /// The lower one of two bounds.
+    pub fn lower(user: Option<Rate>, server: Option<Rate>) -> Option<Self> {
+        let bound = |rate: Option<Rate>, set_by| rate.map(|rate| RateMax { rate, set_by });
+        let both = [bound(user, SetBy::User), bound(server, SetBy::Server)];
+        both.into_iter().flatten().min_by_key(|bound| bound.rate)
+    }
 }
 
 /// What the sender's kernel said of all streams over one interval, sums over the streams unless it

@@ -10,7 +10,7 @@ use observe::{
 };
 use units::{Rate, Span, Time};
 
-use super::Interval;
+use super::interval::{Interval, RateMax, SetBy};
 use super::pool::Pool;
 
 /// What limited a copy.
@@ -36,7 +36,7 @@ pub(super) struct Record {
     /// The intervals in which each bound.
     bound: BTreeMap<Limit, Pool>,
     /// The rate limits that were reached, in order.
-    rates: Vec<Rate>,
+    rates: Vec<RateMax>,
     /// While the network bound, by the number of streams, once they had settled.
     settled: BTreeMap<StreamCount, Pool>,
 }
@@ -54,10 +54,20 @@ impl Record {
         };
         let pool = self.bound.entry(binds).or_default();
         pool.add(interval, ONE_BLOCK);
-        if let (Limit::RateLimit, Some(rate)) = (binds, interval.rate_max)
-            && self.rates.last() != Some(&rate)
-        {
-            self.rates.push(rate);
+        if let (Limit::RateLimit, Some(rate)) = (binds, interval.rate_max) {
+            self.add_rate(rate);
+        }
+    }
+
+    /// A copy's part of what a server allows changes with the other copies, so only the last of
+    /// several in a row is kept.
+    fn add_rate(&mut self, rate: RateMax) {
+        match self.rates.last_mut() {
+            Some(last) if last.set_by == SetBy::Server && rate.set_by == SetBy::Server => {
+                *last = rate;
+            }
+            Some(last) if *last == rate => {}
+            _ => self.rates.push(rate),
         }
     }
 
@@ -238,18 +248,32 @@ fn buffer(window: Option<String>) -> String {
 }
 
 /// The rate limits that bound, in the order in which they did.
-fn limits_reached(rates: &[Rate]) -> String {
+fn limits_reached(rates: &[RateMax]) -> String {
     match rates {
         [] => "the rate limit was reached".to_owned(),
-        [one] => format!("the rate limit of {} was reached", one.human()),
+        [one] => match one.set_by {
+            SetBy::User => format!("the rate limit of {} was reached", one.rate.human()),
+            SetBy::Server => format!(
+                "the server bounds the rates of copies; this copy's part was {} at last",
+                one.rate.human()
+            ),
+        },
         [before @ .., last] => {
-            let before: Vec<String> = before.iter().map(|rate| rate.human()).collect();
+            let before: Vec<String> = before.iter().map(named).collect();
             let before = before.join(", ");
             format!(
                 "the rate limits of {before} and then {} were reached",
-                last.human()
+                named(last)
             )
         }
+    }
+}
+
+fn named(bound: &RateMax) -> String {
+    let rate = bound.rate.human();
+    match bound.set_by {
+        SetBy::User => rate,
+        SetBy::Server => format!("{rate} (the server's)"),
     }
 }
 

@@ -173,6 +173,21 @@ impl Online {
         }
     }
 
+    /// At most so many streams from now on, whatever else asks for more. A search that had reached
+    /// the bound before goes on.
+    pub fn limit(&mut self, most: StreamCount) {
+        let before = std::mem::replace(&mut self.plan.streams_max, most);
+        if before == most {
+            return;
+        }
+        let wanted = self.plan.streams.unwrap_or(self.streams).min(most);
+        if most < before || self.streams == before {
+            self.phase = Phase::Climbing(None);
+            self.begin_look();
+            self.streams = wanted;
+        }
+    }
+
     /// Streams as they should be now.
     pub fn streams(&self) -> StreamCount {
         self.streams

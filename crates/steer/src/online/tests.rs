@@ -78,7 +78,7 @@ impl Fluid {
                 ..Streams::default()
             },
             left: self.left,
-            rate_max: self.rate_max,
+            rate_max: RateMax::lower(self.rate_max, None),
             sender: self.sender,
             ..Interval::default()
         }
@@ -439,6 +439,56 @@ fn buffers_that_bind_are_enlarged_where_there_may_be_no_more_streams() {
         ..plan
     };
     assert_eq!(fluid.run(&mut Online::new(small), 10), [0_u16; 0]);
+}
+
+#[test]
+fn a_bound_on_streams_is_kept_and_a_search_goes_on_when_it_is_raised() {
+    let fluid = Fluid::new(1_000.0, 5.0);
+    let mut online = Online::new(from(8));
+    online.limit(count(4));
+    assert_eq!(online.streams(), count(4));
+    assert!(fluid.run(&mut online, 40).iter().all(|most| *most <= 4));
+    online.limit(count(16));
+    assert_eq!(fluid.run(&mut online, 60).into_iter().max(), Some(16));
+    // Also beside a number that is fixed, which holds again without the bound.
+    online.fix(Some(count(32)));
+    assert_eq!(online.streams(), count(16));
+    online.limit(StreamCount::MAX);
+    assert_eq!(online.streams(), count(32));
+}
+
+#[test]
+fn a_copy_that_a_server_bounds_says_so() {
+    let bound = |rate: u64, set_by| {
+        let rate = Rate::from_bits_per_second(rate);
+        Some(RateMax { rate, set_by })
+    };
+    let why = |bounds: &[Option<RateMax>]| {
+        let mut online = Online::new(from(4));
+        for rate_max in bounds {
+            let reached = rate_max.map_or(0, |bound| bound.rate.bits_per_second() / 8);
+            online.on_interval(&Interval {
+                length: Span::from_secs(1),
+                streams: Streams {
+                    count: 4,
+                    arrived: Bytes::new(reached),
+                    ..Streams::default()
+                },
+                rate_max: *rate_max,
+                ..Interval::default()
+            });
+        }
+        let limited = online.limited().unwrap();
+        assert_eq!(limited.by, Limit::RateLimit);
+        limited.why
+    };
+    let (user, server) = (SetBy::User, SetBy::Server);
+    let told = why(&[bound(60_000_000, server), bound(50_000_000, server)]);
+    let last = "the server bounds the rates of copies; this copy's part was 50.0 Mbit/s at last";
+    assert_eq!(told, last);
+    let told = why(&[bound(40_000_000, user), bound(50_000_000, server)]);
+    let both = "the rate limits of 40.0 Mbit/s and then 50.0 Mbit/s (the server's) were reached";
+    assert_eq!(told, both);
 }
 
 #[test]

@@ -193,9 +193,12 @@ impl<'a> Controller<'a> {
         match end {
             SessionEnd::Problem(problem) if problem.kind == ProblemKind::Busy => {
                 let since = *self.busy_since.get_or_insert_with(Instant::now);
-                let (what, ahead) = (problem.what.clone(), 0);
                 match since.elapsed() < OLDER_MAX {
-                    true => SessionEnd::NoPlace(NoPlace { what, ahead }),
+                    true => SessionEnd::NoPlace(NoPlace {
+                        what: problem.what,
+                        ahead: 0,
+                        seconds: None,
+                    }),
                     false => SessionEnd::Problem(problem),
                 }
             }

@@ -1,11 +1,13 @@
 //! Sessions of access to files at a far end.
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use copy_net::{AcceptedRemote, RemoteHandler};
-use wire::copy::{Key, KeyName, Name, Problem, Rights};
+use wire::copy::{CopyDirection, Key, KeyName, Name, Problem, Rights};
 
 use super::{FarEnd, FarEvent, Keys, read};
+use crate::budget::Use;
 use crate::remote::{RemoteContext, RemoteTotals, serve_session};
 
 impl RemoteHandler for FarEnd {
@@ -62,6 +64,10 @@ impl FarEnd {
             is_taken_back: &is_taken_back,
             on_change: &on_change,
             all_streams: &self.remote_streams,
+            budget: Mutex::new(
+                self.budget
+                    .user(Use::Files, name.clone(), CopyDirection::Get),
+            ),
         };
         Ok(serve_session(accepted, &context))
     }

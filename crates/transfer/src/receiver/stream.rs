@@ -95,6 +95,12 @@ impl ReceiveStream {
         };
         let counter = &self.shared.on_wire;
         counter.fetch_add(got as u64, Ordering::Relaxed);
+        let (throttle, spent) = (&self.shared.throttle, &self.shared.spent);
+        if let Some(turn) = throttle.turn(got) {
+            let is_over = || self.shared.is_given_up.load(Ordering::Relaxed);
+            let wait = || throttle.wait(turn, &is_over);
+            spent.during(&mut self.decoder.stopwatch, Waiting::Rate, wait);
+        }
         self.end += got;
         Ok(got)
     }

@@ -58,8 +58,7 @@ impl Outbox<'_> {
         let head = head.map_err(|error| Gone::Broken(error.to_string()))?;
         self.session.touch();
         self.channel.write_parts(&[&head, bytes])?;
-        let sent = bytes.len() as u64;
-        self.session.bytes.fetch_add(sent, Ordering::Relaxed);
+        self.session.on_sent(bytes.len());
         Ok(())
     }
 }

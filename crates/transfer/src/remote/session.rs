@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{self, Scope};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use copy_net::{AcceptedRemote, ArrivedStream, Channel, StreamHandle};
 use sockets::Clock;
@@ -11,8 +11,10 @@ use units::{Bytes, Span};
 use wire::remote::{Ask, Failure, Told, Welcome, encode_answer};
 
 use super::request::{Gone, serve};
+use crate::budget::BudgetUser;
 use crate::problems::shown;
 use crate::root::Root;
+use crate::throttle::Throttle;
 
 /// A session in which nothing is asked for so long ends; the other end connects anew when it has
 /// something to ask.
@@ -40,6 +42,8 @@ pub(crate) struct RemoteContext<'a> {
     pub on_change: &'a (dyn Fn(String) + Sync),
     /// Streams of all sessions of the far end.
     pub all_streams: &'a AtomicUsize,
+    /// What the server allows it.
+    pub budget: Mutex<BudgetUser>,
 }
 
 /// What was done in a session.
@@ -61,6 +65,8 @@ pub(super) struct Session<'a> {
     pub requests: AtomicU64,
     pub bytes: AtomicU64,
     pub walks: Walks,
+    throttle: Throttle,
+    is_over: AtomicBool,
 }
 
 impl Session<'_> {
@@ -68,6 +74,23 @@ impl Session<'_> {
     pub fn touch(&self) {
         let now = self.clock.now().as_nanos();
         self.active_nanoseconds.store(now, Ordering::Relaxed);
+    }
+
+    /// So many bytes of files were sent; waits while that is more than the server allows.
+    pub fn on_sent(&self, bytes: usize) {
+        let sent = bytes as u64;
+        let all = self.bytes.fetch_add(sent, Ordering::Relaxed) + sent;
+        // One thread looks for all of them.
+        if let Ok(mut budget) = self.context.budget.try_lock()
+            && let Some(share) = budget.look(Instant::now(), Bytes::new(all), 0)
+        {
+            self.throttle.set(share.rate);
+        }
+        if let Some(turn) = self.throttle.turn(bytes) {
+            self.throttle
+                .wait(turn, &|| self.is_over.load(Ordering::Relaxed));
+            self.touch();
+        }
     }
 
     /// Whether nothing went on for as long as a session may be idle.
@@ -145,8 +168,9 @@ pub(crate) fn serve_session(
         requests: AtomicU64::new(0),
         bytes: AtomicU64::new(0),
         walks: Walks::default(),
+        throttle: Throttle::new(1.0),
+        is_over: AtomicBool::new(false),
     };
-    let is_over = AtomicBool::new(false);
     let handles = Mutex::new(Vec::new());
     let welcome = Welcome {
         session: streams.session().unwrap_or(0),
@@ -155,11 +179,11 @@ pub(crate) fn serve_session(
     };
     let gone = thread::scope(|scope| {
         let take = || {
-            while !is_over.load(Ordering::Relaxed) {
+            while !session.is_over.load(Ordering::Relaxed) {
                 if let Some(arrived) = streams.next(TICK) {
                     take_stream(scope, &session, &handles, arrived);
                     // The end may not have seen it.
-                    if is_over.load(Ordering::Relaxed) {
+                    if session.is_over.load(Ordering::Relaxed) {
                         lock(&handles).iter().for_each(StreamHandle::shut_down);
                     }
                 }
@@ -172,7 +196,7 @@ pub(crate) fn serve_session(
             Ok(()) => serve(&mut channel, &session),
             Err(gone) => gone,
         };
-        is_over.store(true, Ordering::Relaxed);
+        session.is_over.store(true, Ordering::Relaxed);
         channel.handle().shut_down();
         lock(&handles).iter().for_each(StreamHandle::shut_down);
         gone

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use copy_net::Channel;
 use observe::{Limit, StreamCount, TcpSample};
-use steer::online::{Activity, Interval, Meter, Online, Streams as Seen};
+use steer::online::{Activity, Interval, Meter, Online, RateMax, Streams as Seen};
 use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::Opening;
@@ -45,7 +45,9 @@ pub(crate) struct Streams {
     is_asked_for: bool,
     last: Time,
     last_gentle: Time,
-    rate_max: Option<Rate>,
+    rate_max: Option<RateMax>,
+    /// The most streams that the server allows this copy.
+    most: StreamCount,
     gentle_rate: Option<Rate>,
     /// Streams that ended, and when: what they carried may not be confirmed yet.
     parted: VecDeque<(Time, u32)>,
@@ -78,6 +80,8 @@ impl Streams {
         }
         let scavenger = gentle.map(|budget| Scavenger::new(budget, rtt));
         let gentle_rate = scavenger.as_ref().map(|one| one.allowance().rate);
+        let asked = opening.rate_max_bits_per_second;
+        let asked = asked.map(Rate::from_bits_per_second);
         Streams {
             stream_set,
             target: first_streams(opening, rtt),
@@ -91,9 +95,8 @@ impl Streams {
             is_asked_for: opening.streams.is_some(),
             last: now,
             last_gentle: now,
-            rate_max: opening
-                .rate_max_bits_per_second
-                .map(Rate::from_bits_per_second),
+            rate_max: RateMax::lower(asked, None),
+            most: StreamCount::MAX,
             gentle_rate,
             parted: VecDeque::new(),
             replaced: 0,
@@ -110,12 +113,13 @@ impl Streams {
                 self.queue.leave(*number);
             }
         }
-        self.stream_set.grow(self.target, context);
+        let target = self.target.min(self.most.get());
+        self.stream_set.grow(target, context);
         let staying = self
             .streams
             .iter_mut()
             .filter(|(_, stream)| !stream.is_leaving);
-        for (number, stream) in staying.skip(self.target.into()) {
+        for (number, stream) in staying.skip(target.into()) {
             stream.is_leaving = true;
             self.queue.leave(*number);
         }
@@ -130,10 +134,10 @@ impl Streams {
     }
 
     /// Another bound on the rate.
-    pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>, now: Time) {
-        if self.rate_max != rate {
-            self.rate_max = rate;
-            self.queue.set_rate_max(rate);
+    pub(crate) fn set_rate_max(&mut self, bound: Option<RateMax>, now: Time) {
+        if self.rate_max != bound {
+            self.rate_max = bound;
+            self.queue.set_rate_max(self.rate_max());
             self.pace(&self.readings(now));
         }
     }
@@ -149,19 +153,36 @@ impl Streams {
         })
     }
 
-    /// The bound that the user set.
+    /// At most so many streams from now on, whoever asks for more; as many as there may be where
+    /// that is none. Returns how many there are to be where that changes.
+    pub(crate) fn limit(&mut self, most: Option<StreamCount>) -> Option<u16> {
+        let most = most.unwrap_or(StreamCount::MAX);
+        if most == self.most {
+            return None;
+        }
+        let before = self.target.min(self.most.get());
+        self.most = most;
+        self.online.limit(most);
+        if self.scavenger.is_none() {
+            self.target = self.online.streams().get();
+        }
+        let now = self.target.min(most.get());
+        (now != before).then_some(now)
+    }
+
+    /// The bound in force.
     pub(crate) fn rate_max(&self) -> Option<Rate> {
-        self.rate_max
+        self.rate_max.map(|bound| bound.rate)
     }
 
     /// Tells the kernel how fast each stream may send.
     ///
     /// Streams of a gentle copy have no more than their share: what they have in their buffers
-    /// already must keep to it too. A bound that the user set is kept by the bucket, and streams
+    /// already must keep to it too. A bound on the rate is kept by the bucket, and streams
     /// may make up for each other.
     fn pace(&mut self, readings: &[StreamReading]) {
         let bound = self
-            .rate_max
+            .rate_max()
             .map(|rate| stream_pacing(rate, self.streams.len()));
         let gentle = self
             .gentle_rate

@@ -200,7 +200,9 @@ impl ConversationState {
             | Message::Streams(_)
             | Message::Sending { .. } => is_sender,
             Message::RateMax(_) | Message::FixedStreams(_) => speaker == Speaker::Near,
-            Message::SharedStreams(_) => speaker == Speaker::Far && !is_sender,
+            Message::SharedStreams(_) | Message::ServerBounds { .. } => {
+                speaker == Speaker::Far && !is_sender
+            }
             Message::Opened { .. } | Message::Open(_) => return Err(ProtocolRule::Again),
             _ => !is_sender,
         };
@@ -213,6 +215,7 @@ impl ConversationState {
                 | Message::RateMax(_)
                 | Message::FixedStreams(_)
                 | Message::SharedStreams(_)
+                | Message::ServerBounds { .. }
         );
         // What the sender says about files that failed here may cross this end's word that all is
         // done.
@@ -350,6 +353,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::Removed(_) => "Removed",
         Message::FixedStreams(_) => "FixedStreams",
         Message::SharedStreams(_) => "SharedStreams",
+        Message::ServerBounds { .. } => "ServerBounds",
     }
 }
 

@@ -99,6 +99,9 @@ pub struct NoPlace {
     pub what: String,
     /// How many wait before this one.
     pub ahead: u16,
+    /// Seconds until a place may be free, by what the copies that hold places have left; none where
+    /// that is not known.
+    pub seconds: Option<u32>,
 }
 
 /// Both ends know who the other is.
@@ -239,6 +242,7 @@ impl NoPlace {
         NoPlace {
             what: printable(&self.what, WHAT_CHARACTERS),
             ahead: self.ahead,
+            seconds: self.seconds,
         }
     }
 }

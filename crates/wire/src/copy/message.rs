@@ -359,4 +359,12 @@ pub enum Message {
     /// (far, as the receiver) This copy's part of the streams that all copies between both hosts
     /// have; none leaves it to the sender. What the near end fixed holds all the same.
     SharedStreams(Option<u16>),
+    /// (far, as the receiver) This copy's part of what the server allows all copies; none where
+    /// there is no bound. Holds besides what the near end asked for.
+    ServerBounds {
+        /// Bits per second.
+        rate: Option<u64>,
+        /// The most streams.
+        streams: Option<u16>,
+    },
 }

@@ -149,7 +149,7 @@ impl StartAnswer {
     /// When it is none of this version.
     /// ```
     /// use wire::copy::{StartAnswer, StartError};
-    /// let line = r#"{"trunkline_copy":4,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
+    /// let line = r#"{"trunkline_copy":5,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
     /// assert_eq!(StartAnswer::parse(line).unwrap().port, Some(50_000));
     /// assert_eq!(StartAnswer::parse("Welcome to host7!"), Err(StartError::Stranger));
     /// ```
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_wrong_key_is_not_repeated() {
-        let line = r#"{"trunkline_copy":4,"key":"geheim"}"#;
+        let line = r#"{"trunkline_copy":5,"key":"geheim"}"#;
         let error = StartRequest::parse(line).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("geheim"));
     }

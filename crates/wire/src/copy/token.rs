@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use units::Rate;
 
 use super::{Key, Name, Secret};
 
@@ -13,6 +14,11 @@ use super::{Key, Name, Secret};
 pub const KEY_NAME_MAX: usize = 64;
 
 const PREFIX: &str = "tl1-";
+/// What may stand behind a secret in the file.
+const FURTHER: &str = "`root=SUBFOLDER`, `to=HOST[:PORT],...`, `copies=COUNT`, `streams=COUNT`, \
+                       `rate=RATE`";
+/// The most copies or streams that a bound can name.
+const COUNT_MAX: u16 = 1024;
 
 /// Name of a token: letters of ASCII, digits, `.`, `_` and `-`, at most [`KEY_NAME_MAX`] of them.
 /// No secret.
@@ -186,9 +192,10 @@ impl FromStr for Token {
 }
 
 /// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each. Behind it may
-/// stand `root=SUBFOLDER`, a folder below the served one that the token is bound to, and
-/// `to=HOST[:PORT],...`, the hosts to which its holder may have this server send files. Empty lines
-/// and what follows `#` at the start of a line are left out.
+/// stand `root=SUBFOLDER`, a folder below the served one that the token is bound to,
+/// `to=HOST[:PORT],...`, the hosts to which its holder may have this server send files, and
+/// `copies=COUNT`, `streams=COUNT` and `rate=RATE`, its [`CopyBounds`]. Empty lines and what follows
+/// `#` at the start of a line are left out.
 /// ```
 /// use wire::copy::{Rights, Secret, Token, Tokens};
 /// let token = Token { name: "ana".to_owned().try_into().unwrap(), secret: Secret::new([7; 32]) };
@@ -206,6 +213,18 @@ struct Held {
     rights: Rights,
     folder: Name,
     targets: Targets,
+    bounds: CopyBounds,
+}
+
+/// Bounds on all copies of one token together; none where a field says nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CopyBounds {
+    /// Copies at the same time, at least one.
+    pub copies: Option<u16>,
+    /// Streams of all copies, at least one.
+    pub streams: Option<u16>,
+    /// The rate of all copies in one direction; the other one has as much. Never zero.
+    pub rate: Option<Rate>,
 }
 
 /// Hosts to which files may be sent: names or addresses, as they are written; with a port that port
@@ -233,11 +252,8 @@ pub struct TokensError {
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TokensMistake {
-    /// Fewer than three, or more than five.
-    #[error(
-        "has {0} words; a line is `NAME rw|r|w SECRET`, and perhaps `root=SUBFOLDER` and \
-        `to=HOST[:PORT],...` behind it"
-    )]
+    /// Fewer than three.
+    #[error("has {0} words; a line is `NAME rw|r|w SECRET`, and perhaps {FURTHER} behind it")]
     Words(usize),
     /// The first is no name.
     #[error("does not begin with a name: {0}")]
@@ -248,11 +264,11 @@ pub enum TokensMistake {
     /// The third is no secret.
     #[error("has no secret of 52 characters of a-z and 2-7 as its third word")]
     Secret,
-    /// What follows is neither a folder nor hosts. It may be a secret in the wrong place, so it is
-    /// not repeated.
+    /// What follows is nothing that may. It may be a secret in the wrong place, so it is not
+    /// repeated.
     #[error(
-        "has something behind the secret that is neither `root=SUBFOLDER`, a folder below the \
-        served one, without `..` and not `/` in front, nor `to=HOST[:PORT],...`"
+        "has something behind the secret that is none of {FURTHER}, each once; SUBFOLDER is below \
+        the served one, without `..` and not `/` in front, COUNT 1 to 1024, and RATE more than zero"
     )]
     Further,
     /// The name stands there twice.
@@ -309,6 +325,11 @@ impl Tokens {
         self.0.get(name).map(|held| &held.targets)
     }
 
+    /// The bounds on copies of the token of that name; none where there is no such token.
+    pub fn bounds(&self, name: &KeyName) -> CopyBounds {
+        self.0.get(name).map(|held| held.bounds).unwrap_or_default()
+    }
+
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &KeyName> {
         self.0.keys()
@@ -324,36 +345,79 @@ fn parse_line(line: &str) -> Result<Option<(Token, Held)>, TokensMistake> {
     let [name, rights, secret, further @ ..] = words.as_slice() else {
         return Err(TokensMistake::Words(words.len()));
     };
-    if further.len() > 2 {
-        return Err(TokensMistake::Words(words.len()));
-    }
     let name = KeyName::new(name).map_err(TokensMistake::Name)?;
     let rights = rights_of(rights).ok_or(TokensMistake::Rights)?;
     let secret = Secret::from_text(secret).ok_or(TokensMistake::Secret)?;
-    let (mut folder, mut targets) = (None, None);
-    for word in further {
-        match word.split_once('=') {
-            Some(("root", text)) if folder.is_none() => folder = Some(folder_of(text)),
-            Some(("to", text)) if targets.is_none() => targets = Some(Targets::parse(text)),
-            _ => return Err(TokensMistake::Further),
-        }
-    }
+    let further = Further::parse(further).ok_or(TokensMistake::Further)?;
     let held = Held {
         key: secret.key(),
         rights,
-        folder: folder
-            .unwrap_or_else(|| Some(Name::default()))
-            .ok_or(TokensMistake::Further)?,
-        targets: targets
-            .unwrap_or_else(|| Some(Targets::default()))
-            .ok_or(TokensMistake::Further)?,
+        folder: further.folder.unwrap_or_default(),
+        targets: further.targets.unwrap_or_default(),
+        bounds: further.bounds,
     };
     Ok(Some((Token { name, secret }, held)))
+}
+
+/// What stands behind a secret.
+#[derive(Default)]
+struct Further {
+    folder: Option<Name>,
+    targets: Option<Targets>,
+    bounds: CopyBounds,
+}
+
+impl Further {
+    /// Nothing where a word is wrong or there twice.
+    fn parse(words: &[&str]) -> Option<Self> {
+        let mut all = Further::default();
+        for word in words {
+            let (what, text) = word.split_once('=')?;
+            let was_there = match what {
+                "root" => all.folder.replace(folder_of(text)?).is_some(),
+                "to" => all.targets.replace(Targets::parse(text)?).is_some(),
+                "copies" => all.bounds.copies.replace(count_of(text)?).is_some(),
+                "streams" => all.bounds.streams.replace(count_of(text)?).is_some(),
+                "rate" => all.bounds.rate.replace(rate_of(text)?).is_some(),
+                _ => return None,
+            };
+            if was_there {
+                return None;
+            }
+        }
+        Some(all)
+    }
+}
+
+fn count_of(text: &str) -> Option<u16> {
+    let count = text.parse().ok()?;
+    (1..=COUNT_MAX).contains(&count).then_some(count)
+}
+
+fn rate_of(text: &str) -> Option<Rate> {
+    let rate: Rate = text.parse().ok()?;
+    (rate > Rate::ZERO).then_some(rate)
 }
 
 fn folder_of(text: &str) -> Option<Name> {
     let name = Name::new(text.into()).ok()?;
     (!name.is_empty()).then_some(name)
+}
+
+/// As it is written, with a space before each.
+impl fmt::Display for CopyBounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(copies) = self.copies {
+            write!(f, " copies={copies}")?;
+        }
+        if let Some(streams) = self.streams {
+            write!(f, " streams={streams}")?;
+        }
+        if let Some(rate) = self.rate {
+            write!(f, " rate={rate}")?;
+        }
+        Ok(())
+    }
 }
 
 impl Targets {

@@ -200,7 +200,7 @@ impl End {
             End::Lost(why) => End::Lost(text(&why)),
             End::NoPlace(no_place) => End::NoPlace(NoPlace {
                 what: text(&no_place.what),
-                ahead: no_place.ahead,
+                ..no_place
             }),
             other => other,
         }

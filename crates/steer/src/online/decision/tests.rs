@@ -3,6 +3,7 @@
 use units::Bytes;
 
 use super::*;
+use crate::online::RateMax;
 
 /// A quarter of a second of four threads: the shares in hundredths of what they wait for; the rest
 /// they compute.
@@ -149,9 +150,9 @@ fn a_sender_that_gets_its_turn_now_and_then_is_not_taken_for_one_that_keeps_up()
 #[test]
 fn a_rate_that_is_reached_binds_whatever_else_is_busy() {
     let mut held = interval(end(80, 10, 0, 0), hungry(), 2);
-    held.rate_max = Some(Rate::from_bits_per_second(82_000_000));
+    held.rate_max = RateMax::lower(Some(Rate::from_bits_per_second(82_000_000)), None);
     assert_eq!(decided(&held), Some(Limit::RateLimit));
-    held.rate_max = Some(Rate::from_bits_per_second(1_000_000_000));
+    held.rate_max = RateMax::lower(None, Some(Rate::from_bits_per_second(1_000_000_000)));
     assert_eq!(decided(&held), Some(Limit::SenderDisk));
     let bucket = interval(end(0, 0, 0, 95), hungry(), 4);
     assert_eq!(decided(&bucket), Some(Limit::RateLimit));

@@ -125,7 +125,7 @@ fn note(part: &mut Part, seen: &Observation) {
             .round_trips
             .as_ref()
             .map(|trips| trips.min()),
-        ..Context::alone(&seen.setting)
+        ..Context::alone(seen)
     };
     let visit = &mut part.shown.visit;
     visit.goodput = Some(summary.goodput().mean);

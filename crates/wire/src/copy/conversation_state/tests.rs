@@ -54,6 +54,13 @@ fn entry(name: &str, kind: Kind) -> Entry {
     }
 }
 
+fn bounds() -> Message {
+    Message::ServerBounds {
+        rate: Some(1_000_000),
+        streams: None,
+    }
+}
+
 fn file(name: &str, size: u64) -> Entry {
     entry(name, Kind::File(size))
 }
@@ -144,6 +151,7 @@ fn a_put_goes_from_opening_to_farewell() {
         (Near, Message::RateMax(None)),
         (Near, Message::FixedStreams(Some(3))),
         (Far, Message::SharedStreams(Some(9))),
+        (Far, bounds()),
         (Far, published(2)),
         (Far, Message::Complete),
         (Near, Message::Bye),
@@ -202,6 +210,7 @@ fn each_end_says_its_own_part_only() {
         Message::Received(Vec::new()),
         published(1),
         Message::SharedStreams(None),
+        bounds(),
         Message::Complete,
     ] {
         assert_eq!(refused(&mut protocol, Near, message), ProtocolRule::Speaker);

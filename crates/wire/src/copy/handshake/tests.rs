@@ -125,14 +125,14 @@ fn other_programs_are_strangers() {
         &b""[..],
         b"TL",
         b"SSH-2.0-OpenSSH",
-        b"TLx\0\x04",
-        b"TLF\0\x04",
+        b"TLx\0\x05",
+        b"TLF\0\x05",
     ] {
         let error = far(bytes).unwrap_err().0;
         assert_eq!(error, HandshakeError::Stranger, "{bytes:?}");
     }
     assert!(matches!(
-        far(b"TLN\0\x04abc").unwrap_err().0,
+        far(b"TLN\0\x05abc").unwrap_err().0,
         HandshakeError::Codec(_)
     ));
 }
@@ -169,11 +169,12 @@ fn what_a_peer_says_to_people_is_short_and_printable() {
     let full = no_place(&NoPlace {
         what: "\x1b[31m".repeat(500),
         ahead: 7,
+        seconds: Some(90),
     });
     assert!(full.len() <= HELLO_MAX as usize + 4, "{}", full.len());
     match near(1).0.on_answer(&body(&full)).unwrap_err() {
         HandshakeError::NoPlace(told) => {
-            assert_eq!(told.ahead, 7);
+            assert_eq!((told.ahead, told.seconds), (7, Some(90)));
             assert!(!told.what.contains('\x1b'), "{}", told.what);
         }
         other => panic!("{other:?}"),

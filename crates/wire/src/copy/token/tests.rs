@@ -120,10 +120,7 @@ fn a_fourth_word_binds_a_token_to_a_folder() {
         );
     }
     assert_eq!(mistake(&line("root=a b")), (1, TokensMistake::Further));
-    assert_eq!(
-        mistake(&line("root=a to=b c")),
-        (1, TokensMistake::Words(6))
-    );
+    assert_eq!(mistake(&line("root=a to=b c")), (1, TokensMistake::Further));
 }
 
 #[test]
@@ -151,6 +148,41 @@ fn hosts_that_files_may_be_sent_to_stand_behind_a_token() {
         "to=[::1",
         "to=a/b",
     ] {
+        assert_eq!(
+            mistake(&line(wrong)),
+            (1, TokensMistake::Further),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn bounds_on_copies_stand_behind_a_token() {
+    let line = |words: &str| {
+        let line = Tokens::line(&token("ana", 1), Rights::ALL);
+        format!("{} {words}\n", line.trim_end())
+    };
+    let (ana, eve) = (KeyName::new("ana").unwrap(), KeyName::new("eve").unwrap());
+    let all = "copies=2 streams=16 rate=500Mbit/s";
+    let tokens = Tokens::parse(&line(&format!("{all} root=labs to=b"))).unwrap();
+    let bounds = tokens.bounds(&ana);
+    assert_eq!((bounds.copies, bounds.streams), (Some(2), Some(16)));
+    assert_eq!(bounds.rate, Some("500M".parse().unwrap()));
+    assert_eq!(bounds.to_string(), format!(" {all}"));
+    assert_eq!(tokens.bounds(&eve), CopyBounds::default());
+    let wrongs = [
+        "copies=0",
+        "copies=1025",
+        "copies=x",
+        "streams=",
+        "streams=-1",
+        "rate=0",
+        "rate=fast",
+        "rate=1G rate=2G",
+        "Rate=1G",
+        "rate",
+    ];
+    for wrong in wrongs {
         assert_eq!(
             mistake(&line(wrong)),
             (1, TokensMistake::Further),

@@ -77,6 +77,8 @@ fn any_message() -> impl Strategy<Value = Message> {
         Just(Message::RateMax(None)),
         any::<Option<u16>>().prop_map(Message::FixedStreams),
         any::<Option<u16>>().prop_map(Message::SharedStreams),
+        any::<(Option<u64>, Option<u16>)>()
+            .prop_map(|(rate, streams)| Message::ServerBounds { rate, streams }),
         Just(Message::Bye),
     ]
 }
