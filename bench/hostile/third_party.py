@@ -300,7 +300,7 @@ def hellos():
 
     yield refused("the proof of a copy", "no token of this server", word=b"")
     yield refused("the proof of a grant for a command", "no token of this server", kind=b"P", word=b"grant")
-    yield refused("another version", "version 2 of third-party copies", version=2)
+    yield refused("another version", "version 9 of third-party copies", version=9)
 
 
 CASES = [*tokens(), *pushes(), *hellos()]

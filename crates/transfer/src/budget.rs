@@ -316,6 +316,11 @@ impl BudgetUser {
         })
     }
 
+    /// The part that was given last.
+    pub(crate) fn told(&self) -> CopyShare {
+        self.told
+    }
+
     /// Bits per second since it was last counted; none while that is not long.
     fn count(&mut self, now: Instant, moved: Bytes) -> Option<f64> {
         let (since, before) = *self.counted.get_or_insert((now, moved));

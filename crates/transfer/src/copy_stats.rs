@@ -203,6 +203,12 @@ impl<'a> CopyStats<'a> {
         self.budget.as_mut()?.look(Instant::now(), moved, streams)
     }
 
+    /// The part that was given last.
+    pub(crate) fn present_share(&self) -> CopyShare {
+        let budget = self.budget.as_ref();
+        budget.map(BudgetUser::told).unwrap_or_default()
+    }
+
     fn report(&self) -> LinkReport {
         LinkReport {
             copy: 0,

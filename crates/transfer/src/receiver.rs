@@ -122,13 +122,16 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let compares = opening.filter == Filter::Content;
         let comparer = compares.then(|| Comparer::start(Arc::clone(&store), context.report()));
         let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
+        // It was told behind the answer to the opening.
+        let share = stats.present_share();
+        shared.throttle.set(share.rate);
         Ok(Receiver {
             last: stats.now(),
             state: ReceiverState::new(stats, opening, shared, comparer)?,
             stream_set,
             streams: Vec::new(),
             is_fixed: false,
-            share: CopyShare::default(),
+            share,
             over_since: None,
             reporter: Reporter::start(),
             ticks: 0,

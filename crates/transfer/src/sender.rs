@@ -61,8 +61,8 @@ pub(crate) struct Sender<'a, 'o> {
     part: Option<StreamCount>,
     /// The bound on the rate that was asked for.
     asked: Option<Rate>,
-    /// This copy's part of what the server allows; a near end that says another one each moment is
-    /// heard four times a second.
+    /// This copy's part of what the server allows. A number of streams is followed four times a
+    /// second, however often another one is told.
     share: CopyShare,
     /// Which of them the streams follow.
     followed: Option<StreamCount>,
@@ -136,7 +136,10 @@ impl<'a, 'o> Sender<'a, 'o> {
                 self.asked = rate.map(Rate::from_bits_per_second);
                 self.keep_rate(context.now());
             }
-            Message::ServerBounds { rate, streams } => self.share = CopyShare::told(rate, streams),
+            Message::ServerBounds { rate, streams } => {
+                self.share = CopyShare::told(rate, streams);
+                self.keep_rate(context.now());
+            }
             Message::FixedStreams(streams) => self.fixed = stream_count(streams),
             Message::SharedStreams(part) => self.part = stream_count(part),
             other => return self.state.on_message(other, context),

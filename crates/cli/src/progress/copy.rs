@@ -221,7 +221,7 @@ impl CopyProgress {
             ahead => format!("{ahead} wait before this copy"),
         };
         let time = place_in.map_or_else(String::new, |left| {
-            format!("; a place may be free in {}", left.human())
+            format!("; a place may be free in about {}", left.human())
         });
         self.say(&format!(
             "waiting for a place at the far end ({why}); {turn}{time}"
