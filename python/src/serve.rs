@@ -34,6 +34,8 @@ pub struct Asked {
     verbose: bool,
     copies: u16,
     copies_per_token: u16,
+    copies_streams: Option<u16>,
+    copies_rate: Option<String>,
     command: String,
 }
 
@@ -45,6 +47,14 @@ pub struct Server {
     tokens: Option<serve::TokensFile>,
     copies: serve::RunningCopies,
     call: Py<Call>,
+}
+
+/// A bound on the streams of all copies: each has one at least.
+fn streams(most: u16) -> Result<u16, Failure> {
+    match most {
+        0 => Err(Failure::value("copies_streams", "0", "it is 1 at least")),
+        most => Ok(most),
+    }
 }
 
 fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
@@ -78,6 +88,12 @@ fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
             tells_files: asked.verbose,
             copies: asked.copies.into(),
             copies_per_token: asked.copies_per_token.into(),
+            streams_max: asked.copies_streams.map(streams).transpose()?,
+            rate_max: optional(
+                "copies_rate",
+                asked.copies_rate.as_deref(),
+                ask::copy::rate_max,
+            )?,
             ..Files::new(root, tokens)
         }),
         (None, None) if asked.files_only => {

@@ -77,6 +77,8 @@ def serve(
     tokens: File | None = None,
     copies: int = 64,
     copies_per_token: int = 8,
+    copies_streams: int | None = None,
+    copies_rate: Rate | None = None,
     no_delete: bool = False,
     verbose: bool = False,
     no_links: bool = False,
@@ -100,7 +102,10 @@ def serve(
         root: Serve files too: those below this folder, and nothing outside it.
         tokens: The file with the tokens that open the root; see `add_token`.
         copies: Copies at the same time; one more waits for its turn.
-        copies_per_token: Copies at the same time with one token.
+        copies_per_token: Copies at the same time with one token, where its line in the file does
+            not say another number.
+        copies_streams: Streams of all copies together.
+        copies_rate: Rate of all copies together, of what is received and of what is sent.
         no_delete: Remove nothing at the wish of a copy.
         verbose: Tell of each file in `events()`.
         no_links: Take no links.
@@ -120,6 +125,8 @@ def serve(
         "tokens": None if tokens is None else os.fspath(tokens),
         "copies": copies,
         "copies_per_token": copies_per_token,
+        "copies_streams": copies_streams,
+        "copies_rate": _text.rate(copies_rate),
         "no_delete": no_delete,
         "no_links": no_links,
         "no_plain": no_plain,

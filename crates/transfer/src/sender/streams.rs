@@ -153,7 +153,7 @@ impl Streams {
         })
     }
 
-    /// At most so many streams from now on, whoever asks for more; as many as there may be where
+    /// At most so many streams from now on, before any other number; as many as there may be where
     /// that is none. Returns how many there are to be where that changes.
     pub(crate) fn limit(&mut self, most: Option<StreamCount>) -> Option<u16> {
         let most = most.unwrap_or(StreamCount::MAX);

@@ -29,7 +29,7 @@ pub fn rate_within(text: &str) -> Result<Rate, String> {
 /// # Errors
 /// A sentence when it is none, or outside its bounds.
 pub fn rate_max(text: &str) -> Result<Rate, String> {
-    or_else(rate_within(text), "leave `--max-rate` out to have no bound")
+    or_else(rate_within(text), "leave it out to have no bound")
 }
 
 /// The number of streams of a copy: 1 to 128.

@@ -194,8 +194,8 @@ impl FromStr for Token {
 /// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each. Behind it may
 /// stand `root=SUBFOLDER`, a folder below the served one that the token is bound to,
 /// `to=HOST[:PORT],...`, the hosts to which its holder may have this server send files, and
-/// `copies=COUNT`, `streams=COUNT` and `rate=RATE`, its [`CopyBounds`]. Empty lines and what follows
-/// `#` at the start of a line are left out.
+/// `copies=COUNT`, `streams=COUNT` and `rate=RATE`, its [`CopyBounds`]. Empty lines and what
+/// follows `#` at the start of a line are left out.
 /// ```
 /// use wire::copy::{Rights, Secret, Token, Tokens};
 /// let token = Token { name: "ana".to_owned().try_into().unwrap(), secret: Secret::new([7; 32]) };
