@@ -126,6 +126,7 @@ pub(crate) fn streams_only(streams_max: u64) -> MoverAxes {
     MoverAxes {
         streams_max: most.unwrap_or(observe::StreamCount::MAX),
         window: false,
+        window_in_turn: None,
         pacing: false,
         concurrency: Vec::new(),
         pipelining: Vec::new(),

@@ -138,6 +138,9 @@ pub struct MoverAxes {
     pub streams_max: crate::StreamCount,
     /// Whether it takes a window.
     pub window: bool,
+    /// The window that several streams should have from the start: of a program that writes its
+    /// streams in turn, so that a full buffer of one holds up the others.
+    pub window_in_turn: Option<Bytes>,
     /// Whether it paces its streams.
     pub pacing: bool,
     /// Files at once that are worth trying, in the order in which to try them.

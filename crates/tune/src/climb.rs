@@ -13,7 +13,7 @@
 //! give way only slowly, and one rung more is looked at. Under gentle a rung that leaves the budget
 //! of delay ends it too.
 
-use observe::{Setting, StreamCount, Then};
+use observe::{StreamCount, Then};
 use units::Rate;
 
 use crate::controls;
@@ -54,13 +54,8 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
 /// The rungs so far: all candidates on the window and the congestion control of the climb, by their
 /// number of streams.
 pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
-    let climbing = history.climbing(StreamCount::ONE);
     let on_it = |sample: &&Sample| {
-        let setting = Setting {
-            streams: sample.streams(),
-            ..climbing.clone()
-        };
-        sample.setting == setting && sample.purpose != Purpose::Fit
+        sample.setting == history.climbing(sample.streams()) && sample.purpose != Purpose::Fit
     };
     let candidates = history.candidates().into_iter();
     let mut rungs: Vec<&Sample> = candidates.map(|(_, sample)| sample).filter(on_it).collect();

@@ -36,7 +36,7 @@ const LOSES_MUCH: f64 = 3e-3;
 pub(crate) fn unasked(history: &History) -> Option<Request> {
     let setting = Setting {
         congestion: Some(BBR.to_owned()),
-        ..history.setting(StreamCount::ONE, history.climbing_window())
+        ..history.setting(StreamCount::ONE, history.climbing_window(StreamCount::ONE))
     };
     let wanted = is_open(history)
         && may_send(history)

@@ -311,14 +311,14 @@ impl History {
         Some(bound - self.cost().bytes.min(bound))
     }
 
-    /// The window on which the climb over streams goes on.
-    pub(crate) fn climbing_window(&self) -> Window {
-        windows::climbing(self)
+    /// The window on which the climb to so many streams goes on.
+    pub(crate) fn climbing_window(&self, streams: StreamCount) -> Window {
+        windows::climbing(self, streams)
     }
 
     /// The setting of a rung of the climb.
     pub(crate) fn climbing(&self, streams: StreamCount) -> Setting {
-        let setting = self.setting(streams, self.climbing_window());
+        let setting = self.setting(streams, self.climbing_window(streams));
         Setting {
             congestion: controls::climbing(self).or(setting.congestion),
             ..setting

@@ -3,7 +3,7 @@
 //! A fixed window switches the kernel's growth off, so it wins only where the kernel may grow less
 //! than a program may ask for. Where it does win, the climb goes on with it.
 
-use observe::{HostLimits, Window};
+use observe::{HostLimits, StreamCount, Window};
 use units::Bytes;
 
 use crate::controls;
@@ -23,14 +23,24 @@ const FULL: f64 = 0.5;
 /// A queue of this share of the round trip behind full buffers: the link is full as well.
 const QUEUE_BEHIND: f64 = 0.5;
 
-/// The window on which the climb goes on: the kernel's own, or the last larger one that gained.
-pub(crate) fn climbing(history: &History) -> Window {
+/// The window on which the climb to so many streams goes on: the kernel's own, or the last larger
+/// one that gained.
+pub(crate) fn climbing(history: &History, streams: StreamCount) -> Window {
     let tried = history.taken_for(Purpose::Window);
     let gained = tried
         .iter()
         .rev()
         .find(|sample| has_gained(history, sample));
-    gained.map_or(Window::Auto, |sample| sample.setting.window)
+    let first = || in_turn(history, streams).unwrap_or(Window::Auto);
+    gained.map_or_else(first, |sample| sample.setting.window)
+}
+
+/// What several streams need of a program that writes them in turn.
+fn in_turn(history: &History, streams: StreamCount) -> Option<Window> {
+    let wanted = history.target.mover.as_ref()?.window_in_turn?;
+    let granted = granted_max(history.limits()).unwrap_or(wanted);
+    let may = streams > StreamCount::ONE && history.plan.searches(Axis::Window);
+    may.then(|| Window::Fixed(wanted.min(granted)))
 }
 
 /// Whether a larger window carried more than the same streams with any smaller one.

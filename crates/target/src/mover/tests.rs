@@ -41,6 +41,7 @@ impl Client for Scripted {
         MoverAxes {
             streams_max: StreamCount::MAX,
             window: true,
+            window_in_turn: None,
             pacing: false,
             concurrency: Vec::new(),
             pipelining: Vec::new(),

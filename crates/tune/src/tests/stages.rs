@@ -560,6 +560,69 @@ fn gentle_takes_windows_that_leave_a_deep_queue_alone() {
     );
 }
 
+/// A program that writes its streams in turn: without buffers of a fixed size several carry no more
+/// than one does.
+struct InTurn(Synthetic);
+
+impl Target for InTurn {
+    fn describe(&self) -> observe::TargetInfo {
+        observe::TargetInfo {
+            mover: Some(observe::MoverAxes {
+                streams_max: streams(128),
+                window: true,
+                window_in_turn: Some(Bytes::from_mib(1)),
+                pacing: false,
+                concurrency: Vec::new(),
+                pipelining: Vec::new(),
+                block: Vec::new(),
+            }),
+            ..self.0.describe()
+        }
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &observe::SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<observe::Observation, observe::TargetError> {
+        let held = setting.window == Window::Auto;
+        let streams = if held {
+            StreamCount::ONE
+        } else {
+            setting.streams
+        };
+        let slower = Setting {
+            streams,
+            ..setting.clone()
+        };
+        let mut seen = self.0.observe(&slower, plan, watch)?;
+        seen.setting = setting.clone();
+        Ok(seen)
+    }
+}
+
+#[test]
+fn a_program_that_writes_streams_in_turn_gets_windows_with_its_streams() {
+    for seed in 0..10 {
+        let lossy = Path {
+            loss: 1e-3,
+            ..quiet(100.0 * MBIT, 0.1)
+        };
+        let mut program = InTurn(Synthetic::new(lossy, seed));
+        let plan = TunePlan {
+            objective: Objective::Max,
+            controls: Controls::Kept,
+            ..TunePlan::default()
+        };
+        let tuning = tune(&mut program, &plan, &mut ()).unwrap();
+        let found = &tuning.answer().unwrap().recommended.setting;
+        let table = table(&tuning);
+        assert!(found.streams > StreamCount::ONE, "seed {seed}\n{table}");
+        assert_ne!(found.window, Window::Auto, "seed {seed}\n{table}");
+    }
+}
+
 /// A program whose requests bound what one stream of it carries, unless they are made larger.
 struct Program {
     path: Synthetic,
@@ -605,6 +668,7 @@ fn tuned_program(small: f64, seed: u64) -> Tuning {
         axes: observe::MoverAxes {
             streams_max: streams(4),
             window: false,
+            window_in_turn: None,
             pacing: false,
             concurrency: Vec::new(),
             pipelining: vec![256],
