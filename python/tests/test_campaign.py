@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,6 +54,19 @@ raw = {{ from = "{self.source}", to = "far:/raw", link = "wan" }}
 
     def planned(self, **keys: str) -> tl.Campaign:
         return tl.Campaign.plan(self.plan(**keys), self.folder / "campaign")
+
+    @staticmethod
+    def once_it_runs(campaign: tl.Campaign, act: Callable[[], object]) -> threading.Thread:
+        """Does something as soon as a shard runs, on a thread of its own."""
+
+        def wait() -> None:
+            while not campaign.status().running:
+                time.sleep(0.05)
+            act()
+
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        return thread
 
     def fill(self, count: int, size: int = 1000) -> None:
         for number in range(count):
@@ -230,9 +243,10 @@ def test_a_scheduler_that_dies_ends_the_run_and_another_one_goes_on(
     from distributed import Client
 
     site.fill(30, size=100_000)
-    campaign = site.planned(link='rate = "4Mbit/s"')
+    # What is left is sent without a bound.
+    campaign = site.planned(link='rate = "500kbit/s"')
     with OwnCluster(tmp_path) as cluster:
-        threading.Timer(1.5, cluster.scheduler.kill).start()
+        site.once_it_runs(campaign, cluster.scheduler.kill)
         # It looks for a scheduler that is gone for as long as for one at first.
         client = Client(cluster.address, timeout=6)
         client.wait_for_workers(1)
@@ -264,10 +278,11 @@ def test_a_worker_that_comes_back_elsewhere_goes_on(site: Site, tmp_path: Path) 
             cluster.worker.wait()
             cluster.start_worker()
 
-        threading.Timer(1.0, replace).start()
+        replaced = site.once_it_runs(campaign, replace)
         with Client(cluster.address, timeout=20) as client:
             client.wait_for_workers(1)
             done = campaign.run_on(client)
+        replaced.join()
     assert done.workers_lost >= 1 and done.left == {}
     site.assert_all_there()
 
@@ -282,6 +297,7 @@ class OwnCluster:
         self.address = f"tcp://127.0.0.1:{port}"
         place = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
         self.scheduler = self._start("dask_scheduler", *place)
+        wait_for_port(int(port))
         self._folder = folder / "dask"
         self.start_worker()
 
@@ -303,15 +319,21 @@ class OwnCluster:
             process.wait()
 
 
+def wait_for_port(port: int) -> None:
+    """Until a server listens there."""
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+        else:
+            return
+
+
 def test_an_interrupt_ends_all_tasks_cleanly(site: Site, client: object) -> None:
     site.fill(20, size=200_000)
     campaign = site.planned(link='rate = "2Mbit/s"')
-
-    def interrupt() -> None:
-        time.sleep(1.5)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=interrupt).start()
+    site.once_it_runs(campaign, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         campaign.run_on(client)
     assert campaign.status().running == []
