@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,19 +97,33 @@ def main() -> int:
     if not (TARGET / "debug/lib_trunkline.so").exists():
         print("error: the core is not built: cargo build --workspace --all-targets", file=sys.stderr)
         return 1
-    worst = 0
-    for python in pythons:
-        is_newest = python == pythons[-1]
-        place = environment(python, shutil.which("uv"), is_newest)
-        # The installed package, not the folder of this name that tests run in.
-        env = os.environ | {"TRUNKLINE_PROGRAM": str(TARGET / "debug/trunkline")}
-        env["PYTHONSAFEPATH"] = "1"
-        env["TRUNKLINE_SNAKEMAKE"] = "here" if is_newest else "with the newest Python"
-        env.pop("TRUNKLINE_TOKEN", None)
-        print(f"== {python}", flush=True)
-        command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *sys.argv[1:]]
-        worst = max(worst, subprocess.run(command, cwd=ROOT / "python", env=env).returncode)
+    places = [environment(python, shutil.which("uv"), python == pythons[-1]) for python in pythons]
+    # Side by side: most tests wait for an emulated path or a server.
+    with ThreadPoolExecutor() as pool:
+        runs = pool.map(lambda place: run(place, is_newest=place == places[-1]), places)
+        worst = 0
+        for python, tests in zip(pythons, runs, strict=True):
+            print(f"== {python}\n{tests.stdout}", flush=True)
+            worst = max(worst, tests.returncode)
     return worst
+
+
+def run(place: Path, *, is_newest: bool) -> subprocess.CompletedProcess[str]:
+    """The tests in one environment, with what they print."""
+    # The installed package, not the folder of this name that tests run in.
+    env = os.environ | {"TRUNKLINE_PROGRAM": str(TARGET / "debug/trunkline")}
+    env["PYTHONSAFEPATH"] = "1"
+    env["TRUNKLINE_SNAKEMAKE"] = "here" if is_newest else "with the newest Python"
+    env.pop("TRUNKLINE_TOKEN", None)
+    command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *sys.argv[1:]]
+    return subprocess.run(
+        command,
+        cwd=ROOT / "python",
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 if __name__ == "__main__":
