@@ -232,22 +232,28 @@ impl SendQueue {
         Some(taken.piece)
     }
 
-    /// How many bytes may be sent in one go, and waits until they may.
-    pub(crate) fn pace(&self, most: usize, stopwatch: &mut Stopwatch) -> usize {
+    /// How many bytes, `most` or fewer, may be sent in one go, and the turn to wait for where they
+    /// may not leave at once.
+    pub(crate) fn ask(&self, most: usize) -> (usize, Option<steer::Turn>) {
         let now = self.now();
         let mut state = self.state();
         if state.bucket.rate().is_none() {
-            return most;
+            return (most, None);
         }
         let portion = state.bucket.portion(Bytes::new(most as u64));
         let turn = state.bucket.queue(portion, now);
-        drop(state);
-        let wait = || self.wait_for_turn(turn);
-        self.spent.during(stopwatch, Waiting::Rate, wait);
-        usize::try_from(portion.get()).unwrap_or(most).min(most)
+        let has_to_wait = state.bucket.wait(turn, now) > Span::ZERO;
+        let portion = usize::try_from(portion.get()).unwrap_or(most);
+        (portion.min(most), has_to_wait.then_some(turn))
     }
 
-    fn wait_for_turn(&self, turn: steer::Turn) {
+    /// Waits until what was asked for may leave.
+    pub(crate) fn wait_for_turn(&self, turn: steer::Turn, stopwatch: &mut Stopwatch) {
+        let wait = || self.until_let_out(turn);
+        self.spent.during(stopwatch, Waiting::Rate, wait);
+    }
+
+    fn until_let_out(&self, turn: steer::Turn) {
         loop {
             let mut state = self.state();
             let wait = Duration::from(state.bucket.wait(turn, self.now()));

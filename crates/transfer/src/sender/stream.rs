@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
+use std::{mem, ops};
 
 use copy_net::Channel;
 use wire::copy::{Coding, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, Range};
@@ -55,9 +56,8 @@ pub(crate) struct SendStream<O = Channel> {
     filled: usize,
     piece_size: PieceSize,
     compression: Compression,
-    /// A piece as it is and compressed, where that is tried.
+    /// A piece as it is, where compression is tried.
     raw: Vec<u8>,
-    packed: Vec<u8>,
     stopwatch: Stopwatch,
 }
 
@@ -82,7 +82,6 @@ impl<O: PieceSink> SendStream<O> {
             piece_size,
             compression: Compression::new(compress),
             raw: Vec::new(),
-            packed: Vec::new(),
             // Restarted on the thread that does the work.
             stopwatch: Stopwatch::start(),
         }
@@ -157,14 +156,34 @@ impl<O: PieceSink> SendStream<O> {
         Ok(())
     }
 
-    /// Room for so many bytes behind what is gathered.
-    fn room(&mut self, length: usize) -> io::Result<&mut [u8]> {
-        if self.filled + length > self.buffer.len() {
+    /// Room in the buffer for `most` bytes, at most [`BLOCK`], or for as many of them as the rate
+    /// limit lets out at a time. What was gathered before leaves before this waits: otherwise a
+    /// whole buffer, let out over a second, would leave at once.
+    fn room(&mut self, most: usize) -> io::Result<ops::Range<usize>> {
+        let (length, turn) = self.queue.ask(most);
+        if turn.is_some() || self.filled + length > self.buffer.len() {
             self.flush()?;
+        }
+        if let Some(turn) = turn {
+            self.queue.wait_for_turn(turn, &mut self.stopwatch);
         }
         let from = self.filled;
         self.filled += length;
-        Ok(self.buffer.get_mut(from..from + length).unwrap_or_default())
+        Ok(from..self.filled)
+    }
+
+    /// Gathers bytes that are no file's, or that were read already.
+    fn gather(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let room = self.room(bytes.len().min(BLOCK))?;
+            let (now, later) = bytes.split_at(room.len());
+            self.buffer
+                .get_mut(room)
+                .unwrap_or_default()
+                .copy_from_slice(now);
+            bytes = later;
+        }
+        Ok(())
     }
 
     /// Reads a piece and writes it, behind what is gathered.
@@ -233,10 +252,8 @@ impl<O: PieceSink> SendStream<O> {
         } else {
             NO_SEAL
         };
-        let room = self.room(HEADER_LENGTH + HASH_LENGTH)?;
-        let (before, behind) = room.split_at_mut(HEADER_LENGTH);
-        before.copy_from_slice(&header.encode());
-        behind.copy_from_slice(&seal);
+        self.gather(&header.encode())?;
+        self.gather(&seal)?;
         self.note_read(out);
         Ok(())
     }
@@ -247,26 +264,25 @@ impl<O: PieceSink> SendStream<O> {
         let hash = self.read_whole(out);
         self.note_read(out);
         let since = Instant::now();
-        self.packed = zstd::bulk::compress(&self.raw, LEVEL)?;
+        let packed = zstd::bulk::compress(&self.raw, LEVEL)?;
         let length = self.raw.len();
         self.compression
-            .on_packed(length, self.packed.len(), since.elapsed());
-        let is_shorter = self.packed.len() < length;
-        let bytes = if is_shorter { &self.packed } else { &self.raw };
+            .on_packed(length, packed.len(), since.elapsed());
+        let is_shorter = packed.len() < length;
+        // Its room goes back once it is gathered.
+        let raw = mem::take(&mut self.raw);
+        let bytes = if is_shorter { &packed } else { &raw };
         let header = out.header(out.coding(is_shorter), bytes.len());
         let seal = hash.map_or(NO_SEAL, |hash| header.seal(&hash));
         let begun = Instant::now();
-        let mut left = bytes.len();
-        while left > 0 {
-            left -= self.queue.pace(left.min(BLOCK), &mut self.stopwatch);
-        }
-        let map = out.map();
-        let (channel, spent) = (&mut self.channel, &self.queue.spent);
-        let write = || channel.put(&[&header.encode(), map, bytes, &seal]);
-        spent.during(&mut self.stopwatch, Waiting::Network, write)?;
-        let written = (map.len() + bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
-        self.queue.on_wire.fetch_add(written, Ordering::Relaxed);
-        self.compression.on_written(written, begun.elapsed());
+        self.gather(&header.encode())?;
+        self.gather(out.map())?;
+        self.gather(bytes)?;
+        self.gather(&seal)?;
+        self.flush()?;
+        let written = out.map().len() + bytes.len() + HEADER_LENGTH + HASH_LENGTH;
+        self.compression.on_written(written as u64, begun.elapsed());
+        self.raw = raw;
         Ok(())
     }
 
@@ -302,13 +318,11 @@ impl<O: PieceSink> SendStream<O> {
 
     fn send_raw(&mut self, out: &OutgoingPiece) -> io::Result<()> {
         let header = out.header(out.coding(false), out.data() as usize);
-        self.room(HEADER_LENGTH)?.copy_from_slice(&header.encode());
-        let map = out.map();
-        self.room(map.len())?.copy_from_slice(map);
+        self.gather(&header.encode())?;
+        self.gather(out.map())?;
         let hash = self.send_bytes(out)?;
         let seal = hash.map_or(NO_SEAL, |hash| header.seal(&hash));
-        self.room(HASH_LENGTH)?.copy_from_slice(&seal);
-        Ok(())
+        self.gather(&seal)
     }
 
     /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not
@@ -324,11 +338,12 @@ impl<O: PieceSink> SendStream<O> {
             let mut at = bytes.start;
             while at < bytes.end {
                 let most = usize::try_from(bytes.end - at).unwrap_or(BLOCK).min(BLOCK);
-                let chunk = self.queue.pace(most, &mut self.stopwatch);
-                if !self.read(reader, at, chunk, &mut hasher)? {
+                let room = self.room(most)?;
+                let length = room.len() as u64;
+                if !self.read(reader, at, room, &mut hasher) {
                     reader = None;
                 }
-                at += chunk as u64;
+                at += length;
             }
         }
         let hash = reader.filter(|reader| self.is_unchanged(reader));
@@ -353,27 +368,25 @@ impl<O: PieceSink> SendStream<O> {
         &mut self,
         reader: Option<&Reader>,
         at: u64,
-        length: usize,
+        room: ops::Range<usize>,
         hasher: &mut PieceHasher,
-    ) -> io::Result<bool> {
-        self.room(length)?;
-        let room = self.filled - length..self.filled;
+    ) -> bool {
         let room = self.buffer.get_mut(room).unwrap_or_default();
         let Some(reader) = reader else {
             room.fill(0);
-            return Ok(false);
+            return false;
         };
         let spent = &self.queue.spent;
         let read = || reader.read(at, room);
         match spent.during(&mut self.stopwatch, Waiting::Disk, read) {
             Ok(()) => {
                 hasher.update(room);
-                spent.count(length as u64);
-                Ok(true)
+                spent.count(room.len() as u64);
+                true
             }
             Err(problem) => {
                 self.tell(Event::Failed(problem));
-                Ok(false)
+                false
             }
         }
     }

@@ -1,6 +1,7 @@
 use std::fs;
 use std::sync::mpsc::sync_channel;
 
+use units::{Bytes, Rate, Span};
 use wire::copy::{Attributes, ProblemKind, Selection};
 
 use super::*;
@@ -28,6 +29,49 @@ fn source(path: &std::path::Path) -> Arc<Source> {
         selection: Selection::default(),
     };
     Source::new(&Root::own(), spec).unwrap()
+}
+
+/// The lengths of what is written at a time.
+struct Lengths(Vec<usize>);
+
+impl PieceSink for Lengths {
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        self.0.push(parts.iter().map(|part| part.len()).sum());
+        Ok(())
+    }
+}
+
+/// Gathered until its buffer was full, a stream wrote what its link carries in a second at once.
+#[test]
+fn a_stream_under_a_limit_writes_no_more_at_once_than_the_limit_lets_out() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("f");
+    let mut noise = [0; 60 << 10];
+    blake3::Hasher::new().finalize_xof().fill(&mut noise);
+    fs::write(&path, noise).unwrap();
+    let source = source(&path);
+    assert_eq!(source.walk().count(), 1);
+    let rate: Rate = "1Mbit/s".parse().unwrap();
+    // A portion, what a bucket saves, and as much as this thread may be late.
+    let most = Bytes::from_kib(2) + rate.bytes_in(Span::from_millis(240));
+    for is_packed in [false, true] {
+        let queue = Arc::new(SendQueue::new(Some(rate), false));
+        let (report, _events) = sync_channel(8);
+        let (piece_size, sink) = (PieceSize::default(), Lengths(Vec::new()));
+        let source = Arc::clone(&source);
+        let mut stream = SendStream::new(0, sink, queue, source, report, piece_size, is_packed);
+        let whole = Range {
+            file: 0,
+            start: 0,
+            length: 60 << 10,
+        };
+        stream.send_as(whole, is_packed).unwrap();
+        stream.flush().unwrap();
+        let lengths = stream.channel.0;
+        assert!(lengths.iter().sum::<usize>() > 60 << 10, "{lengths:?}");
+        let longest = lengths.iter().max().copied().unwrap_or(0);
+        assert!(longest as u64 <= most.get(), "{lengths:?}");
+    }
 }
 
 #[test]
