@@ -30,6 +30,8 @@ pub(crate) struct SendQueue {
     grace_min: Duration,
     /// See [`SendQueue::set_rtt`].
     grace: AtomicU64,
+    /// See [`SendQueue::set_rate`].
+    rate: AtomicU64,
     /// What the streams spend their time on.
     pub spent: TimeSpent,
     /// Bytes of files that the receiver confirmed, without holes.
@@ -83,6 +85,7 @@ impl SendQueue {
             began: Instant::now(),
             grace_min,
             grace: AtomicU64::new(grace_min.as_nanos() as u64),
+            rate: AtomicU64::new(0),
             spent: TimeSpent::default(),
             arrived: AtomicU64::new(0),
             holes: AtomicU64::new(0),
@@ -143,6 +146,26 @@ impl SendQueue {
         self.grace.store(nanos, Ordering::Relaxed);
     }
 
+    /// What all streams together carry now. At the highest of these rates an idle stream waits
+    /// twice as long as what is on its way takes: that others' pieces take long over a slow path
+    /// does not mean that they hang.
+    pub(crate) fn set_rate(&self, rate: Rate) {
+        self.rate
+            .fetch_max(rate.bits_per_second(), Ordering::Relaxed);
+    }
+
+    /// How long a stream is idle before it repeats one of the `left` bytes.
+    fn grace(&self, left: u64) -> Duration {
+        let least = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
+        match self.rate.load(Ordering::Relaxed) {
+            0 => least,
+            rate => {
+                let takes = Rate::from_bits_per_second(rate).time_to_send(Bytes::new(left));
+                least.max(takes.times(2).into())
+            }
+        }
+    }
+
     /// The next piece for a stream, once there is one; `None` when the stream is to end.
     pub(crate) fn take(
         &self,
@@ -155,12 +178,17 @@ impl SendQueue {
     }
 
     fn wait_for_piece(&self, stream: u32, piece_size: &PieceSize) -> Option<Range> {
-        let since = Instant::now();
+        let begun = Instant::now();
+        let mut since = begun;
         let mut state = self.state();
         let waits_for_holes = state.ledger.waiting() > 0 && !state.ledger.has_work();
+        let mut on_its_way = state.ledger.left();
         let piece = loop {
-            let grace = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
-            let left = grace.saturating_sub(since.elapsed());
+            if state.ledger.left() > on_its_way {
+                on_its_way = state.ledger.left();
+                since = Instant::now();
+            }
+            let left = self.grace(on_its_way).saturating_sub(since.elapsed());
             match self.turn(&mut state, stream, piece_size, left.is_zero()) {
                 Turn::Piece(piece) => break Some(piece),
                 Turn::End => break None,
@@ -176,7 +204,7 @@ impl SendQueue {
         };
         drop(state);
         if waits_for_holes {
-            let nanos = activity::nanoseconds(since.elapsed());
+            let nanos = activity::nanoseconds(begun.elapsed());
             self.waited.fetch_add(nanos, Ordering::Relaxed);
         }
         piece
@@ -345,5 +373,22 @@ impl SendQueue {
     pub(crate) fn close(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_stream_waits_as_long_as_slow_ones_may_take() {
+        let queue = SendQueue::new(None, false);
+        assert_eq!(queue.grace(1_000_000), GRACE_MIN, "no rate is known");
+        queue.set_rate("1Mbit/s".parse().unwrap());
+        queue.set_rate(Rate::ZERO);
+        assert_eq!(queue.grace(0), GRACE_MIN);
+        assert_eq!(queue.grace(250_000), Duration::from_secs(4));
+        queue.set_rtt(Span::from_secs(1));
+        assert_eq!(queue.grace(250), Duration::from_secs(3));
     }
 }

@@ -380,6 +380,7 @@ impl Streams {
             }
         }
         let all: f64 = self.streams.values().map(|stream| stream.rate).sum();
+        self.queue.set_rate(Rate::from_f64(all));
         let mean = all / self.streams.len().max(1) as f64;
         let is_end = left.is_some_and(|left| left.as_f64() * 8.0 < all * END.as_secs_f64());
         for stream in self.streams.values() {
