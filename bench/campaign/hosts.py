@@ -138,12 +138,14 @@ class Site:
     """Files, plan and tokens.
 
     * `address_of`: a host's address by its name.
+    * `sides`: sources, and destinations.
     * `is_bound`: the plan bounds links.
     """
 
-    def __init__(self, address_of, folder, arguments, drawn, is_bound=True):
-        self.folder, self.address_of, self.drawn, self.is_bound = folder, address_of, drawn, is_bound
-        self.pairs = [(f"s{i}", f"d{j}") for i in range(SIDES) for j in range(SIDES)]
+    def __init__(self, address_of, folder, arguments, drawn, *, sides=SIDES, is_bound=True):
+        self.folder, self.address_of, self.drawn = folder, address_of, drawn
+        self.sides, self.is_bound = sides, is_bound
+        self.pairs = [(f"s{i}", f"d{j}") for i in range(sides) for j in range(sides)]
         low, high = map(math.log, arguments.rates)
         self.rates = {pair: math.exp(drawn.uniform(low, high)) * 1e6 for pair in self.pairs}
         self.files = sum(self.fill(pair, arguments) for pair in self.pairs)
@@ -167,7 +169,7 @@ class Site:
 
     def plan(self):
         lines = ["[shards]", "files = 60", 'bytes = "30MB"']
-        for at in range(SIDES):
+        for at in range(self.sides):
             lines += [f"[hosts.s{at}]", f'address = "trunkline://{self.address_of(f"s{at}")}"']
             lines += [f"[hosts.d{at}]", f'address = "trunkline://{self.address_of(f"d{at}")}"']
             lines += [f'token = "{self.folder}/token-d{at}"']
@@ -259,18 +261,18 @@ class Parts:
             part.wait()
 
 
-def prepared(folder):
+def prepared(folder, sides=SIDES):
     """Tokens, and each source's part of the plan."""
     import trunkline as tl
 
-    for at in range(SIDES):
+    for at in range(sides):
         token, tokens = folder / f"token-d{at}", folder / f"tokens-d{at}"
         tokens.unlink(missing_ok=True)
         token.write_text(tl.add_token(tokens, "campaign"))
         token.chmod(0o600)
     shutil.rmtree(folder / "campaign", ignore_errors=True)
     shutil.rmtree(folder / "to", ignore_errors=True)
-    for at in range(SIDES):
+    for at in range(sides):
         campaign = tl.Campaign.plan(folder / "plan.toml", folder / "campaign", host=f"s{at}")
     return campaign
 

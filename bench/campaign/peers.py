@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A campaign beside fpsync with rsync and beside rclone, over the same long links.
 
-Each of 64 links is an emulated path (`trunkline emulate`) of its own rate, with a round trip of 80
-ms and the kernel's real TCP; its far end is a server of the mover. The files are those of
+Each of 16 links is an emulated path (`trunkline emulate`) of its own rate, with a round trip of 80
+ms and the kernel's real TCP; its far end is a server of the mover. The files are drawn as in
 `hosts.py`: as many bytes for each link as it carries in the time of the optimum. fpsync (with an
 rsync daemon, which encrypts nothing) and rclone (over SFTP) first try some settings on three of the
 links with a part of the files, and get the best one. Prints a table of times and their ratios.
@@ -56,7 +56,7 @@ def trunkline(site):
     def near(link):
         return f"{PROGRAM} campaign run {site.folder}/campaign -q --link {'-'.join(link)} --host {link[0]}"
 
-    prepared(site.folder)
+    prepared(site.folder, site.sides)
     return Mover("trunkline campaign", 5201, far, near)
 
 
@@ -150,12 +150,13 @@ def site_in(folder, arguments, seconds):
     folder.mkdir()
     wanted = argparse.Namespace(**vars(arguments) | {"seconds": seconds})
     drawn = random.Random(arguments.seed)
-    return Site(lambda _: FAR, folder, wanted, drawn, is_bound=False)
+    return Site(lambda _: FAR, folder, wanted, drawn, sides=arguments.sides, is_bound=False)
 
 
 def main():
     parser = options(__doc__)
     parser.add_argument("--rtt", type=float, default=80, help="ms")
+    parser.add_argument("--sides", type=int, default=4, help="sources, and destinations of each")
     arguments = parser.parse_args()
     title = heading("A campaign, fpsync and rclone over long links")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="campaign-peers-"))
