@@ -168,7 +168,7 @@ class Site:
         return number
 
     def plan(self):
-        lines = ["[shards]", "files = 60", 'bytes = "30MB"']
+        lines = ["[shards]", "files = 600", 'bytes = "30MB"']
         for at in range(self.sides):
             lines += [f"[hosts.s{at}]", f'address = "trunkline://{self.address_of(f"s{at}")}"']
             lines += [f"[hosts.d{at}]", f'address = "trunkline://{self.address_of(f"d{at}")}"']
