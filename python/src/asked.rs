@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use trunkline::history::History;
-use trunkline::measure::Direction;
+use trunkline::measure::{Direction, Transport};
 use trunkline::netpath::PathSpec as Spec;
 use trunkline::{Target, TargetName};
 
@@ -27,6 +27,18 @@ pub fn optional<T>(
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, Failure> {
     text.map(|text| value(name, text, read)).transpose()
+}
+
+/// What carries streams, as the program names it.
+pub fn transport(text: &str) -> Result<Transport, Failure> {
+    match text {
+        "tcp" => Ok(Transport::Tcp),
+        "udp" => Ok(Transport::Udp),
+        other => {
+            let known = "possible values: tcp, udp";
+            Err(Failure::value("transport", other, known))
+        }
+    }
 }
 
 /// A number within its type's bounds.

@@ -87,6 +87,7 @@ def _measure(
     *,
     streams: int = 1,
     window: Size = "auto",
+    transport: Literal["tcp", "udp"] = "tcp",
     duration: Time | None = None,
     bytes: Size | None = None,
     pacing: Rate | None = None,
@@ -110,6 +111,8 @@ def _measure(
             a file of another program, such as `gridftp://HOST/FILE`.
         streams: Parallel streams, 1 to 128.
         window: Socket buffers of each stream; `"auto"` leaves them to the kernel.
+        transport: What carries the streams; `"udp"` fills paths that lose packets without `"bbr"`
+            in the sender's kernel, and needs `trunkline serve` at the far end.
         duration: How long to send; 10 s without.
         bytes: How much to send over all streams together, instead of how long.
         pacing: Upper bound on each stream's rate.
@@ -134,6 +137,7 @@ def _measure(
     asked |= {
         "streams": _text.counts(streams),
         "window": _text.size(window),
+        "transport": transport,
         "duration": _text.optional_span(duration),
         "bytes": _text.optional_size(bytes),
         "pacing": _text.rate(pacing),

@@ -140,7 +140,8 @@ impl Demo {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trunkline measure emu:slac-cern -P 8 -w 64k\n  \
-    trunkline measure dtn.example.org -P 4 -t 30s -R --json"
+    trunkline measure dtn.example.org -P 4 -t 30s -R --json\n  \
+    trunkline measure dtn.example.org --transport udp"
 )]
 pub(crate) struct Measure {
     #[command(flatten)]
@@ -153,6 +154,11 @@ pub(crate) struct Measure {
     /// Socket buffers: `auto` leaves them to the kernel, a size like `512k` or `4M` fixes them
     #[arg(short, long, value_name = "SIZE", default_value = "auto", value_parser = window)]
     pub window: Window,
+
+    /// What carries the streams, `tcp` or `udp`: UDP fills paths that lose packets without `bbr` in
+    /// the sender's kernel, and needs `trunkline serve` at the far end
+    #[arg(long, value_enum, default_value = "tcp", hide_possible_values = true)]
+    pub transport: Transport,
 
     /// How long to send: `10`, `10s`, `2min`
     #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = duration)]

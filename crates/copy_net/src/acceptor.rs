@@ -10,7 +10,7 @@ mod source;
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -26,7 +26,6 @@ use super::handle::StreamHandle;
 use super::handshaking::{Handshaking, Identified};
 use super::identity::Identity;
 use super::session_registry::SessionRegistry;
-use super::udp_acceptor::UdpAcceptor;
 use super::{
     AcceptedChannel, AcceptedController, AcceptedRemote, AcceptedSession, Channel, ChannelHandler,
     CopyHandler, SOFTWARE,
@@ -256,12 +255,9 @@ impl Acceptor {
         Ok((handover, Acceptor::new(source, Arc::new(shared))))
     }
 
-    /// Takes streams that come over UDP, too: to `socket`, whose port has the number of this one's.
-    ///
-    /// # Errors
-    /// When the socket cannot be used.
-    pub fn over_udp(&self, socket: UdpSocket) -> io::Result<UdpAcceptor> {
-        UdpAcceptor::new(socket, Arc::clone(&self.shared))
+    /// What an acceptor of streams over UDP passes them to.
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
     }
 
     /// Serves until `is_stopped`; then conversations are broken and their handlers waited for.

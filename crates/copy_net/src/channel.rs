@@ -1,4 +1,5 @@
-//! A stream of a copy: bytes one way, in TLS or in the clear over TCP, or over UDP in QUIC.
+//! A stream of a copy or of a test: bytes one way, in TLS or in the clear over TCP, or over UDP in
+//! QUIC.
 
 use std::fmt;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
@@ -6,8 +7,9 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sockets::options::StreamOptions;
-use units::Span;
+use observe::Transport;
+use sockets::options::{OptionError, StreamOptions};
+use units::{Bytes, Span};
 use wire::copy::{EXPORTER_LABEL, Exporter, Incoming};
 
 use super::conversation::Conversation;
@@ -28,7 +30,7 @@ enum Carrier {
 
 impl Channel {
     /// Over TCP; in the clear without `tls`.
-    pub(super) fn new(socket: Arc<TcpStream>, tls: Option<Box<Tls>>) -> Self {
+    pub(crate) fn new(socket: Arc<TcpStream>, tls: Option<Box<Tls>>) -> Self {
         Channel(match tls {
             Some(tls) => Carrier::Tls(socket, tls),
             None => Carrier::Plain(socket),
@@ -40,10 +42,13 @@ impl Channel {
         Channel(Carrier::Quic(stream))
     }
 
-    /// In the clear, over a connection of any kind.
-    #[cfg(feature = "fuzzing")]
-    pub(crate) fn plain(socket: TcpStream) -> Self {
-        Channel::new(Arc::new(socket), None)
+    /// In the clear, over a connection of any kind, which waits from now on.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub fn plain(socket: TcpStream) -> io::Result<Self> {
+        socket.set_nonblocking(false)?;
+        Ok(Channel::new(Arc::new(socket), None))
     }
 
     /// A handle for threads that read its state or set its options.
@@ -51,6 +56,32 @@ impl Channel {
         match &self.0 {
             Carrier::Tls(socket, _) | Carrier::Plain(socket) => StreamHandle::new(socket),
             Carrier::Quic(stream) => StreamHandle::over_udp(stream.handle()),
+        }
+    }
+
+    /// What carries it.
+    pub fn transport(&self) -> Transport {
+        match &self.0 {
+            Carrier::Tls(..) | Carrier::Plain(_) => Transport::Tcp,
+            Carrier::Quic(_) => Transport::Udp,
+        }
+    }
+
+    /// Gives a connection that was accepted the options of its streams, once the peer has shown
+    /// that it belongs here. Over UDP that is leave to send ahead what the path needs, and a pace.
+    ///
+    /// * `window_max`: what may be on the way or wait here at most over UDP, in each direction.
+    ///
+    /// # Errors
+    /// When the kernel refuses an option; those before it are set.
+    pub fn admit(&self, options: &StreamOptions, window_max: Bytes) -> Result<(), OptionError> {
+        match &self.0 {
+            Carrier::Tls(socket, _) | Carrier::Plain(socket) => options.apply_to_accepted(socket),
+            Carrier::Quic(stream) => {
+                stream.trust(window_max);
+                stream.handle().set_pacing(options.pacing);
+                Ok(())
+            }
         }
     }
 
@@ -70,18 +101,12 @@ impl Channel {
 
     /// Makes a stream of the connection whose greeting was right.
     pub(super) fn take_on(&self, options: &StreamOptions) -> io::Result<()> {
-        match &self.0 {
-            Carrier::Tls(socket, _) | Carrier::Plain(socket) => {
-                socket.set_nonblocking(false)?;
-                socket.set_nodelay(true)?;
-                let applied = options.apply_to_accepted(socket);
-                applied.map_err(|error| io::Error::other(error.to_string()))
-            }
-            Carrier::Quic(stream) => {
-                stream.trust();
-                Ok(())
-            }
+        if let Carrier::Tls(socket, _) | Carrier::Plain(socket) = &self.0 {
+            socket.set_nonblocking(false)?;
+            socket.set_nodelay(true)?;
         }
+        let admitted = self.admit(options, quic_net::WINDOW_MOST);
+        admitted.map_err(|error| io::Error::other(error.to_string()))
     }
 
     /// The longest wait of one read or write; none without. What takes longer fails with

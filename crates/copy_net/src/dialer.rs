@@ -9,6 +9,7 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use observe::Transport;
 use units::Span;
 use wire::copy::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
 use wire::third_party::Report;
@@ -19,7 +20,6 @@ use super::connect::{ConnectError, connect_any};
 use super::conversation::Conversation;
 use super::identity::{Fingerprint, connection_to};
 use super::tls::Tls;
-use super::transport::Transport;
 use sockets::Address;
 use sockets::options::StreamOptions;
 

@@ -6,5 +6,5 @@ use crate::Channel;
 
 /// A stream of a copy in the clear over a connection of any kind.
 pub fn plain_channel(socket: TcpStream) -> Channel {
-    Channel::plain(socket)
+    Channel::new(std::sync::Arc::new(socket), None)
 }

@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use observe::{Buffers, TcpSample};
+use observe::{Buffers, TcpSample, UDP_CONTROL};
 use socket2::SockRef;
-use units::{Rate, Time};
+use units::{Bytes, Rate, Span, Time};
 
 use sockets::options::{self, Dscp, OptionError, StreamOptions};
 use sockets::tcp_info;
@@ -55,11 +55,23 @@ impl StreamHandle {
         }
     }
 
-    /// The kernel's congestion control in use; `None` over UDP, where it is not the kernel's.
+    /// The congestion control in use: the kernel's name for its own, or that of ours over UDP.
     pub fn congestion(&self) -> Option<String> {
         match &self.0 {
             Carrier::Tcp(socket) => options::congestion(socket),
-            Carrier::Udp(_) => None,
+            Carrier::Udp(_) => Some(UDP_CONTROL.to_owned()),
+        }
+    }
+
+    /// Whether the peer has acknowledged all that was written; over UDP, once what was written is
+    /// ended with [`Channel::finish`](crate::Channel::finish).
+    pub fn has_delivered_all(&self) -> bool {
+        match &self.0 {
+            Carrier::Tcp(socket) => tcp_info::read(socket, Time::ZERO).is_ok_and(|sample| {
+                let is_sent = sample.not_sent.is_none_or(|left| left == Bytes::ZERO);
+                is_sent && sample.unacked_segments == Some(0)
+            }),
+            Carrier::Udp(handle) => handle.is_delivered(),
         }
     }
 
@@ -97,6 +109,15 @@ impl StreamHandle {
         match &self.0 {
             Carrier::Tcp(socket) => options::set_dscp(&SockRef::from(&**socket), dscp),
             Carrier::Udp(_) => Ok(()),
+        }
+    }
+
+    /// Processor time of the thread that sends and receives its packets; `None` where the kernel
+    /// does that, or one thread for several streams.
+    pub fn driver_cpu(&self) -> Option<Span> {
+        match &self.0 {
+            Carrier::Tcp(_) => None,
+            Carrier::Udp(handle) => handle.driver_cpu(),
         }
     }
 

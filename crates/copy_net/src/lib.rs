@@ -21,9 +21,9 @@
 //! and a [`ChannelHandler`] give them one connection for bytes both ways.
 //!
 //! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking`
-//! for the one that listens, [`UdpAcceptor`] for its streams over UDP; [`Conversation`];
-//! [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and [`serve_ssh_child`] for a far end that ssh
-//! starts.
+//! for the one that listens; [`dial_udp`] and [`UdpAcceptor`] for streams over UDP, of tests, too;
+//! [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and [`serve_ssh_child`] for
+//! a far end that ssh starts.
 
 mod acceptor;
 mod certificate;
@@ -42,8 +42,8 @@ mod session_registry;
 mod ssh;
 mod ssh_child;
 mod tls;
-mod transport;
 mod udp_acceptor;
+mod udp_dialer;
 
 use std::io;
 use std::net::SocketAddr;
@@ -63,11 +63,12 @@ pub use handle::StreamHandle;
 pub use handshaking::is_of_a_copy;
 pub use identity::{Fingerprint, Identity};
 pub use listener::{Callbacks, ListenError, Listener};
+pub use observe::Transport;
 pub use session_registry::{ArrivedStream, IncomingStreams};
 pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd};
 pub use ssh_child::{CallbackTarget, SshChildError, serve_ssh_child};
-pub use transport::Transport;
-pub use udp_acceptor::UdpAcceptor;
+pub use udp_acceptor::{StreamOfOthers, UdpAcceptor};
+pub use udp_dialer::{UDP_WAIT, dial_udp};
 
 /// What an end says of itself to people at the other.
 pub const SOFTWARE: &str = concat!("trunkline ", env!("CARGO_PKG_VERSION"));

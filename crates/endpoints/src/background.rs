@@ -4,6 +4,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use copy_net::Channel;
 use socket2::Domain;
 use thiserror::Error;
 use units::Bytes;
@@ -73,7 +74,7 @@ impl Background {
         for _ in 0..spec.streams {
             let (sender, receiver) = connect(listener, &options)?;
             for (socket, job) in [(sender, Job::Send), (receiver, Job::Receive)] {
-                let stream = StreamThread::start(socket, job, &work)?;
+                let stream = StreamThread::start(Channel::plain(socket)?, job, &work)?;
                 background.streams.push(stream);
             }
         }

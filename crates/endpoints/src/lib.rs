@@ -1,8 +1,8 @@
 //! Both ends of iperf3's protocol over real sockets, with our extensions.
 //!
 //! Drives the state machines of `wire` with sockets and threads and fills the vocabulary of
-//! `observe`. Left out: UDP tests, which cost nothing here that a bulk transfer over TCP would
-//! need.
+//! `observe`. Streams go over TCP, or between two trunkline ends in QUIC over UDP. Left out:
+//! iperf3's UDP tests, which send at a rate that was set and find none.
 //!
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what

@@ -4,7 +4,6 @@ use observe::{Ladder, Progress, TcpSample};
 use units::{Bytes, Time};
 
 use crate::stream::StreamThread;
-use sockets::tcp_info;
 
 /// The readings of one stream, from a moment on.
 #[derive(Debug)]
@@ -88,7 +87,7 @@ impl StreamSeries {
     }
 
     fn sample_now(&mut self, stream: &StreamThread, now: Time) -> Option<TcpSample> {
-        let sample = tcp_info::read(&stream.socket, self.at(now)).ok()?;
+        let sample = stream.connection.sample(self.at(now)).ok()?;
         self.latest = Some(sample);
         self.latest
     }

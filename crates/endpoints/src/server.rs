@@ -2,7 +2,8 @@
 //!
 //! One thread accepts connections and reads the cookie each begins with: an unknown cookie opens a
 //! session on a thread of its own, a known one is handed to its session as a stream. Another thread
-//! answers echo datagrams on the same port number, for running tests only. A session may also send
+//! takes streams over UDP and answers echo datagrams on the same port number, for running tests
+//! only. A session may also send
 //! and stamp trains of datagrams in place of a test, between this host and its client alone. What a
 //! client says is bounded in length, count and time, and whatever goes wrong in one session, a
 //! panic of our own included, ends that session alone.
@@ -11,16 +12,17 @@
 //! run by a thread inside a network namespace lives there entirely.
 //!
 //! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this
-//! server takes copies ([`copy_net`]), and goes to the acceptor of copies. The streams of copies
-//! that come over UDP share the port of the echoes; their acceptor then reads it, and passes echoes
-//! on.
+//! server takes copies ([`copy_net`]), and goes to the acceptor of copies. Streams that come over
+//! UDP, of tests and of copies, share the port of the echoes; their acceptor reads it, and passes
+//! echoes on.
 //!
-//! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
+//! Left out: iperf3's UDP tests, SCTP, authentication, and a reply address for echoes chosen by the
 //! request's destination; a host with several addresses answers echoes from the one its routes
 //! pick.
 //!
 //! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`,
-//! `flow`, `report`, and `probe_demux` with `probing` for trains.
+//! `flow`, `report`; `udp_streams` for what comes over UDP; `probe_demux` with `probing` for
+//! trains.
 
 mod acceptor;
 mod agreed;
@@ -32,6 +34,8 @@ mod probe_demux;
 mod probing;
 mod report;
 mod session;
+mod udp_memory;
+mod udp_streams;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -45,10 +49,12 @@ use sockets::{BufferLimit, is_any_v6, listen};
 use thiserror::Error;
 use units::Span;
 use wire::trains::{Bounds, ProbingWaits};
-use wire::{EchoToken, ServerWaits, TestBounds};
+use wire::{Cookie, EchoToken, ServerWaits, TestBounds};
 
+use acceptor::ArrivalSender;
 use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, UdpAcceptor};
 use probe_demux::ProbeDemux;
+use udp_memory::UdpMemory;
 
 pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
 
@@ -153,11 +159,14 @@ impl BindError {
 /// A bound server.
 pub struct Server {
     listener: TcpListener,
-    /// For echoes, trains, and the streams of copies.
+    /// For echoes and trains.
     datagrams: UdpSocket,
+    /// For streams, on the same socket.
+    udp: UdpAcceptor,
+    identity: Identity,
     address: SocketAddr,
     limits: ServerLimits,
-    copies: Option<(Handover, Acceptor, UdpAcceptor)>,
+    copies: Option<(Handover, Acceptor)>,
     numbers: Arc<AtomicU64>,
 }
 
@@ -179,10 +188,16 @@ impl Server {
         let address = listener
             .local_addr()
             .map_err(|source| BindError::Tcp { address, source })?;
-        let datagrams = datagrams(address).map_err(|source| BindError::Udp { address, source })?;
+        let udp = |source| BindError::Udp { address, source };
+        let datagrams = datagrams(address).map_err(udp)?;
+        let identity = Identity::generate().map_err(udp)?;
+        let shared_port = datagrams.try_clone().map_err(udp)?;
+        let acceptor = UdpAcceptor::new(shared_port, &identity, &AcceptLimits::default());
         Ok(Server {
             listener,
+            udp: acceptor.map_err(udp)?,
             datagrams,
+            identity,
             address,
             limits,
             copies: None,
@@ -194,15 +209,15 @@ impl Server {
     /// with another byte than tests do.
     ///
     /// # Errors
-    /// When this host gives no random numbers for a key, or no descriptor.
+    /// When this process has no descriptor left.
     pub fn with_copies(
         mut self,
         limits: AcceptLimits,
         handler: Arc<dyn CopyHandler>,
     ) -> io::Result<Self> {
-        let (handover, acceptor) = Acceptor::behind(Identity::generate()?, limits, handler)?;
-        let streams = acceptor.over_udp(self.datagrams.try_clone()?)?;
-        self.copies = Some((handover, acceptor, streams));
+        let (handover, acceptor) = Acceptor::behind(self.identity.clone(), limits, handler)?;
+        self.udp = self.udp.with_copies(&acceptor);
+        self.copies = Some((handover, acceptor));
         Ok(self)
     }
 
@@ -222,34 +237,33 @@ impl Server {
     ///
     /// `on_event` is called from several threads.
     pub fn run(self, stop: &AtomicBool, on_event: &(dyn Fn(ServerEvent) + Sync)) {
-        let (copies, door) = match self.copies {
-            Some((copies, door, streams)) => (Some(copies), Some((door, streams))),
-            None => (None, None),
-        };
+        let (copies, acceptor) = self.copies.unzip();
+        let udp = self.udp;
         let shared = Shared {
             stop,
             on_event,
             tokens: Mutex::default(),
+            sessions: Mutex::default(),
             demux: ProbeDemux::default(),
             echo: (!self.limits.files_only).then_some(&self.datagrams),
             limits: self.limits,
             port: Mutex::default(),
             streams: AtomicUsize::new(0),
+            udp_memory: UdpMemory::default(),
             copies,
             numbers: self.numbers,
         };
         let shared = &shared;
         thread::scope(|scope| {
-            match door {
-                Some((door, streams)) => {
-                    scope.spawn(move || door.run(&|| shared.is_stopped()));
-                    scope.spawn(move || {
-                        let others = |datagram: &[u8], from| echo::take(shared, datagram, from);
-                        streams.run(&others, &|| shared.is_stopped());
-                    });
-                }
-                None => drop(scope.spawn(|| echo::serve(shared))),
+            if let Some(acceptor) = acceptor {
+                scope.spawn(move || acceptor.run(&|| shared.is_stopped()));
             }
+            scope.spawn(move || {
+                let mut streams = |stream| udp_streams::take(shared, stream);
+                let others = |datagram: &[u8], from| echo::take(shared, datagram, from);
+                let is_stopped = || shared.is_stopped();
+                udp.run(udp_streams::FIRST, &mut streams, &others, &is_stopped);
+            });
             acceptor::serve(scope, &self.listener, shared);
         });
     }
@@ -262,11 +276,14 @@ pub(crate) struct Shared<'a> {
     on_event: &'a (dyn Fn(ServerEvent) + Sync),
     /// Echo tokens of running tests, and the host that each test's control connection comes from.
     tokens: Mutex<BTreeMap<u64, IpAddr>>,
+    /// Where the streams of each session go.
+    sessions: Mutex<BTreeMap<Cookie, ArrivalSender>>,
     demux: ProbeDemux,
     echo: Option<&'a UdpSocket>,
     /// Held while the port of `echo` may be shared.
     port: Mutex<()>,
     streams: AtomicUsize,
+    udp_memory: UdpMemory,
     /// Where connections of copies go.
     copies: Option<Handover>,
     /// Sessions so far, and whatever else its owner counts with them.
@@ -285,6 +302,10 @@ impl Shared<'_> {
     fn tokens(&self) -> MutexGuard<'_, BTreeMap<u64, IpAddr>> {
         // A map of numbers is intact even when another thread panicked.
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<Cookie, ArrivalSender>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a running test of the host at `from` has that token; other hosts get no echoes for

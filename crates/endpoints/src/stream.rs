@@ -4,18 +4,17 @@
 //! even while a long fat path has filled the buffers.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use units::{Bytes, Span};
 
+use copy_net::{Channel, StreamHandle, Transport};
 use sockets::processor;
 
 /// How soon a stop is noticed.
-const TICK: Duration = Duration::from_millis(50);
+const TICK: Span = Span::from_millis(50);
 /// Least room for one read, however small the blocks of the sender.
 const READ_MIN: usize = 128 << 10;
 /// Most bytes read after the end of a test that counts bytes, so that a peer that never stops
@@ -43,6 +42,8 @@ pub(crate) enum Job {
 /// How a stream's thread ended.
 #[derive(Debug)]
 pub(crate) struct StreamEnd {
+    /// Kept, so that what was written still arrives.
+    _channel: Channel,
     /// Processor time of the thread.
     pub cpu: Option<Span>,
     /// Why, when it was not told to.
@@ -52,7 +53,7 @@ pub(crate) struct StreamEnd {
 /// A running stream. Dropping it closes the connection and waits for the thread.
 #[derive(Debug)]
 pub(crate) struct StreamThread {
-    pub socket: Arc<TcpStream>,
+    pub connection: StreamHandle,
     moved: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<StreamEnd>>,
@@ -104,22 +105,20 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 impl StreamThread {
-    /// Starts a thread for a connected socket.
+    /// Starts a thread for a stream.
     ///
     /// # Errors
-    /// When the socket or the thread cannot be set up.
-    pub(crate) fn start(socket: TcpStream, job: Job, work: &Work) -> io::Result<Self> {
-        socket.set_nonblocking(false)?;
-        socket.set_read_timeout(Some(TICK))?;
-        socket.set_write_timeout(Some(TICK))?;
+    /// When the stream or the thread cannot be set up.
+    pub(crate) fn start(channel: Channel, job: Job, work: &Work) -> io::Result<Self> {
+        channel.set_timeout(Some(TICK))?;
         let mut stream = StreamThread {
-            socket: Arc::new(socket),
+            connection: channel.handle(),
             moved: Arc::default(),
             stop: Arc::default(),
             thread: None,
         };
         let body = Body {
-            socket: Arc::clone(&stream.socket),
+            channel,
             moved: Arc::clone(&stream.moved),
             stop: Arc::clone(&stream.stop),
             work: work.clone(),
@@ -134,9 +133,11 @@ impl StreamThread {
         Bytes::new(self.moved.load(Ordering::Relaxed))
     }
 
-    /// Processor time of the thread so far; `None` once it has ended.
+    /// Processor time of the thread so far; `None` once it has ended. Of a stream whose packets
+    /// have a thread of their own, that one's, where it is more.
     pub(crate) fn cpu(&self) -> Option<Span> {
-        processor::of_running(self.thread.as_ref()?)
+        let used = processor::of_running(self.thread.as_ref()?);
+        used.max(self.connection.driver_cpu())
     }
 
     /// Tells the thread to stop; the connection stays.
@@ -153,9 +154,11 @@ impl StreamThread {
     pub(crate) fn close(&mut self) -> Option<StreamEnd> {
         self.halt();
         let end = self.thread.take()?.join().ok();
-        // Fails when the peer was quicker, and then there is nothing left to do.
-        let _ = self.socket.shutdown(Shutdown::Both);
-        end
+        self.connection.shut_down();
+        end.map(|end: StreamEnd| StreamEnd {
+            cpu: end.cpu.max(self.connection.driver_cpu()),
+            ..end
+        })
     }
 }
 
@@ -172,20 +175,24 @@ pub(crate) fn close_all(streams: &mut [StreamThread]) -> Vec<Option<StreamEnd>> 
 }
 
 struct Body {
-    socket: Arc<TcpStream>,
+    channel: Channel,
     moved: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     work: Work,
 }
 
 impl Body {
-    fn run(self, job: Job) -> StreamEnd {
+    fn run(mut self, job: Job) -> StreamEnd {
         let failure = match job {
             Job::Send => self.send(),
             Job::Receive => self.receive(),
-            Job::ReceiveAll => self.receive().and_then(|()| self.drain()),
+            Job::ReceiveAll => match self.receive() {
+                Ok(()) => self.drain(),
+                failed => failed,
+            },
         };
         StreamEnd {
+            _channel: self.channel,
             cpu: processor::of_thread(),
             failure: failure.err(),
         }
@@ -195,15 +202,16 @@ impl Body {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn send(&self) -> io::Result<()> {
+    fn send(&mut self) -> io::Result<()> {
         while !self.is_stopped() {
             let length = self.work.claim();
-            let mut rest = self.work.block.get(..length).unwrap_or_default();
+            let block = Arc::clone(&self.work.block);
+            let mut rest = block.get(..length).unwrap_or_default();
             if rest.is_empty() {
-                return Ok(());
+                return self.end();
             }
             while !rest.is_empty() && !self.is_stopped() {
-                let sent = passing((&*self.socket).write(rest))?;
+                let sent = passing(self.channel.write(rest))?;
                 self.count(sent);
                 rest = rest.get(sent..).unwrap_or_default();
             }
@@ -211,10 +219,19 @@ impl Body {
         Ok(())
     }
 
-    fn receive(&self) -> io::Result<()> {
+    /// All was written. A stream over UDP says so, which shows when it has arrived; over TCP the
+    /// kernel tells.
+    fn end(&mut self) -> io::Result<()> {
+        match self.channel.transport() {
+            Transport::Tcp => Ok(()),
+            Transport::Udp => self.channel.finish(),
+        }
+    }
+
+    fn receive(&mut self) -> io::Result<()> {
         let mut buffer = vec![0; self.work.block.len().max(READ_MIN)];
         while !self.is_stopped() {
-            match (&*self.socket).read(&mut buffer) {
+            match self.channel.read(&mut buffer) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 result => self.count(passing(result)?),
             }
@@ -222,12 +239,11 @@ impl Body {
         Ok(())
     }
 
-    fn drain(&self) -> io::Result<()> {
-        self.socket.set_nonblocking(true)?;
+    fn drain(&mut self) -> io::Result<()> {
         let mut buffer = vec![0; self.work.block.len().max(READ_MIN)];
         let before = self.moved.load(Ordering::Relaxed);
         while self.moved.load(Ordering::Relaxed) - before < DRAIN_MAX {
-            match passing((&*self.socket).read(&mut buffer)) {
+            match passing(self.channel.read_at_once(&mut buffer)) {
                 Ok(0) | Err(_) => break,
                 Ok(got) => self.count(got),
             }

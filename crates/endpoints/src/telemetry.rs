@@ -152,13 +152,12 @@ pub(crate) fn write(streams: &[Written<'_>], cells_max: usize) -> Telemetry {
     let names = names.chain(COLUMNS.iter().map(|(name, ..)| *name));
     let mut table = Telemetry::new(names.map(str::to_owned).collect());
     let rows = |(index, written): (usize, &Written<'_>)| {
-        let socket = socket2::SockRef::from(&*written.stream.socket);
-        let size = |size: std::io::Result<usize>| size.ok().map(|size| size as u64);
+        let buffers = written.stream.connection.buffers().ok();
         StreamTelemetry {
             id: stream_id(u16::try_from(index).unwrap_or(u16::MAX)),
             role: written.role,
-            send_buffer: size(socket.send_buffer_size()),
-            receive_buffer: size(socket.recv_buffer_size()),
+            send_buffer: buffers.map(|buffers| buffers.send.granted.get()),
+            receive_buffer: buffers.map(|buffers| buffers.receive.granted.get()),
             rows: rows(written),
         }
     };

@@ -145,7 +145,7 @@ fn a_fixed_window_is_asked_for_and_granted() {
         ..setting(1)
     };
     let seen = run(&server, &fixed, &plan());
-    let buffers = seen.streams[0].buffers;
+    let buffers = seen.streams[0].buffers.unwrap();
     assert_eq!(buffers.send.asked, Some(Bytes::from_kib(64)));
     assert_eq!(buffers.send.granted, Bytes::from_kib(128));
     // Both ends are this host and ask for the same.

@@ -8,7 +8,7 @@
 //! join ([`Then::KeepRunning`]). What a target could not see is absent (`None` or an empty series),
 //! never zero.
 //!
-//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`], [`probes`];
+//! Reading order: [`transport`], [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`], [`probes`];
 //! then what is derived from them: [`analysis`], [`limit`].
 
 pub mod analysis;
@@ -20,6 +20,7 @@ pub mod round_trip;
 pub mod setting;
 pub mod target;
 pub mod tcp;
+pub mod transport;
 
 pub use analysis::{
     DirectionSummary, Goodput, Lacking, RateInterval, Steadiness, SteadyWindow, StreamGoodput,
@@ -42,4 +43,5 @@ pub use target::{
     TargetKind, Watch,
 };
 pub use tcp::TcpSample;
+pub use transport::{Transport, UDP_CONTROL};
 pub use units::{Direction, Way};

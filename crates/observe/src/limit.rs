@@ -21,6 +21,7 @@ mod drops;
 mod evidence;
 mod full;
 mod no_signal;
+mod over_udp;
 mod words;
 
 pub use diagnose::diagnose;
@@ -31,7 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
-use crate::{Observation, StreamCount};
+use crate::{Observation, StreamCount, Transport};
 
 /// What can bound the goodput of a run, or the rate of a copy.
 #[derive(
@@ -251,6 +252,8 @@ pub struct Context {
     /// The rate that the run's own setting gave each stream at the most, where nothing else is
     /// sought than what this run shows.
     pub pacing: Option<Rate>,
+    /// What carried the run's streams.
+    pub transport: Transport,
     /// The congestion control of the run, where its setting names one or the sender said it.
     pub congestion: Option<String>,
     /// Other numbers of streams with everything else the same.
@@ -267,6 +270,7 @@ impl Context {
     pub fn alone(seen: &Observation) -> Self {
         let asked = seen.setting.congestion.clone();
         Context {
+            transport: seen.setting.transport,
             pacing: seen.setting.pacing,
             congestion: asked.or_else(|| seen.congestion_used.clone()),
             ..Context::default()

@@ -98,8 +98,9 @@ pub struct Stream {
     pub number: u16,
     /// Which way it flows.
     pub direction: StreamDirection,
-    /// This end's buffers once the stream was connected.
-    pub buffers: Buffers,
+    /// This end's socket buffers once the stream was connected; `None` over UDP, where one socket
+    /// may serve several streams and no buffer of it holds one back.
+    pub buffers: Option<Buffers>,
     /// The far end's, when it told them.
     pub buffers_far: Option<Buffers>,
     /// How its bytes arrived.
@@ -184,6 +185,9 @@ pub struct Observation {
     pub round_trips: RoundTrips,
     /// The congestion control the sender really used, when it said so.
     pub congestion_used: Option<String>,
+    /// Whether the far end takes streams over UDP, and datagrams reach it and come back: false also
+    /// where that is not known.
+    pub takes_udp: bool,
     /// This end's processor use.
     pub cpu_near: Option<TerminalCpu>,
     /// The far end's, in percent of one processor over the run as iperf3 counts it: (user, system).

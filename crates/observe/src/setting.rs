@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Direction, Rate, Span};
 
+use crate::Transport;
+
 /// The number of parallel streams: 1 to 128, iperf3's bound.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -182,6 +184,9 @@ impl TryFrom<RawWindow> for Window {
 /// One point of the space that is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
+    /// What carries the streams; absent in documents where it is TCP.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     /// Parallel streams (in each direction, when both ends send).
     pub streams: StreamCount,
     /// Socket buffers of each stream.
@@ -249,6 +254,7 @@ impl Setting {
     /// `streams` forward streams with `window`, everything else as the host has it.
     pub fn new(streams: StreamCount, window: Window) -> Self {
         Setting {
+            transport: Transport::Tcp,
             streams,
             window,
             direction: Direction::Forward,
@@ -256,6 +262,36 @@ impl Setting {
             pacing: None,
             mss: None,
             moving: Moving::default(),
+        }
+    }
+
+    /// What it asks for that only TCP has, as an option of the program: over UDP the window, the
+    /// congestion control and the size of packets are those of QUIC. `None` over TCP.
+    ///
+    /// ```
+    /// use observe::{Setting, StreamCount, Transport, Window};
+    /// let mut setting = Setting::new(StreamCount::ONE, Window::Auto);
+    /// setting.congestion = Some("bbr".to_owned());
+    /// assert_eq!(setting.only_of_tcp(), None);
+    /// setting.transport = Transport::Udp;
+    /// assert_eq!(setting.only_of_tcp(), Some("--congestion"));
+    /// ```
+    pub fn only_of_tcp(&self) -> Option<&'static str> {
+        match self {
+            Setting {
+                transport: Transport::Tcp,
+                ..
+            } => None,
+            Setting {
+                window: Window::Fixed(_),
+                ..
+            } => Some("--window"),
+            Setting {
+                congestion: Some(_),
+                ..
+            } => Some("--congestion"),
+            Setting { mss: Some(_), .. } => Some("--set-mss"),
+            _ => None,
         }
     }
 }

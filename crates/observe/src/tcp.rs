@@ -65,7 +65,8 @@ pub struct TcpSample {
     /// Segments retransmitted (`tcpi_total_retrans`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u32>,
-    /// Written by the application but not yet sent (`tcpi_notsent_bytes`).
+    /// Written by the application but not yet sent (`tcpi_notsent_bytes`). Over UDP zero where
+    /// nothing is left to send, and absent otherwise.
     #[serde(rename = "not_sent_bytes", skip_serializing_if = "Option::is_none")]
     pub not_sent: Option<Bytes>,
     /// The kernel's own estimate of the delivery rate (`tcpi_delivery_rate`).

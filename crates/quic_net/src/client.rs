@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use quinn_proto::{ClientConfig, Endpoint, Incoming};
+use sockets::processor;
 use thiserror::Error;
 
 use crate::config;
@@ -112,6 +113,9 @@ fn drive(mut driver: Driver, connection: &Connection) {
                 connection.lock().end(ended);
             }
             _ => {}
+        }
+        if let Some(used) = processor::of_thread() {
+            connection.set_driver_cpu(used);
         }
     }
     driver.end(&mut Nothing);

@@ -10,6 +10,8 @@ use quinn_proto::{
     ServerConfig, TransportConfig, VarInt,
 };
 
+use units::Bytes;
+
 use crate::controller::{Factory, PathState};
 
 /// A connection of which nothing is heard for so long is over.
@@ -23,7 +25,9 @@ pub(crate) const WINDOW_STRANGER: u32 = 128 << 10;
 /// And after that, until the path's need is known.
 pub(crate) const WINDOW_FIRST: u64 = 16 << 20;
 /// And at most: twice 10 Gbit/s for 100 ms.
-pub(crate) const WINDOW_MAX: u64 = 256 << 20;
+pub(crate) const WINDOW_MAX: u64 = WINDOW_MOST.get();
+/// The same for those who bound it.
+pub const WINDOW_MOST: Bytes = Bytes::from_mib(256);
 
 /// Packets between two acknowledgements, once the peer was asked. Each costs both ends as much as a
 /// packet of data; the path model needs some forty in a round trip.

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -82,6 +82,8 @@ pub(crate) struct State {
     /// The next packets leave then.
     pub next_send: Instant,
     receive_window: u64,
+    /// Most bytes that may be on the way or wait, in each direction.
+    window_max: u64,
     /// Bytes that had come at the last look at the window, and when that was.
     looked: (u64, Instant),
 }
@@ -98,6 +100,8 @@ pub(crate) struct Connection {
     wakeup: Arc<Wakeup>,
     /// The driver is told already.
     rings: AtomicBool,
+    /// Processor time of a thread that drives nothing but this, in nanoseconds; zero of another.
+    driver_cpu: AtomicU64,
 }
 
 impl Connection {
@@ -124,11 +128,13 @@ impl Connection {
                 is_dropped: false,
                 next_send: now,
                 receive_window: 0,
+                window_max: WINDOW_MAX,
                 looked: (0, now),
             }),
             changed: Condvar::new(),
             wakeup,
             rings: AtomicBool::new(false),
+            driver_cpu: AtomicU64::new(0),
         }
     }
 
@@ -164,6 +170,11 @@ impl Connection {
         if !self.rings.swap(true, Ordering::AcqRel) {
             self.wakeup.wake(self.number);
         }
+    }
+
+    /// A thread that drives nothing else has used so much of a processor.
+    pub fn set_driver_cpu(&self, used: Span) {
+        self.driver_cpu.store(used.as_nanos(), Ordering::Relaxed);
     }
 
     /// The driver looks now.
@@ -238,9 +249,15 @@ impl State {
         }
     }
 
-    /// The peer belongs here: it may send as much as a path needs.
-    pub fn trust(&mut self) {
-        self.set_receive_window(WINDOW_FIRST);
+    /// The peer belongs here: it may send as much as a path needs, up to a bound.
+    pub fn trust(&mut self, window_max: Bytes) {
+        self.window_max = window_max.get().min(WINDOW_MAX);
+        self.set_receive_window(WINDOW_FIRST.min(self.window_max));
+    }
+
+    /// The sender may have so many bytes that are not acknowledged.
+    pub fn set_send_window(&mut self, bytes: u64) {
+        self.proto.set_send_window(bytes.min(self.window_max));
     }
 
     fn set_receive_window(&mut self, bytes: u64) {
@@ -260,9 +277,9 @@ impl State {
         let received = self.proto.stats().udp_rx.bytes;
         self.looked = (received, now);
         let wanted = (received - before).saturating_mul(4);
-        if wanted > self.receive_window && self.receive_window < WINDOW_MAX {
+        if wanted > self.receive_window && self.receive_window < self.window_max {
             let doubled = self.receive_window.saturating_mul(2);
-            self.set_receive_window(doubled.min(WINDOW_MAX));
+            self.set_receive_window(doubled.min(self.window_max));
         }
     }
 }
@@ -311,7 +328,7 @@ impl Handle {
         let mtu = u64::from(state.proto.current_mtu()).max(1);
         drop(state);
         let path = &self.0.path;
-        let load = |value: &std::sync::atomic::AtomicU64| value.load(Ordering::Relaxed);
+        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
         let (delivered, lost) = (load(&path.delivered), load(&path.lost));
         let segments = |bytes: u64| u32::try_from(bytes.div_ceil(mtu)).ok();
         let is_known = delivered > 0;
@@ -336,6 +353,18 @@ impl Handle {
     pub fn set_pacing(&self, rate: Option<Rate>) {
         self.0.path.set_rate_max(rate);
         self.0.wake();
+    }
+
+    /// Processor time of the thread that encrypts, sends and receives its packets; `None` at a
+    /// server, where one thread does that for all.
+    pub fn driver_cpu(&self) -> Option<Span> {
+        let nanos = self.0.driver_cpu.load(Ordering::Relaxed);
+        (nanos > 0).then(|| Span::from_nanos(nanos))
+    }
+
+    /// Whether the peer has all that was written before [`Stream::finish`](crate::Stream::finish).
+    pub fn is_delivered(&self) -> bool {
+        self.0.lock().is_delivered
     }
 
     /// Whether it is over.

@@ -17,7 +17,6 @@ use quinn_proto::{
 use sockets::poll::{readable, wait_exactly};
 use units::Bytes;
 
-use crate::config::WINDOW_MAX;
 use crate::connection::{Connection, Ended, State, Wakeup};
 use crate::controller::PathState;
 use crate::socket::{Batch, PacketSocket};
@@ -300,7 +299,7 @@ impl Driver {
     fn transmit(&mut self, connection: &Connection, state: &mut State) -> Option<Instant> {
         let window = connection.path.window.load(Ordering::Relaxed);
         let ahead = window.saturating_mul(2).saturating_add(SEND_AHEAD);
-        state.proto.set_send_window(ahead.min(WINDOW_MAX));
+        state.set_send_window(ahead);
         loop {
             let now = Instant::now();
             if state.next_send > now {

@@ -26,6 +26,7 @@ mod socket;
 mod stream;
 
 pub use client::{ConnectError, connect};
+pub use config::WINDOW_MOST;
 pub use connection::Handle;
 pub use server::{Arrival, Server, ServerLimits};
 pub use stream::Stream;

@@ -75,12 +75,13 @@ impl Server {
 
     /// Serves until `is_stopped`; then all connections are ended.
     ///
-    /// * `first`: bytes by which a connection shows what it is for.
+    /// * `first`: how many bytes it takes a connection to show what it is for, from those that have
+    ///   come of them; the number grows with the bytes at most.
     /// * `arrived`: takes those that have shown it.
     /// * `others`: takes a datagram that is not QUIC's, and returns whether it was one.
     pub fn run(
         mut self,
-        first: usize,
+        first: &dyn Fn(&[u8]) -> usize,
         arrived: &mut dyn FnMut(Arrival),
         others: &dyn Fn(&[u8], SocketAddr) -> bool,
         is_stopped: &dyn Fn() -> bool,
@@ -107,7 +108,7 @@ impl Server {
 struct Waiting<'a> {
     config: ServerConfig,
     limits: ServerLimits,
-    first: usize,
+    first: &'a dyn Fn(&[u8]) -> usize,
     waiting: BTreeMap<usize, Hearing>,
     complete: Vec<(Arc<Connection>, Vec<u8>)>,
     arrived: &'a mut dyn FnMut(Arrival),
@@ -122,8 +123,14 @@ struct Hearing {
 }
 
 impl Hearing {
+    /// How many of the first bytes have not come; `None` when all have.
+    fn missing(&self, first: &dyn Fn(&[u8]) -> usize) -> Option<usize> {
+        let missing = first(&self.heard).checked_sub(self.heard.len());
+        missing.filter(|missing| *missing > 0)
+    }
+
     /// Reads what of the first bytes has come. Returns whether it is of no more use.
-    fn listen(&mut self, first: usize, state: &mut State) -> bool {
+    fn listen(&mut self, first: &dyn Fn(&[u8]) -> usize, state: &mut State) -> bool {
         let Some(stream) = state.stream else {
             return state.ended.is_some();
         };
@@ -131,11 +138,10 @@ impl Hearing {
         let Ok(mut chunks) = receive.read(true) else {
             return true;
         };
-        while let Ok(Some(chunk)) = chunks.next(first - self.heard.len()) {
+        while let Some(missing) = self.missing(first)
+            && let Ok(Some(chunk)) = chunks.next(missing)
+        {
             self.heard.extend_from_slice(&chunk.bytes);
-            if self.heard.len() >= first {
-                break;
-            }
         }
         let _ = chunks.finalize();
         state.ended.is_some()
@@ -177,9 +183,9 @@ impl DriverHandler for Waiting<'_> {
             return;
         };
         let is_over = hearing.listen(self.first, state);
-        if is_over || hearing.heard.len() >= self.first {
+        if is_over || hearing.missing(self.first).is_none() {
             let hearing = self.waiting.remove(&number);
-            let complete = hearing.filter(|hearing| hearing.heard.len() >= self.first);
+            let complete = hearing.filter(|hearing| hearing.missing(self.first).is_none());
             self.complete
                 .extend(complete.map(|hearing| (hearing.connection, hearing.heard)));
         }

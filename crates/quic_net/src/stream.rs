@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes as Chunk};
 use quinn_proto::{ReadError, ReadableError, WriteError};
+use units::Bytes;
 
 use crate::connection::{Connection, Ended, Handle};
 
@@ -65,8 +66,10 @@ impl Stream {
     }
 
     /// The peer has shown that it belongs here: it may send as much ahead as the path needs.
-    pub fn trust(&self) {
-        self.connection.lock().trust();
+    ///
+    /// * `window_max`: bytes that may be on the way or wait here at most, in each direction.
+    pub fn trust(&self, window_max: Bytes) {
+        self.connection.lock().trust(window_max);
         self.connection.wake();
     }
 

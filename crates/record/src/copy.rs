@@ -9,7 +9,7 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Direction, Limit, Target, Window};
+use crate::{Direction, Limit, Target, Transport, Window};
 
 pub use command::shown_command;
 pub use event::{CopyEventLine, FileName, ProgressLine};
@@ -134,6 +134,9 @@ pub struct Asked {
     pub links: bool,
     /// Files were read again from the receiver's disk.
     pub verify: bool,
+    /// What carried the streams; absent from what older versions wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// Data without encryption.
     pub plain: bool,
     /// Pieces could be compressed.

@@ -64,7 +64,8 @@ pub use measure::{Measure, Run, Steady, Unsettled};
 pub use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Peer, Probe,
     ProbeMethod as Method, Progress, RateInterval as Interval, Setting, StreamCount,
-    StreamDirection, TargetKind as Kind, TcpSample, TcpSummary, Verdict as Cause, Window,
+    StreamDirection, TargetKind as Kind, TcpSample, TcpSummary, Transport, Verdict as Cause,
+    Window,
 };
 pub use path::Path;
 pub use points::{PointsError, load_points};

@@ -23,8 +23,9 @@ pub struct Stream {
     /// Processor time of the thread that served it at this end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_cpu_seconds: Option<f64>,
-    /// This end's socket buffers.
-    pub buffers: Buffers,
+    /// This end's socket buffers; absent over UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffers: Option<Buffers>,
     /// The far end's, when it told them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffers_far: Option<Buffers>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tune::{Advice, Cost, Ended, Objective, Purpose, SysctlLine, Tuning};
 use units::{Rate, Span};
 
-use crate::{Interval, Run, Target, Window, optional};
+use crate::{Interval, Run, Target, Transport, Window, optional};
 
 /// The body of a `trunkline/tune` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +70,9 @@ pub struct Answer {
 /// The operating point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recommended {
+    /// What carries the streams; absent where it is TCP.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     /// Parallel streams.
     pub streams: StreamCount,
     /// Socket buffers of each stream: `"auto"` or bytes.
@@ -261,6 +264,7 @@ fn verdict(tuning: &Tuning, index: usize) -> Option<&Verdict> {
 impl From<&tune::Recommended> for Recommended {
     fn from(recommended: &tune::Recommended) -> Self {
         Recommended {
+            transport: recommended.setting.transport,
             streams: recommended.setting.streams,
             window: recommended.setting.window,
             moving: recommended.setting.moving,

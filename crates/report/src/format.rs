@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use record::{Interval, Setting};
+use record::{Interval, Setting, Transport};
 use units::{Bytes, Rate, Span};
 
 use crate::text;
@@ -157,7 +157,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// A setting's window with what else sets it apart: `auto, paced`, or `auto, bbr` where others had
-/// the congestion control `usual`.
+/// the congestion control `usual`; `udp` over UDP, which has no window of the kernel's.
 pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
     let congestion = setting.congestion.as_deref();
     let congestion = congestion
@@ -165,7 +165,11 @@ pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
         .map(text::plain);
     let paced = setting.pacing.map(|_| "paced".to_owned());
     let moving = Some(setting.moving.to_string()).filter(|moving| !moving.is_empty());
-    let parts = [Some(setting.window.to_string()), congestion, paced, moving];
+    let window = match setting.transport {
+        Transport::Tcp => setting.window.to_string(),
+        Transport::Udp => "udp".to_owned(),
+    };
+    let parts = [Some(window), congestion, paced, moving];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -8,7 +8,7 @@ pub mod simulated;
 pub mod sweep;
 
 use record::archive::Point;
-use record::{Direction, Kind, Limit, Objective, Setting, StreamDirection, Window};
+use record::{Direction, Kind, Limit, Objective, Setting, StreamDirection, Transport, Window};
 
 use crate::format;
 
@@ -67,11 +67,16 @@ pub fn count(number: u64, name: &str) -> String {
 
 /// A setting in a few words: `8 streams with automatic windows`.
 pub fn setting(setting: &Setting) -> String {
-    format!(
-        "{}{}",
-        point(setting.streams, setting.window),
-        moving(setting)
-    )
+    let point = match setting.transport {
+        Transport::Tcp => point(setting.streams, setting.window),
+        Transport::Udp => over_udp(setting.streams.get()),
+    };
+    format!("{point}{}", moving(setting))
+}
+
+/// Streams over UDP, which have no window of the kernel's: `1 stream over UDP`.
+pub(crate) fn over_udp(count: u16) -> String {
+    format!("{} over UDP", streams(count))
 }
 
 /// Streams and window in a few words.
@@ -94,6 +99,7 @@ pub fn point(streams: impl Into<u32>, window: Window) -> String {
 /// A setting as it was asked for: `8 x 64KiB, reverse`.
 pub fn asked(setting: &Setting) -> String {
     let point = point_in_full(&Point {
+        transport: setting.transport,
         streams: setting.streams.into(),
         window: setting.window,
         direction: setting.direction,
@@ -128,8 +134,12 @@ pub(crate) fn point_in_full(point: &Point) -> String {
     let congestion = congestion.map(|name| format!(", {name}"));
     let pacing = point.pacing;
     let pacing = pacing.map(|rate| format!(", paced at {}", rate.human()));
+    let udp = match point.transport {
+        Transport::Tcp => "",
+        Transport::Udp => ", over UDP",
+    };
     format!(
-        "{}{way}{}{}",
+        "{}{udp}{way}{}{}",
         streams_and_window(point),
         congestion.unwrap_or_default(),
         pacing.unwrap_or_default()

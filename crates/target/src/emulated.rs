@@ -12,7 +12,7 @@ use endpoints::{BindError, Client, Runs, Server, ServerLimits};
 use netpath::PathSpec;
 use observe::{
     Fault, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
-    TargetKind, Watch,
+    TargetKind, Transport, Watch,
 };
 use sockets::{Address, BufferLimit, PORT_DEFAULT};
 
@@ -56,6 +56,9 @@ impl EmulatedPath {
 
     /// The setting with what the path says where the setting leaves it open.
     fn complete(&self, setting: &Setting) -> Setting {
+        if setting.transport == Transport::Udp {
+            return setting.clone();
+        }
         let congestion = setting.congestion.clone();
         Setting {
             congestion: congestion.or_else(|| Some(self.path.hosts.congestion.clone())),

@@ -22,7 +22,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use movers::{Client, Far, Invocation, Job, Removal};
 use observe::{
     Amount, MoverCommand, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
-    TargetKind, Watch,
+    TargetKind, Transport, Watch,
 };
 use probe_net::round_trips::{LatestTrip, LoadedProbes, ProbeSocket, is_answered, series};
 use sockets::child::Child;
@@ -236,6 +236,9 @@ impl Target for MoverTarget {
         plan: &SamplePlan,
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError> {
+        if setting.transport == Transport::Udp {
+            return Err(errors::no_udp(self.client));
+        }
         let seen = self.run(setting, plan, watch);
         self.data = None;
         seen

@@ -12,7 +12,7 @@ mod stage;
 use netpath::PathSpec;
 use observe::{
     Direction, Fault, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, TargetKind, Then, Watch,
+    TargetInfo, TargetKind, Then, Transport, Watch,
 };
 use sim::{Scenario, Variant};
 use units::Bytes;
@@ -95,6 +95,12 @@ impl SimulatedPath {
     }
 
     fn unbounded(&self, setting: &Setting) -> Result<Scenario, TargetError> {
+        if setting.transport == Transport::Udp {
+            return Err(refusal(
+                "a simulated path carries TCP alone".to_owned(),
+                self.emulate("takes streams over UDP, too"),
+            ));
+        }
         let path = self.path_for(setting)?;
         let mut scenario = Scenario::of(path, variant(setting)?);
         scenario.streams = setting.streams.get().into();

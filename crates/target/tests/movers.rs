@@ -138,7 +138,10 @@ fn a_window_that_is_asked_for_is_what_the_kernel_has() {
     };
     let seen = ends.observe(&mut target, &setting);
     // Linux answers twice what was asked for.
-    assert_eq!(seen.streams[0].buffers.send.granted, Bytes::from_kib(128));
+    assert_eq!(
+        seen.streams[0].buffers.unwrap().send.granted,
+        Bytes::from_kib(128)
+    );
 }
 
 #[test]

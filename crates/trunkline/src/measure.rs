@@ -8,7 +8,7 @@ use crate::{Cancel, Error, OnProgress, Target, origin};
 
 pub use observe::{
     Amount, Direction, Moving, Observation, Precision, SamplePlan, Setting, Snapshot, StreamCount,
-    Summary, Verdict, Window,
+    Summary, Transport, Verdict, Window,
 };
 pub use wire::WINDOW_MAX;
 

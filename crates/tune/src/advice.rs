@@ -9,7 +9,7 @@
 //! manual page; bbcp's `bbcp_Config.C` and `bbcp_Network.C`; FDT's `TCPTransportProvider.java`;
 //! rclone's documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
 
-use observe::{Direction, Setting, StreamCount, Window};
+use observe::{Direction, Setting, StreamCount, Transport, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate};
@@ -111,8 +111,8 @@ impl SysctlLine {
     }
 }
 
-/// How each tool is told to use `setting`; one that leaves the congestion control to the host gets
-/// `own_control` instead, where there is one.
+/// How each tool is told to use `setting`; one that leaves the congestion control to the host, or
+/// does not speak what `setting` goes over, gets `own_control` instead, where there is one.
 ///
 /// ```
 /// use observe::{Setting, StreamCount, Window};
@@ -124,15 +124,17 @@ impl SysctlLine {
 /// assert_eq!(commands[1], "globus-url-copy -p 8 -tcp-bs 65536 SOURCE_URL DESTINATION_URL");
 /// ```
 pub fn for_setting(setting: &Setting, own_control: Option<&Setting>) -> Vec<Advice> {
-    let (is_paced, has_control) = (setting.pacing.is_some(), setting.congestion.is_some());
+    let is_paced = setting.pacing.is_some();
+    let is_over_udp = setting.transport == Transport::Udp;
     let trunkline = [Tool::Trunkline].into_iter();
-    let trunkline = trunkline.filter(|_| is_paced || has_control);
+    let trunkline = trunkline.filter(|_| is_paced || is_over_udp || setting.congestion.is_some());
     let tc = [Tool::Tc].into_iter().filter(|_| is_paced);
     Tool::ALL
         .into_iter()
         .chain(trunkline)
         .chain(tc)
         .map(|tool| match own_control {
+            Some(own) if is_over_udp && tool != Tool::Trunkline => for_tool(tool, own),
             Some(own) if !tool.sets_congestion() => for_host_control(tool, own, setting),
             _ => for_tool(tool, setting),
         })
@@ -344,6 +346,17 @@ fn tc(setting: &Setting, flags: &mut Flags) {
 /// A copy's bound on its rate paces its streams.
 fn trunkline(setting: &Setting, flags: &mut Flags) {
     flags.word("trunkline copy");
+    let (near, far) = match setting.transport {
+        Transport::Tcp => ("SOURCE HOST:DESTINATION", "HOST:SOURCE DESTINATION"),
+        Transport::Udp => {
+            flags.word("--transport udp");
+            flags.note("HOST runs `trunkline serve --root`");
+            (
+                "SOURCE trunkline://HOST/DESTINATION",
+                "trunkline://HOST/SOURCE DESTINATION",
+            )
+        }
+    };
     flags.flag("-P", setting.streams);
     if let Some(window) = fixed(setting) {
         flags.flag("-w", window.get());
@@ -358,8 +371,8 @@ fn trunkline(setting: &Setting, flags: &mut Flags) {
         flags.note("the bound is for all streams together, and paces them");
     }
     flags.word(match setting.direction {
-        Direction::Reverse => "HOST:SOURCE DESTINATION",
-        Direction::Forward | Direction::Both => "SOURCE HOST:DESTINATION",
+        Direction::Reverse => far,
+        Direction::Forward | Direction::Both => near,
     });
 }
 

@@ -7,6 +7,7 @@ use units::Rate;
 
 use crate::controls;
 use crate::history::History;
+use crate::over_udp;
 use crate::plan::Objective;
 use crate::standing;
 use crate::strategy::Choice;
@@ -52,11 +53,13 @@ fn among(
     };
     let name = |index| place(index).map_or(String::new(), |one| standing::name(history, one));
     let sample = *places.get(chosen.index)?;
-    let caution = controls::caution(history, history.samples.get(sample)?);
+    let chosen_sample = history.samples.get(sample)?;
+    let caution = controls::caution(history, chosen_sample);
+    let caution_udp = over_udp::caution(history, chosen_sample);
     let because = chosen.because(&candidates, name);
     Some(Choice {
         sample,
-        because: format!("{preface}{because}{caution}"),
+        because: format!("{preface}{because}{caution}{caution_udp}"),
     })
 }
 

@@ -7,13 +7,15 @@
 //! where the default control does not carry as much with a few times its streams. Where it counts,
 //! the climb goes on with it.
 
-use observe::{Direction, Limit, Peer, SamplePlan, Setting, StreamCount, TargetKind, Then};
+use observe::{
+    Direction, Limit, Peer, SamplePlan, Setting, StreamCount, TargetKind, Then, Transport,
+};
 
 use crate::advice::{End, SysctlLine};
-use crate::choose::choose;
 use crate::explain;
 use crate::history::History;
 use crate::lasting;
+use crate::over_udp;
 use crate::packets;
 use crate::plan::{Controls, Objective};
 use crate::standing;
@@ -173,7 +175,8 @@ fn rival<'a>(history: &'a History, sample: &Sample) -> Option<&'a Sample> {
     let most = u32::from(sample.streams().get()) * u32::from(TIMES);
     let rivals = history.samples.iter().filter(|other| {
         let few = u32::from(other.streams().get()) <= most;
-        few && !is_unasked(history, other) && lasting::expected(history, other) >= enough
+        let is_tcp = other.setting.transport == Transport::Tcp;
+        few && is_tcp && !is_unasked(history, other) && lasting::expected(history, other) >= enough
     });
     rivals.min_by_key(|rival| rival.streams())
 }
@@ -213,13 +216,19 @@ pub(crate) fn caution(history: &History, sample: &Sample) -> &'static str {
     }
 }
 
+/// Whether losses hold the default control back, and bbr does not help: the sender may not use it,
+/// or it did not count.
+pub(crate) fn is_held_back(history: &History) -> bool {
+    is_open(history) && loses(history) && climbing(history).is_none()
+}
+
 /// The line that would let the sender use bbr, where losses hold its streams back and it may not.
 pub(crate) fn withheld(history: &History) -> Option<SysctlLine> {
     let mut samples = history.samples.iter();
     let refused =
         samples.any(|sample| is_unasked(history, sample) && used_instead(sample).is_some());
     let is_withheld = is_open(history) && loses(history) && (refused || !may_send(history));
-    let chosen = history.samples.get(choose(history)?.sample)?;
+    let chosen = over_udp::best_over_tcp(history)?;
     let few = chosen.streams().get() <= TIMES;
     (is_withheld && !few && history.target.mover.is_none()).then(|| line(history, chosen))
 }

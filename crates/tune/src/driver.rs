@@ -1,6 +1,6 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, SamplePlan, Setting, Target, TargetError, Then, Verdict, Watch};
+use observe::{Fault, SamplePlan, Setting, Target, TargetError, Then, Transport, Verdict, Watch};
 
 use crate::choose::counted_goodput;
 use crate::climb;
@@ -170,11 +170,17 @@ fn answer(
             .setting
             .pacing
             .and_then(|_| best_where(&|setting| setting.pacing.is_none())),
-        own_control: (chosen.setting.congestion != *own)
-            .then(|| best_where(&|one| one.congestion == *own && one.pacing.is_none()))
+        own_control: is_ours_alone(&chosen.setting, own.as_deref())
+            .then(|| best_where(&|one| !is_ours_alone(one, own.as_deref()) && one.pacing.is_none()))
             .flatten(),
         recommended: chosen,
     })
+}
+
+/// Whether a program that leaves the congestion control to the host, `own` where the user named
+/// one, cannot send as this setting does.
+fn is_ours_alone(setting: &Setting, own: Option<&str>) -> bool {
+    setting.congestion.as_deref() != own || setting.transport == Transport::Udp
 }
 
 /// What limits a sample. What it could reach is bounded by what the samples count for, as the

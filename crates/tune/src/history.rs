@@ -6,6 +6,7 @@ use units::{Bytes, Rate, Span};
 
 use crate::controls;
 use crate::explain;
+use crate::over_udp;
 use crate::plan::{Budget, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
@@ -105,9 +106,11 @@ impl History {
             .collect()
     }
 
-    /// What only explains is no candidate, nor is bbr where it does not gain enough.
+    /// What only explains is no candidate, nor are bbr and UDP where they do not gain enough.
     fn may_be_recommended(&self, sample: &Sample) -> bool {
-        sample.purpose != Purpose::Explain && controls::doubt(self, sample).is_none()
+        sample.purpose != Purpose::Explain
+            && controls::doubt(self, sample).is_none()
+            && over_udp::doubt(self, sample).is_none()
     }
 
     /// The last sample with this setting.

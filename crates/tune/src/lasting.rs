@@ -8,13 +8,14 @@
 //! No correction is made where the sample filled the path (its own queue is what makes it lose
 //! packets, and it keeps the path full), where it loses far more than a paced stream does (its own
 //! bursts overflow a queue), where every stream has lost so often that its start is forgotten,
-//! where a long look lost nothing, and for a congestion control without a response function (bbr).
+//! where a long look lost nothing, and for a congestion control without a response function (bbr,
+//! and ours over UDP).
 //! Where no loss was seen, half of one is assumed: a hundred thousand packets without a loss say
 //! little of a path that loses one in a million, and one stream of a long path is brought down by
 //! that.
 
 use models::{Acks, Conditions, Response};
-use observe::{Steadiness, StreamCount};
+use observe::{Steadiness, StreamCount, Transport, UDP_CONTROL};
 use units::Rate;
 
 use crate::history::{History, main_direction};
@@ -168,6 +169,7 @@ fn loss(history: &History, like: &Sample, streams: StreamCount) -> Option<Loss> 
     let fewer = history.samples.iter().filter(|sample| {
         let comparable = sample.streams() <= streams
             && sample.setting.pacing.is_none()
+            && sample.setting.transport == like.setting.transport
             && sample.setting.congestion == like.setting.congestion;
         comparable && !history.is_full(sample)
     });
@@ -239,6 +241,9 @@ fn is_settled(sample: &Sample) -> bool {
 }
 
 fn congestion<'a>(history: &'a History, sample: &'a Sample) -> Option<&'a str> {
+    if sample.setting.transport == Transport::Udp {
+        return Some(UDP_CONTROL);
+    }
     let asked = sample.setting.congestion.as_ref();
     Some(asked.or(history.target.congestion.first())?.as_str())
 }

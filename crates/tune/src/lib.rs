@@ -29,6 +29,7 @@ mod host;
 mod knee;
 mod lasting;
 mod moving;
+mod over_udp;
 mod packets;
 pub mod plan;
 mod remembered;

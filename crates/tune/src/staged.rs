@@ -6,16 +6,18 @@
 //! 2. **Window** (`windows.rs`): a larger one, as soon as the kernel says that a buffer binds.
 //! 3. **Controls** (`controls.rs`): bbr, where losses hold the default congestion control back.
 //! 4. **Climb** (`climb.rs`): more streams, four times as many a rung, until they bring nothing.
-//! 5. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before
+//! 5. **UDP** (`over_udp.rs`): one stream, where losses hold TCP back and bbr does not help. Where
+//!    it counts, nothing is left but to confirm it.
+//! 6. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before
 //!    what follows, since at the end of the budget nothing would be left for it.
-//! 6. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as
+//! 7. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as
 //!    they were seen.
-//! 7. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
-//! 8. **Fit** (`fit.rs`): windows that leave the path's queue alone.
-//! 9. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
-//! 10. **Moving** (`moving.rs`): what only other programs let their user set, one axis after the
+//! 8. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
+//! 9. **Fit** (`fit.rs`): windows that leave the path's queue alone.
+//! 10. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
+//! 11. **Moving** (`moving.rs`): what only other programs let their user set, one axis after the
 //!     other.
-//! 11. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
+//! 12. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for
 //! one, the stage is over. What is recommended was always sampled: models say where to look, and
@@ -27,7 +29,8 @@ use crate::choose::{choose, choose_where};
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
 use crate::{
-    alternatives, climb, confirm, controls, explain, fit, knee, moving, remembered, windows,
+    alternatives, climb, confirm, controls, explain, fit, knee, moving, over_udp, remembered,
+    windows,
 };
 
 /// See the page of this module.
@@ -36,11 +39,15 @@ pub struct Staged;
 
 impl Strategy for Staged {
     fn next(&self, history: &History) -> Option<Request> {
+        if over_udp::counts(history) {
+            return confirm::confirm(history);
+        }
         let stages = [
             remembered::remembered,
             windows::larger,
             controls::unasked,
             climb::next_rung,
+            over_udp::unasked,
             explain::explain,
             knee::above,
             confirm::doubted,

@@ -4,13 +4,14 @@
 //! (`lasting.rs`). One that was taken again gives way to the later one. Under the objective gentle
 //! only those count that are known to keep within its budget, as long as there is one.
 
-use observe::{StreamCount, Window};
+use observe::{StreamCount, Transport, Window};
 use units::{Rate, Span};
 
 use crate::controls;
 use crate::history::History;
 use crate::lasting;
 use crate::moving;
+use crate::over_udp;
 use crate::plan::Objective;
 use crate::tuning::{Purpose, Sample, Standing};
 use crate::windows;
@@ -60,7 +61,7 @@ fn usual(history: &History, (index, sample): (usize, &Sample)) -> Standing {
         _ if is_repeated(history, index, sample) => {
             Some("a later sample of the same setting does".to_owned())
         }
-        _ => controls::doubt(history, sample),
+        _ => controls::doubt(history, sample).or_else(|| over_udp::doubt(history, sample)),
     };
     match because {
         Some(because) => Standing::SetAside { because },
@@ -163,6 +164,10 @@ pub(crate) fn name(history: &History, sample: &Sample) -> String {
     let congestion = setting.congestion.as_ref();
     let other = congestion.filter(|_| setting.congestion != history.plan.base.congestion);
     let other = other.map(|name| format!(" of {name}")).unwrap_or_default();
+    let other = match setting.transport {
+        Transport::Tcp => other,
+        Transport::Udp => " over UDP".to_owned(),
+    };
     let windows_differ = history
         .samples
         .iter()

@@ -126,6 +126,7 @@ impl Target for Synthetic {
                 loaded: Some(probes(flow.rtt)),
             },
             congestion_used: None,
+            takes_udp: false,
             cpu_near: None,
             cpu_far_percent: None,
         })
@@ -162,10 +163,10 @@ fn stream(path: &Path, flow: &Flow, number: u16, setting: &Setting, all: &[Progr
     Stream {
         number,
         direction: StreamDirection::Sending,
-        buffers: Buffers {
+        buffers: Some(Buffers {
             send: buffer,
             receive: buffer,
-        },
+        }),
         buffers_far: None,
         tcp: progress
             .iter()

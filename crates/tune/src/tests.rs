@@ -1,3 +1,4 @@
+mod over_udp;
 mod stages;
 
 use observe::{Fault, HostLimits, Limit, Setting, StreamCount, Watch, Window};

@@ -101,8 +101,8 @@ pub struct Answer {
     pub recommended: Recommended,
     /// What to use where streams cannot be paced; `None` unless the recommendation is paced.
     pub unpaced: Option<Recommended>,
-    /// What to use where a program leaves the congestion control to the host; `None` unless the
-    /// recommendation has another one than was asked for.
+    /// What to use where a program leaves the congestion control to the host, and sends over TCP;
+    /// `None` unless the recommendation has another control than was asked for, or is over UDP.
     pub own_control: Option<Recommended>,
     /// What limits the recommended setting.
     pub limit_recommended: Verdict,

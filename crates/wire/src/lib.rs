@@ -38,7 +38,8 @@ pub use iperf3::cookie::{COOKIE_LENGTH, Cookie, CookieError};
 pub use iperf3::denial::Denial;
 pub use iperf3::error_code::ErrorCode;
 pub use iperf3::extension::{
-    Answer, EchoToken, Offer, STREAM_NUMBER_LENGTH, TokenError, numbered_greeting,
+    Answer, EchoToken, NUMBERED_GREETING_LENGTH, Offer, TokenError, numbered_greeting,
+    read_numbered_greeting,
 };
 pub use iperf3::params::Params;
 pub use iperf3::request::{

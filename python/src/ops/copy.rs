@@ -8,12 +8,12 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CopyControl, CopyEvent, CopyObserver, CopyOptions, CopyRequest,
-    Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token, Transport,
-    check_listed, check_pattern,
+    Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token, check_listed,
+    check_pattern,
 };
 use trunkline::report;
 
-use crate::asked::{Keep, at_most_one, exclusive, optional, value};
+use crate::asked::{Keep, at_most_one, exclusive, optional, transport, value};
 use crate::call::{Call, Tell};
 use crate::error::{Failure, unreadable};
 use crate::result::Done;
@@ -218,14 +218,7 @@ impl Asked {
             program: self.far_program.clone(),
             token: self.token(route)?,
             source_token: self.source_token()?,
-            transport: match self.transport.as_str() {
-                "tcp" => Transport::Tcp,
-                "udp" => Transport::Udp,
-                other => {
-                    let known = "possible values: tcp, udp";
-                    return Err(Failure::value("transport", other, known));
-                }
-            },
+            transport: transport(&self.transport)?,
             from_far: match self.connect.as_str() {
                 "to-far" => false,
                 "from-far" => true,

@@ -8,7 +8,8 @@ use trunkline::measure::{Amount, Moving, SamplePlan, Setting, StreamCount, Windo
 use trunkline::tune::{self, Axis, Budget, Controls, Ended, Objective, TunePlan};
 
 use crate::asked::{
-    Keep, TargetAsked, direction, exclusive, no_mover, number, open, optional, value, with_words,
+    Keep, TargetAsked, direction, exclusive, no_mover, number, open, optional, transport, value,
+    with_words,
 };
 use crate::call::Call;
 use crate::error::Failure;
@@ -64,6 +65,7 @@ fn streams(text: &str) -> Result<StreamCount, Failure> {
 struct Measure {
     streams: String,
     window: String,
+    transport: String,
     duration: Option<String>,
     bytes: Option<String>,
     pacing: Option<String>,
@@ -103,6 +105,7 @@ pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     let (name, seed) = (common.target.name(common.port)?, common.seed);
     let setting = Setting {
         moving: own.moving(&name)?,
+        transport: transport(&own.transport)?,
         streams: streams(&own.streams)?,
         window: value("window", &own.window, ask::window)?,
         pacing: optional("pacing", own.pacing.as_deref(), ask::pacing)?,

@@ -235,6 +235,15 @@ pub(crate) enum Transport {
     Udp,
 }
 
+impl From<Transport> for trunkline::measure::Transport {
+    fn from(transport: Transport) -> Self {
+        match transport {
+            Transport::Tcp => Self::Tcp,
+            Transport::Udp => Self::Udp,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Connect {
     /// This end opens them; the far host lets them in

@@ -100,7 +100,7 @@ impl DialError {
     }
 
     /// What a failure after the connection was made means.
-    pub(super) fn during(peer: SocketAddr, timeout: Span, source: io::Error) -> Self {
+    pub(crate) fn during(peer: SocketAddr, timeout: Span, source: io::Error) -> Self {
         match source.kind() {
             ErrorKind::TimedOut => DialError::Silent {
                 peer,

@@ -1,26 +1,23 @@
 //! Connections for streams, made before the far end is authenticated.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use observe::Transport;
 use units::{Span, Time};
 
 use super::super::channel::Channel;
 use super::super::connect::{ConnectError, connect_any};
-use super::super::identity::{Fingerprint, connection_to, settings_to};
+use super::super::identity::{Fingerprint, connection_to};
 use super::super::tls::Tls;
-use super::super::transport::Transport;
+use super::super::udp_dialer::{UDP_WAIT, dial_udp};
 use super::DialError;
 use super::deadline_io::DeadlineIo;
 use sockets::options::StreamOptions;
 use sockets::tcp_info;
-
-/// The longest wait for an answer over UDP. The other end has just answered over TCP, and the
-/// first packet is repeated after 1, 3 and 7 s where no round trip is known.
-const UDP_MAX: Span = Span::from_secs(8);
 
 /// Where streams connect. The greeting that follows takes the key of the conversation.
 #[derive(Debug, Clone)]
@@ -106,19 +103,7 @@ impl StreamEndpoint {
         let Some(peer) = self.addresses.first().copied() else {
             return Err(DialError::unreachable(Vec::new(), self.timeout));
         };
-        let during = |source| DialError::during(peer, self.timeout, source);
-        let tls = settings_to(Some(self.pin)).map_err(during)?;
-        let after = self.timeout.min(UDP_MAX);
-        let end = Instant::now() + Duration::from(after);
-        let stream = quic_net::connect(peer, tls, end).map_err(|source| match source {
-            quic_net::ConnectError::Here(source) => during(source),
-            quic_net::ConnectError::Wrong(why) => {
-                during(io::Error::new(ErrorKind::InvalidData, why))
-            }
-            quic_net::ConnectError::Refused => DialError::UdpRefused { peer },
-            quic_net::ConnectError::Silent => DialError::UdpSilent { peer, after },
-        })?;
-        let channel = Channel::over_udp(stream);
+        let channel = dial_udp(peer, Some(self.pin), self.timeout.min(UDP_WAIT))?;
         Ok(RawStream { channel, peer })
     }
 

@@ -1,8 +1,8 @@
 //! Turning what both ends saw into one [`Observation`].
 
 use observe::{
-    Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, ProbeSeries, Progress,
-    RoundTrips, Setting, Stream, StreamCount, StreamDirection, TcpSample, TerminalCpu,
+    Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, ProbeMethod, ProbeSeries,
+    Progress, RoundTrips, Setting, Stream, StreamCount, StreamDirection, TcpSample, TerminalCpu,
 };
 use units::{Bytes, Span};
 use wire::{Answer, Results, StreamResult, stream_id};
@@ -83,6 +83,7 @@ pub(super) fn observation(ended: Ended<'_>) -> Observation {
             true => first.and_then(|flow| flow.congestion.clone()),
             false => theirs.and_then(|results| results.congestion_used.clone()),
         },
+        takes_udp: takes_udp(&ended),
         cpu_near: Some(TerminalCpu {
             samples: ended.cpu.to_vec(),
         }),
@@ -93,6 +94,14 @@ pub(super) fn observation(ended: Ended<'_>) -> Observation {
         }),
         round_trips: round_trips(ended.unloaded, ended.loaded),
     }
+}
+
+/// Whether the server takes streams over UDP, and echoes show that datagrams pass.
+fn takes_udp(ended: &Ended<'_>) -> bool {
+    let series = [&ended.unloaded, &ended.loaded];
+    let mut series = series.into_iter().flatten();
+    let passes = series.any(|one| one.method == ProbeMethod::UdpEcho && one.min().is_some());
+    passes && ended.answer.is_some_and(|answer| answer.udp)
 }
 
 /// A peer that never answers gives no series; one that falls silent under load loses all of it.
@@ -159,7 +168,9 @@ fn stream(
         number: index + 1,
         direction,
         buffers,
-        buffers_far: granted_far.map(|granted| at_far_end(buffers, granted)),
+        buffers_far: buffers
+            .zip(granted_far)
+            .map(|(near, far)| at_far_end(near, far)),
         delivery,
         tcp,
         retransmits,

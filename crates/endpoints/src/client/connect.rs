@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use copy_net::{Channel, UDP_WAIT, dial_udp};
 use nix::poll::{PollFd, PollFlags};
 use observe::Watch;
 use socket2::{Domain, Socket};
@@ -70,13 +71,15 @@ fn explain(address: Address, source: io::Error) -> ClientError {
     }
 }
 
-/// How the server tells streams apart.
+/// How streams are opened, and told apart by the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Identity {
-    /// By the order of their arrival: each has to be there before the next begins.
-    Order,
-    /// By a number behind the cookie: all can be opened within one round trip.
-    Number,
+pub(super) enum Opened {
+    /// One after another: the server knows them by the order of their arrival.
+    InOrder,
+    /// All within one round trip, each with a number behind the cookie.
+    AtOnce,
+    /// Over UDP, with the same number.
+    OverUdp,
 }
 
 /// What every stream of a test has in common.
@@ -90,11 +93,30 @@ pub(super) struct Opening<'a> {
 
 impl Opening<'_> {
     /// Opens all streams.
-    pub(super) fn streams(&self, identity: Identity) -> Result<Vec<TcpStream>, ClientError> {
-        match identity {
-            Identity::Order => (0..self.total).map(|n| self.one(n)).collect(),
-            Identity::Number => self.all_at_once(),
+    pub(super) fn streams(&self, opened: Opened) -> Result<Vec<Channel>, ClientError> {
+        let numbers = 0..self.total;
+        let sockets = match opened {
+            Opened::OverUdp => return numbers.map(|number| self.over_udp(number)).collect(),
+            Opened::InOrder => numbers
+                .map(|number| self.one(number))
+                .collect::<Result<_, _>>()?,
+            Opened::AtOnce => self.all_at_once()?,
+        };
+        let channels = sockets.into_iter().map(Channel::plain);
+        Ok(channels.collect::<Result<_, _>>()?)
+    }
+
+    fn over_udp(&self, position: u16) -> Result<Channel, ClientError> {
+        if self.watch.is_cancelled() {
+            return Err(ClientError::Cancelled);
         }
+        let mut channel = dial_udp(self.peer, None, UDP_WAIT)?;
+        let greeting = numbered_greeting(self.cookie, position);
+        let greeted = channel.write_all(&greeting);
+        greeted.map_err(|source| self.failure(position, source))?;
+        // Over UDP a pace is a number, and no option that a kernel could refuse.
+        channel.handle().set_pacing(self.options.pacing)?;
+        Ok(channel)
     }
 
     fn all_at_once(&self) -> Result<Vec<TcpStream>, ClientError> {

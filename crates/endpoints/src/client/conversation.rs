@@ -47,6 +47,11 @@ impl Conversation {
         }
     }
 
+    /// The server.
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// The server's answer to our offer, when it is one of ours.
     pub(super) fn answer(&self) -> Option<Answer> {
         self.machine.answer()

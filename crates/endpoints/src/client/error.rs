@@ -3,7 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 
-use observe::{Fault, TargetError};
+use copy_net::DialError;
+use observe::{Fault, Peer, TargetError};
 use thiserror::Error;
 use units::Span;
 use wire::ClientControlError;
@@ -52,6 +53,23 @@ pub enum ClientError {
         /// What went wrong.
         source: ClientControlError,
     },
+    /// The setting has an option that only TCP has.
+    #[error("`{option}` is for TCP, and this run goes over UDP")]
+    OnlyOfTcp {
+        /// The option.
+        option: &'static str,
+    },
+    /// The server takes no streams over UDP.
+    #[error("{}", told_no_udp(.address, *.server))]
+    NoUdp {
+        /// The server.
+        address: Address,
+        /// What it is.
+        server: Peer,
+    },
+    /// No stream could be opened over UDP.
+    #[error(transparent)]
+    Udp(#[from] DialError),
     /// An option of the streams was refused by this host.
     #[error(transparent)]
     Option(#[from] OptionError),
@@ -126,6 +144,12 @@ impl ClientError {
             Self::Descriptors { .. } => {
                 Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())
             }
+            Self::OnlyOfTcp { .. } => Some("leave out one of the two".to_owned()),
+            Self::NoUdp { .. } => Some(
+                "start `trunkline serve` of this version there, or leave out `--transport udp`"
+                    .to_owned(),
+            ),
+            Self::Udp(source) => source.hint(),
             Self::Stalled(_) => Some("check the path: the server may have vanished".to_owned()),
             _ => None,
         }
@@ -134,8 +158,19 @@ impl ClientError {
     fn fault(&self) -> Fault {
         match self {
             Self::Cancelled => Fault::Cancelled,
-            Self::UnknownHost { .. } | Self::Option(_) => Fault::Request,
+            Self::UnknownHost { .. } | Self::Option(_) | Self::OnlyOfTcp { .. } => Fault::Request,
             _ => Fault::Run,
+        }
+    }
+}
+
+fn told_no_udp(address: &Address, server: Peer) -> String {
+    match server {
+        Peer::Trunkline => {
+            format!("the trunkline at {address} is older than tests over UDP, and takes TCP alone")
+        }
+        Peer::Iperf3 | Peer::Mover => {
+            format!("{address} is no trunkline, and takes no streams in QUIC over UDP")
         }
     }
 }

@@ -1,18 +1,19 @@
 //! The running streams of one test and what is read of them.
 
 use std::io;
-use std::net::TcpStream;
 
-use observe::{Buffers, StreamDirection};
+use observe::{Buffer, Buffers, StreamDirection};
 use units::{Bytes, Span, Time};
 use wire::{StreamPlan, TestRequest};
 
 use super::ClientError;
 use super::retransmits::Sent;
+use copy_net::{Channel, StreamHandle};
+
 use crate::series::StreamSeries;
 use crate::stream::{Job, StreamEnd, StreamThread, Work, close_all};
 use sockets::Clock;
-use sockets::options::{self, StreamOptions};
+use sockets::options::StreamOptions;
 
 /// The streams, those to send on first, and their readings in the present part of the run.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct Flow {
     pub plan: StreamPlan,
     pub streams: Vec<StreamThread>,
     pub series: Vec<StreamSeries>,
-    pub buffers: Vec<Buffers>,
+    pub buffers: Vec<Option<Buffers>>,
     pub congestion: Option<String>,
     /// Counts from just before the first stream started.
     pub started: Clock,
@@ -35,22 +36,22 @@ impl Flow {
     ///
     /// * `budget`: how much is sent over all of them; `None` for no end.
     pub(super) fn start(
-        sockets: Vec<TcpStream>,
+        channels: Vec<Channel>,
         request: &TestRequest,
         options: &StreamOptions,
         budget: Option<Bytes>,
     ) -> Result<Self, ClientError> {
         let plan = request.client_streams();
-        let buffers = sockets.iter().map(|socket| options.granted(socket));
-        let buffers = buffers.collect::<Result<Vec<_>, _>>()?;
-        let congestion = sockets.first().and_then(options::congestion);
+        let handles: Vec<StreamHandle> = channels.iter().map(Channel::handle).collect();
+        let buffers = handles.iter().map(|handle| granted(handle, options));
+        let congestion = handles.first().and_then(StreamHandle::congestion);
         let work = Work::new(request.block, budget);
         let started = Clock::start();
         Ok(Flow {
             plan,
-            streams: start_threads(sockets, plan, &work)?,
+            buffers: buffers.collect(),
+            streams: start_threads(channels, plan, &work)?,
             series: Vec::new(),
-            buffers,
             congestion,
             started,
             totals: Vec::new(),
@@ -139,13 +140,7 @@ impl Flow {
 
     /// Sent and acknowledged: what still waits in a send buffer would be lost with its stream.
     pub(super) fn has_sent_all(&self) -> bool {
-        let arrived = |stream: &StreamThread| {
-            let sample = sockets::tcp_info::read(&stream.socket, Time::ZERO);
-            sample.is_ok_and(|sample| {
-                sample.unacked_segments == Some(0)
-                    && sample.not_sent.is_none_or(|left| left == Bytes::ZERO)
-            })
-        };
+        let arrived = |stream: &StreamThread| stream.connection.has_delivered_all();
         self.plan.send > 0
             && self.work.is_spent()
             && self.senders().all(StreamThread::is_over)
@@ -204,8 +199,21 @@ fn direction(plan: StreamPlan, index: usize) -> StreamDirection {
     }
 }
 
+/// What the kernel granted, with what was asked for; `None` over UDP.
+fn granted(handle: &StreamHandle, options: &StreamOptions) -> Option<Buffers> {
+    let buffers = handle.buffers().ok()?;
+    let asked = |buffer: Buffer| Buffer {
+        asked: options.window,
+        ..buffer
+    };
+    Some(Buffers {
+        send: asked(buffers.send),
+        receive: asked(buffers.receive),
+    })
+}
+
 fn start_threads(
-    sockets: Vec<TcpStream>,
+    channels: Vec<Channel>,
     plan: StreamPlan,
     work: &Work,
 ) -> Result<Vec<StreamThread>, ClientError> {
@@ -213,7 +221,7 @@ fn start_threads(
         StreamDirection::Sending => Job::Send,
         StreamDirection::Receiving => Job::Receive,
     };
-    let streams = sockets.into_iter().enumerate();
-    let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), work));
+    let streams = channels.into_iter().enumerate();
+    let streams = streams.map(|(index, channel)| StreamThread::start(channel, job(index), work));
     Ok(streams.collect::<Result<_, _>>()?)
 }

@@ -1,12 +1,13 @@
 //! A test that was proposed to the server, until its streams run.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 
-use observe::{Amount, SamplePlan, Setting, Then, Watch, Window};
+use copy_net::Channel;
+use observe::{Amount, Peer, SamplePlan, Setting, Then, Transport, Watch, Window};
 use units::Bytes;
 use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 
-use super::connect::{self, Identity, Opening};
+use super::connect::{self, Opened, Opening};
 use super::conversation::Conversation;
 use super::flow::Flow;
 use super::test::Test;
@@ -32,6 +33,9 @@ impl Proposal {
         streams: u16,
         plan: &SamplePlan,
     ) -> Result<Self, ClientError> {
+        if let Some(option) = setting.only_of_tcp() {
+            return Err(ClientError::OnlyOfTcp { option });
+        }
         let (control, peer) = connect::control(&client.address)?;
         let cookie = Cookie::from_random(&random::bytes()?);
         let request = request(setting, streams, plan);
@@ -49,7 +53,19 @@ impl Proposal {
     pub(super) fn until_accepted(&mut self, watch: &dyn Watch) -> Result<(), ClientError> {
         let is_open = |action: &_| matches!(action, ClientAction::OpenStreams(_));
         while !is_open(&self.conversation.await_action(watch)?) {}
-        Ok(())
+        match self.answer() {
+            _ if !self.request.is_over_udp() => Ok(()),
+            Some(answer) if answer.udp => Ok(()),
+            Some(_) => Err(self.no_udp(Peer::Trunkline)),
+            None => Err(self.no_udp(Peer::Iperf3)),
+        }
+    }
+
+    fn no_udp(&self, server: Peer) -> ClientError {
+        ClientError::NoUdp {
+            address: self.conversation.address().clone(),
+            server,
+        }
     }
 
     /// The server.
@@ -68,17 +84,17 @@ impl Proposal {
         plan: &SamplePlan,
         watch: &dyn Watch,
     ) -> Result<Test, ClientError> {
-        let sockets = self.open_streams(watch)?;
+        let channels = self.open_streams(watch)?;
         self.conversation.on_streams_open();
         while self.conversation.await_action(watch)? != ClientAction::Start {}
-        let flow = Flow::start(sockets, &self.request, &self.options, budget(plan.amount))?;
+        let flow = Flow::start(channels, &self.request, &self.options, budget(plan.amount))?;
         Ok(Test {
             conversation: self.conversation,
             flow,
         })
     }
 
-    fn open_streams(&mut self, watch: &dyn Watch) -> Result<Vec<TcpStream>, ClientError> {
+    fn open_streams(&mut self, watch: &dyn Watch) -> Result<Vec<Channel>, ClientError> {
         let opening = Opening {
             peer: self.peer,
             cookie: &self.cookie,
@@ -86,11 +102,12 @@ impl Proposal {
             total: self.request.client_streams().total(),
             watch,
         };
-        let identity = match self.conversation.answer() {
-            Some(_) => Identity::Number,
-            None => Identity::Order,
+        let opened = match self.conversation.answer() {
+            _ if self.request.is_over_udp() => Opened::OverUdp,
+            Some(_) => Opened::AtOnce,
+            None => Opened::InOrder,
         };
-        let opened = opening.streams(identity);
+        let opened = opening.streams(opened);
         opened.map_err(|error| self.conversation.ask_why(error))
     }
 }
@@ -112,9 +129,10 @@ fn request(setting: &Setting, streams: u16, plan: &SamplePlan) -> TestRequest {
         segment: segment(setting),
         congestion: setting.congestion.clone(),
         pacing: setting.pacing,
-        offer: Some(match goes_on(plan) {
-            true => Offer::lasting(),
-            false => Offer::default(),
+        offer: Some(Offer {
+            lasting: goes_on(plan),
+            udp: setting.transport == Transport::Udp,
+            ..Offer::default()
         }),
         ..TestRequest::new(streams, end)
     }

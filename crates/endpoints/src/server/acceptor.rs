@@ -12,11 +12,11 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use units::{Span, Time};
-use wire::{COOKIE_LENGTH, Cookie, Denial, STREAM_NUMBER_LENGTH};
+use wire::{COOKIE_LENGTH, Cookie, Denial, NUMBERED_GREETING_LENGTH};
 
 use super::event::{Refusal, ServerEvent};
 use super::{Shared, session};
-use copy_net::is_of_a_copy;
+use copy_net::{Channel, is_of_a_copy};
 use sockets::Clock;
 use sockets::eviction;
 use sockets::poll::{is_ready, readable, wait};
@@ -24,7 +24,7 @@ use sockets::poll::{is_ready, readable, wait};
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
 /// A cookie and the number that follows it between two trunkline ends.
-const GREETING_MAX: usize = COOKIE_LENGTH + STREAM_NUMBER_LENGTH;
+const GREETING_MAX: usize = NUMBERED_GREETING_LENGTH;
 /// Connections accepted before cookies are read again.
 const ACCEPTS_MAX: usize = 64;
 /// Streams on their way to a session: all of a two-way test.
@@ -44,8 +44,7 @@ struct Unidentified {
 /// The acceptor's end of a running session.
 struct Entry<'scope> {
     from: IpAddr,
-    arrivals: SyncSender<Arrival>,
-    bell: UnixStream,
+    arrivals: ArrivalSender,
     numbered: Arc<AtomicBool>,
     ends: TestEndTime,
     thread: ScopedJoinHandle<'scope, ()>,
@@ -57,7 +56,24 @@ struct Entry<'scope> {
 /// accepting: cookies may be read in another one when a segment is lost.
 pub(super) struct Arrival {
     pub place: u64,
-    pub socket: TcpStream,
+    pub channel: Channel,
+}
+
+/// What hands streams over to a session. Clones mean the same one.
+#[derive(Debug, Clone)]
+pub(super) struct ArrivalSender {
+    streams: SyncSender<Arrival>,
+    bell: Arc<UnixStream>,
+}
+
+impl ArrivalSender {
+    /// A session that is full or over does not take it, and the connection closes.
+    pub fn send(&self, arrival: Arrival) {
+        if self.streams.try_send(arrival).is_ok() {
+            // A full bell rings already.
+            let _ = (&*self.bell).write(&[1]);
+        }
+    }
 }
 
 /// The session's end: streams that arrive, and a bell that rings for each.
@@ -129,9 +145,7 @@ pub(super) fn serve<'scope, 'env>(
     };
     while !shared.is_stopped() {
         let ready = acceptor.wait(listener);
-        acceptor
-            .sessions
-            .retain(|_, entry| !entry.thread.is_finished());
+        acceptor.forget_finished();
         acceptor.read_cookies(&ready);
         acceptor.drop_silent();
         acceptor.accept(listener);
@@ -148,6 +162,17 @@ impl<'scope> Acceptor<'scope, '_, '_> {
             thread::sleep(TICK);
         }
         watched.iter().map(is_ready).collect()
+    }
+
+    fn forget_finished(&mut self) {
+        let shared = self.shared;
+        self.sessions.retain(|cookie, entry| {
+            let is_finished = entry.thread.is_finished();
+            if is_finished {
+                shared.sessions().remove(cookie);
+            }
+            !is_finished
+        });
     }
 
     fn accept(&mut self, listener: &TcpListener) {
@@ -263,7 +288,7 @@ impl<'scope> Acceptor<'scope, '_, '_> {
             Ok(cookie) => cookie,
             Err(error) => return self.refuse(one.peer, error.into()),
         };
-        match self.sessions.get_mut(&cookie) {
+        match self.sessions.get(&cookie) {
             None => self.open(cookie, one),
             Some(entry) => entry.hand_over(one),
         }
@@ -284,7 +309,11 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         }
         let peer = one.peer;
         match self.start(one) {
-            Some(entry) => drop(self.sessions.insert(cookie, entry)),
+            Some(entry) => {
+                let arrivals = entry.arrivals.clone();
+                self.shared.sessions().insert(cookie, arrivals);
+                self.sessions.insert(cookie, entry);
+            }
             None => self.refuse(peer, Refusal::NoThread),
         }
     }
@@ -309,8 +338,10 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         let builder = thread::Builder::new().name("session".to_owned());
         Some(Entry {
             from,
-            arrivals: sender,
-            bell: near,
+            arrivals: ArrivalSender {
+                streams: sender,
+                bell: Arc::new(near),
+            },
             numbered,
             ends,
             thread: builder.spawn_scoped(self.scope, work).ok()?,
@@ -334,15 +365,11 @@ impl Entry<'_> {
         self.numbered.load(Ordering::Acquire)
     }
 
-    /// A session that is full or over does not take it, and the connection closes.
-    fn hand_over(&mut self, one: Unidentified) {
-        let arrival = Arrival {
-            place: one.number().map_or(one.order, u64::from),
-            socket: one.socket,
-        };
-        if self.arrivals.try_send(arrival).is_ok() {
-            // A full bell rings already.
-            let _ = self.bell.write(&[1]);
+    fn hand_over(&self, one: Unidentified) {
+        let place = one.number().map_or(one.order, u64::from);
+        // A connection that is gone is none.
+        if let Ok(channel) = Channel::plain(one.socket) {
+            self.arrivals.send(Arrival { place, channel });
         }
     }
 }

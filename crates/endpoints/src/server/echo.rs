@@ -2,34 +2,11 @@
 //! on.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use wire::echo::{ECHO_LENGTH, Echo, EchoKind};
+use wire::echo::{Echo, EchoKind};
 use wire::trains::Datagram;
 
 use super::Shared;
-
-/// How soon a stop is noticed.
-const TICK: Duration = Duration::from_millis(100);
-
-/// Answers until the server stops.
-pub(super) fn serve(shared: &Shared<'_>) {
-    let Some(socket) = shared.echo else {
-        return;
-    };
-    // Without the timeout a stop would only be noticed with the next datagram.
-    if socket.set_read_timeout(Some(TICK)).is_err() {
-        return;
-    }
-    // One byte more, so that a longer datagram is not taken for an echo. Padding is cut off.
-    let mut buffer = [0; ECHO_LENGTH + 1];
-    while !shared.is_stopped() {
-        let Ok((length, from)) = socket.recv_from(&mut buffer) else {
-            continue;
-        };
-        take(shared, buffer.get(..length).unwrap_or_default(), from);
-    }
-}
 
 /// Answers a datagram or passes it on, if it is an echo or of a train. Returns whether it is: then
 /// it is of no other protocol.

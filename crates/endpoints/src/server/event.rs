@@ -75,6 +75,9 @@ pub enum SessionError {
         /// The bound over all tests.
         bound: usize,
     },
+    /// Other tests over UDP hold what all may have in memory.
+    #[error("tests over UDP hold the memory that all of them may have: too many run at once")]
+    NoUdpMemory,
     /// The owner allows less than was asked for.
     #[error(transparent)]
     Beyond(#[from] BeyondBounds),
@@ -120,6 +123,9 @@ pub enum Refusal {
     /// It does not speak the protocol.
     #[error(transparent)]
     Stranger(#[from] CookieError),
+    /// A stream over UDP, of no test that runs.
+    #[error("its stream over UDP belongs to no test that runs here")]
+    NoTest,
     /// It did not say in time what it is.
     #[error("no cookie came within {0}")]
     Silent(Span),

@@ -1,7 +1,6 @@
 //! The running streams of one session.
 
-use std::net::TcpStream;
-
+use copy_net::Channel;
 use observe::{CpuSample, SamplePlan};
 use units::{Bytes, Span, Time};
 use wire::{StreamPlan, TestEnd, TestRequest};
@@ -41,15 +40,15 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Lets data flow on sockets in their agreed order, those to receive on first.
+    /// Lets data flow on streams in their agreed order, those to receive on first.
     pub(super) fn start(
         request: &TestRequest,
-        sockets: Vec<TcpStream>,
+        channels: Vec<Channel>,
     ) -> Result<Self, SessionError> {
         let plan = request.server_streams();
         let started = Clock::start();
         let cpu = processor::of_process(Time::ZERO);
-        let streams = start_threads(request, plan, sockets)?;
+        let streams = start_threads(request, plan, channels)?;
         let bound = readings_max(streams.len());
         Ok(Flow {
             plan,
@@ -202,7 +201,7 @@ impl Drop for Flow {
 fn start_threads(
     request: &TestRequest,
     plan: StreamPlan,
-    sockets: Vec<TcpStream>,
+    channels: Vec<Channel>,
 ) -> Result<Vec<StreamThread>, SessionError> {
     let (budget, receiving) = match request.end {
         TestEnd::Bytes(bytes) => (budget(request, bytes), Job::ReceiveAll),
@@ -213,8 +212,8 @@ fn start_threads(
         true => receiving,
         false => Job::Send,
     };
-    let streams = sockets.into_iter().enumerate();
-    let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
+    let streams = channels.into_iter().enumerate();
+    let streams = streams.map(|(index, channel)| StreamThread::start(channel, job(index), &work));
     Ok(streams.collect::<Result<_, _>>()?)
 }
 

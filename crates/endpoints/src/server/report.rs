@@ -5,7 +5,6 @@ use wire::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
 
 use super::flow::Flow;
 use crate::telemetry::{CELLS_BESIDE_DATA_MAX, CELLS_MAX, Written, write};
-use sockets::options;
 
 /// What this end counted on its streams since the last report, or since the start.
 pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
@@ -27,7 +26,7 @@ pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
         congestion_used: flow
             .streams
             .first()
-            .and_then(|stream| options::congestion(&stream.socket)),
+            .and_then(|stream| stream.connection.congestion()),
         server_output_text: match request.server_output {
             ServerOutput::Wanted => Some(text(flow, &streams)),
             ServerOutput::Unwanted => None,

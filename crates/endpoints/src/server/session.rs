@@ -20,6 +20,7 @@ use super::acceptor::Arrivals;
 use super::agreed::Agreed;
 use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::flow::Flow;
+use super::udp_memory::ReservedMemory;
 use super::{Shared, enforce, report};
 use crate::control_connection::{ControlConnection, Heard};
 use sockets::Clock;
@@ -181,6 +182,7 @@ impl<'a> Session<'a> {
                 bound: self.shared.limits.streams,
             });
         };
+        let memory = self.memory_for(&request)?;
         let answer = self.answer(&request)?;
         if let Some(time) = usual_time(&request) {
             self.arrivals.ends.set_after(time);
@@ -190,8 +192,29 @@ impl<'a> Session<'a> {
             peer: self.peer,
             request: Box::new(request.clone()),
         });
-        self.test = Some(Agreed::new(request, self.shared.limits.buffers, room));
+        self.test = Some(Agreed::new(
+            request,
+            self.shared.limits.buffers,
+            room,
+            memory,
+        ));
         Ok(self.machine.accept(self.clock.now(), answer)?)
+    }
+
+    fn memory_for(
+        &mut self,
+        request: &TestRequest,
+    ) -> Result<Option<ReservedMemory<'a>>, SessionError> {
+        if !request.is_over_udp() {
+            return Ok(None);
+        }
+        let shared: &'a Shared<'a> = self.shared;
+        let reserved = shared.udp_memory.reserve();
+        if reserved.is_none() {
+            self.machine.refuse(ErrorCode::STREAM_ACCEPT);
+            return Err(SessionError::NoUdpMemory);
+        }
+        Ok(reserved)
     }
 
     fn answer(&mut self, request: &TestRequest) -> Result<Option<Answer>, SessionError> {
@@ -211,8 +234,8 @@ impl<'a> Session<'a> {
     fn start(&mut self) -> Result<(), SessionError> {
         let started = match &mut self.test {
             Some(test) => {
-                let sockets = test.in_order();
-                Flow::start(&test.request, sockets)
+                let channels = test.in_order();
+                Flow::start(&test.request, channels)
             }
             None => return Ok(()),
         };

@@ -1,5 +1,5 @@
 use super::*;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 
 fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -11,8 +11,8 @@ fn pair() -> (TcpStream, TcpStream) {
 fn a_budget_is_sent_to_the_last_byte() {
     let (near, far) = pair();
     let work = Work::new(Bytes::from_kib(128), Some(Bytes::new(1_000_001)));
-    let sender = StreamThread::start(near, Job::Send, &work).unwrap();
-    let receiver = StreamThread::start(far, Job::Receive, &work).unwrap();
+    let sender = StreamThread::start(Channel::plain(near).unwrap(), Job::Send, &work).unwrap();
+    let receiver = StreamThread::start(Channel::plain(far).unwrap(), Job::Receive, &work).unwrap();
     while receiver.moved() < Bytes::new(1_000_001) {
         thread::yield_now();
     }
@@ -24,11 +24,11 @@ fn a_budget_is_sent_to_the_last_byte() {
 fn a_blocked_sender_can_be_stopped() {
     let (near, _far) = pair();
     let work = Work::new(Bytes::from_kib(128), None);
-    let mut sender = StreamThread::start(near, Job::Send, &work).unwrap();
+    let mut sender = StreamThread::start(Channel::plain(near).unwrap(), Job::Send, &work).unwrap();
     let mut before = Bytes::new(1);
     while sender.moved() != before {
         before = sender.moved();
-        thread::sleep(TICK);
+        thread::sleep(TICK.into());
     }
     assert!(sender.close().unwrap().failure.is_none());
 }
@@ -37,7 +37,8 @@ fn a_blocked_sender_can_be_stopped() {
 fn a_vanished_peer_ends_the_receiver_with_a_reason() {
     let (near, far) = pair();
     let work = Work::new(Bytes::from_kib(128), None);
-    let mut receiver = StreamThread::start(near, Job::Receive, &work).unwrap();
+    let mut receiver =
+        StreamThread::start(Channel::plain(near).unwrap(), Job::Receive, &work).unwrap();
     drop(far);
     while !receiver.is_over() {
         thread::yield_now();

@@ -21,10 +21,10 @@ pub fn stream(number: u16, direction: StreamDirection, progress: Vec<Progress>) 
     Stream {
         number,
         direction,
-        buffers: Buffers {
+        buffers: Some(Buffers {
             send: buffer,
             receive: buffer,
-        },
+        }),
         buffers_far: None,
         delivery: Delivery {
             counted: Counted::ByReceiver,
@@ -48,6 +48,7 @@ pub fn observation(streams: Vec<Stream>) -> Observation {
         streams,
         round_trips: RoundTrips::default(),
         congestion_used: None,
+        takes_udp: false,
         cpu_near: None,
         cpu_far_percent: None,
     }

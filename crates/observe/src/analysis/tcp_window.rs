@@ -28,7 +28,7 @@ pub(super) fn tcp_summary(streams: &[&Stream], window: &SteadyWindow) -> TcpSumm
             slices.grown(|sample| sample.send_buffer_limited.map(Span::as_secs_f64)),
             busy,
         ),
-        not_sent_empty_share: slices.share(|sample| Some(sample.not_sent? == Bytes::ZERO)),
+        not_sent_empty_share: not_sent_empty(&slices),
         window_full_share: slices.share(window_full),
         peer_window: slices
             .mean(|sample| sample.peer_window.map(Bytes::as_f64))
@@ -141,6 +141,14 @@ impl Slices<'_> {
         }
         ratio(late.mean(figure), early.mean(figure)).map(|ratio| ratio - 1.0)
     }
+}
+
+/// Share of readings at which nothing was left to send. A sender over UDP tells of it when that is
+/// so, and has no figure otherwise.
+fn not_sent_empty(slices: &Slices<'_>) -> Option<f64> {
+    let mut samples = slices.0.iter().copied().flatten();
+    let tells = samples.any(|sample| sample.not_sent.is_some());
+    slices.share(|sample| tells.then_some(sample.not_sent == Some(Bytes::ZERO)))
 }
 
 fn flight(sample: &TcpSample) -> Option<f64> {

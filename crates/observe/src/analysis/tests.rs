@@ -135,6 +135,21 @@ fn the_kernels_counters_become_shares_over_the_window() {
 }
 
 #[test]
+fn a_sender_that_tells_only_when_it_has_nothing_to_send_had_data_otherwise() {
+    let share = |told: &dyn Fn(usize) -> Option<Bytes>| {
+        let mut one = stream(1, SENDING, steady_progress(50, 125_000));
+        one.tcp = tcp(50);
+        let samples = one.tcp.iter_mut().enumerate();
+        samples.for_each(|(index, sample)| sample.not_sent = told(index));
+        let summary = observation(vec![one]).summary();
+        summary.main().unwrap().tcp.not_sent_empty_share
+    };
+    let seldom = share(&|index| index.is_multiple_of(10).then_some(Bytes::ZERO));
+    assert!(seldom.unwrap() < 0.2, "{seldom:?}");
+    assert_eq!(share(&|_| None), None);
+}
+
+#[test]
 fn counters_before_the_window_do_not_count() {
     // All retransmissions fall into the first two seconds, which are warm-up.
     let mut progress = steady_progress(20, 12_500);

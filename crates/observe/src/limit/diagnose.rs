@@ -7,9 +7,10 @@ use super::drops::{early_loss, loss};
 use super::evidence::Evidence;
 use super::full::{full_path, others_fill_it, standing_queue};
 use super::no_signal::no_signal;
+use super::over_udp::over_udp;
 use super::words::percent;
 use super::{Context, Limit, Verdict};
-use crate::Summary;
+use crate::{Summary, Transport};
 
 /// Less of the time with data outstanding than this: the program leaves the connection idle.
 const BUSY_MIN: f64 = 0.9;
@@ -58,6 +59,7 @@ pub fn diagnose(summary: &Summary, context: &Context) -> Verdict {
         buffer,
         others_fill_it,
         standing_queue,
+        over_udp,
         loss,
         early_loss,
     ];
@@ -130,7 +132,11 @@ fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
         .any(|share| share >= BUFFER_SHARE);
     let because = || {
         format!(
-            "the kernel had nothing left to send in {} of the readings",
+            "the {} had nothing left to send in {} of the readings",
+            match evidence.context.transport {
+                Transport::Tcp => "kernel",
+                Transport::Udp => "connection",
+            },
             percent(empty)
         )
     };

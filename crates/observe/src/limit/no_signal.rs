@@ -21,7 +21,7 @@ pub(super) fn no_signal(evidence: &Evidence<'_>) -> Verdict {
         .unwrap_or_else(|| unknown(evidence))
 }
 
-fn too_short(evidence: &Evidence<'_>) -> Option<Verdict> {
+pub(super) fn too_short(evidence: &Evidence<'_>) -> Option<Verdict> {
     let growth = evidence.tcp.congestion_window_growth;
     let growth = growth.filter(|growth| *growth > STILL_GROWING)?;
     (evidence.utilisation() < FULL || evidence.context.by_streams.is_empty()).then(|| {

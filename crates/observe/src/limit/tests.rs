@@ -1,4 +1,5 @@
 mod beside;
+mod over_udp;
 mod paced;
 
 use units::{Bytes, Rate, Span, Time};

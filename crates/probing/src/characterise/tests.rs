@@ -180,7 +180,7 @@ impl Target for Made {
             streams: vec![Stream {
                 number: 1,
                 direction: StreamDirection::Sending,
-                buffers,
+                buffers: Some(buffers),
                 buffers_far: None,
                 delivery: Delivery {
                     counted: Counted::ByReceiver,
@@ -196,6 +196,7 @@ impl Target for Made {
                 loaded: Some(series(millis(30))),
             },
             congestion_used: None,
+            takes_udp: false,
             cpu_near: None,
             cpu_far_percent: None,
         })

@@ -68,10 +68,10 @@ fn stream(number: u16, share: u64, rtt: Option<Span>, duration: Span) -> Stream 
     Stream {
         number,
         direction: StreamDirection::Sending,
-        buffers: Buffers {
+        buffers: Some(Buffers {
             send: buffer,
             receive: buffer,
-        },
+        }),
         buffers_far: None,
         delivery: Delivery {
             counted: Counted::ByReceiver,
@@ -147,6 +147,7 @@ impl Target for Made {
                 loaded: Some(series(rtt, duration)),
             },
             congestion_used: None,
+            takes_udp: false,
             cpu_near: None,
             cpu_far_percent: None,
         })

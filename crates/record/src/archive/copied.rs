@@ -27,6 +27,7 @@ pub(super) fn of_copy(body: &Copy, origin: &Origin) -> Option<Essence> {
 fn outcome(body: &Copy) -> Option<Outcome> {
     Some(Outcome {
         setting: Point {
+            transport: body.asked.transport.unwrap_or_default(),
             streams: body.streams.into(),
             window: body.asked.window,
             direction: body.direction,

@@ -10,7 +10,7 @@ use super::examined::{of_characteristics, of_responsiveness};
 use crate::simulate::SimulatedRun;
 use crate::{
     Answer, AnyDocument, Demo, Direction, Interval, Kind, Measure, Origin, Path, Run, Schema,
-    Simulate, Target, Tune, Window,
+    Simulate, Target, Transport, Tune, Window,
 };
 
 /// One document without its readings.
@@ -84,6 +84,9 @@ pub struct Outcome {
 /// number of streams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
+    /// What carried the streams; absent where it was TCP.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     /// Parallel streams.
     pub streams: u32,
     /// Socket buffers of each.
@@ -260,6 +263,7 @@ fn of_seed(body: &Simulate, run: &SimulatedRun) -> Outcome {
 
 fn simulated_point(body: &Simulate) -> Point {
     Point {
+        transport: Transport::Tcp,
         streams: body.setting.streams,
         window: body.setting.window,
         direction: Direction::Forward,
@@ -308,6 +312,7 @@ impl Outcome {
 impl From<&crate::Setting> for Point {
     fn from(setting: &crate::Setting) -> Self {
         Point {
+            transport: setting.transport,
             streams: setting.streams.get().into(),
             window: setting.window,
             direction: setting.direction,

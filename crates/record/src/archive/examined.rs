@@ -3,7 +3,7 @@
 use super::essence::{Essence, Outcome, Point, Tried};
 use crate::characteristics::{Load, Way};
 use crate::responsiveness::ResponsivenessWay;
-use crate::{Characteristics, Direction, Origin, Responsiveness, Schema, Window};
+use crate::{Characteristics, Direction, Origin, Responsiveness, Schema, Transport, Window};
 
 /// One stream of the first direction; `None` where none ran.
 pub(super) fn of_characteristics(body: &Characteristics, origin: &Origin) -> Option<Essence> {
@@ -45,6 +45,7 @@ fn of_way(way: &ResponsivenessWay) -> Outcome {
     let beside = way.foreign.or(way.loaded);
     Outcome {
         setting: Point {
+            transport: Transport::Tcp,
             streams: way.streams.into(),
             window: Window::Auto,
             direction: direction(way.way),

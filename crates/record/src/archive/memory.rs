@@ -20,7 +20,7 @@ impl Archive {
     /// once.
     ///
     /// * `path`: what an emulated or simulated target runs; `None` of a live host.
-    /// * `base`: its direction has to be the same. Where it leaves the congestion control open, so
+    /// * `base`: its transport and its direction have to be the same. Where it leaves the congestion control open, so
     ///   does a remembered setting with the target's default one.
     ///
     /// A live host is known by its name, and was searched from this host: an archive may hold
@@ -64,6 +64,7 @@ impl Archive {
         })?;
         let default = info.congestion.first();
         let remembered = searches.iter().filter_map(remembered);
+        let remembered = remembered.filter(|one| one.setting.transport == base.transport);
         Ok(distinct(remembered.map(|one| as_asked(one, base, default))))
     }
 }
@@ -170,6 +171,7 @@ fn remembered(entry: &Entry) -> Option<Remembered> {
 
 fn setting(point: &Point) -> Option<observe::Setting> {
     Some(observe::Setting {
+        transport: point.transport,
         streams: StreamCount::new(point.streams.into()).ok()?,
         window: point.window,
         direction: point.direction,

@@ -16,7 +16,7 @@ const DESCRIPTION: &str = "schema, created, trunkline_version, host, kernel, tar
      path_digest, objective, cut_because";
 
 /// What documents and samples share.
-const OUTCOME: &str = "streams, window_bytes, direction, congestion, pacing_bits_per_second, \
+const OUTCOME: &str = "transport, streams, window_bytes, direction, congestion, pacing_bits_per_second, \
      mss_bytes, goodput_bits_per_second, goodput_low_bits_per_second, goodput_high_bits_per_second, \
      goodput_confidence, goodput_degrees, rtt_unloaded_seconds, rtt_loaded_seconds, \
      retransmitted_ratio, limited_by";
@@ -35,21 +35,21 @@ pub(super) fn insert_document(
     let statement = format!(
         "INSERT INTO documents ({OUTCOME}, {DESCRIPTION}, document_zlib) VALUES \
          (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
-          ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)"
+          ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)"
     );
     let mut statement = connection.prepare(&statement)?;
     bind_outcome(&mut statement, 1, &essence.outcome)?;
-    statement.raw_bind_parameter(16, word(&essence.schema))?;
-    statement.raw_bind_parameter(17, &essence.created)?;
-    statement.raw_bind_parameter(18, &essence.trunkline_version)?;
-    statement.raw_bind_parameter(19, &essence.host)?;
-    statement.raw_bind_parameter(20, &essence.kernel)?;
-    statement.raw_bind_parameter(21, &essence.target.name)?;
-    statement.raw_bind_parameter(22, word(&essence.target.kind))?;
-    statement.raw_bind_parameter(23, &essence.target.path_digest)?;
-    statement.raw_bind_parameter(24, &essence.objective)?;
-    statement.raw_bind_parameter(25, &essence.cut_because)?;
-    statement.raw_bind_parameter(26, packed)?;
+    statement.raw_bind_parameter(17, word(&essence.schema))?;
+    statement.raw_bind_parameter(18, &essence.created)?;
+    statement.raw_bind_parameter(19, &essence.trunkline_version)?;
+    statement.raw_bind_parameter(20, &essence.host)?;
+    statement.raw_bind_parameter(21, &essence.kernel)?;
+    statement.raw_bind_parameter(22, &essence.target.name)?;
+    statement.raw_bind_parameter(23, word(&essence.target.kind))?;
+    statement.raw_bind_parameter(24, &essence.target.path_digest)?;
+    statement.raw_bind_parameter(25, &essence.objective)?;
+    statement.raw_bind_parameter(26, &essence.cut_because)?;
+    statement.raw_bind_parameter(27, packed)?;
     statement.raw_execute()?;
     Ok(connection.last_insert_rowid())
 }
@@ -63,7 +63,7 @@ pub(super) fn insert_sample(
 ) -> rusqlite::Result<()> {
     let statement = format!(
         "INSERT INTO samples (document, number, purpose, {OUTCOME}) VALUES \
-         (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+         (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
     );
     let mut statement = connection.prepare(&statement)?;
     statement.raw_bind_parameter(1, document)?;
@@ -82,6 +82,7 @@ fn bind_outcome(
     let point = &outcome.setting;
     let interval = outcome.interval;
     let numbers = params![
+        word(&point.transport),
         point.streams,
         window(point.window),
         word(&point.direction),
@@ -175,6 +176,7 @@ pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 fn outcome(columns: &mut Columns<'_>) -> rusqlite::Result<Outcome> {
     Ok(Outcome {
         setting: Point {
+            transport: columns.word()?,
             streams: columns.take()?,
             window: columns.count()?.map(Bytes::new).into(),
             direction: columns.word()?,

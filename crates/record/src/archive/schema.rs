@@ -11,7 +11,7 @@ const APPLICATION: i64 = 0x7472_6e6b;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 2] = [FIRST, SWEEPS];
+const STEPS: [&str; 3] = [FIRST, SWEEPS, TRANSPORT];
 
 /// The version that this trunkline writes.
 const VERSION: i64 = STEPS.len() as i64;
@@ -109,6 +109,12 @@ CREATE TABLE visits (
     PRIMARY KEY (sweep, cycle, setting)
 ) STRICT;
 CREATE UNIQUE INDEX visits_by_document ON visits (document);
+";
+
+/// What carried the streams: before, that was TCP.
+const TRANSPORT: &str = "
+ALTER TABLE documents ADD COLUMN transport TEXT NOT NULL DEFAULT 'tcp';
+ALTER TABLE samples ADD COLUMN transport TEXT NOT NULL DEFAULT 'tcp';
 ";
 
 /// Makes the tables where there are none, and brings those of earlier versions up to date.

@@ -174,6 +174,7 @@ impl From<&CopySpec> for Asked {
             times: spec.options.attributes.times,
             links: spec.options.attributes.links,
             verify: spec.options.verify,
+            transport: Some(spec.transport),
             plain: spec.options.plain,
             compress: spec.options.compress,
             dry_run: spec.options.dry_run,

@@ -108,6 +108,7 @@ fn observation(recorded: &Recorded) -> Result<Observation, String> {
         streams,
         round_trips: RoundTrips::default(),
         congestion_used: recorded.end.sender_tcp_congestion.clone(),
+        takes_udp: false,
         cpu_near: cpu.map(|cpu| near(cpu, duration)),
         cpu_far_percent: cpu.map(|cpu| (cpu.remote_user, cpu.remote_system)),
     })
@@ -168,7 +169,7 @@ fn stream(recorded: &Recorded, number: u16, totals: &Totals) -> Stream {
     Stream {
         number,
         direction,
-        buffers: buffers(recorded),
+        buffers: Some(buffers(recorded)),
         buffers_far: None,
         delivery: Delivery {
             counted,

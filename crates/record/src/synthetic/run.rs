@@ -65,6 +65,7 @@ pub(super) fn make(case: &Case) -> Made {
         round_trips: round_trips(case, &mut noise),
         streams,
         congestion_used: Some("reno".to_owned()),
+        takes_udp: false,
         cpu_near: Some(cpu(case)),
         cpu_far_percent: Some((1.2, 6.5)),
     };
@@ -107,7 +108,7 @@ fn stream(case: &Case, number: u16, noise: &mut Noise) -> Stream {
     Stream {
         number,
         direction: StreamDirection::Sending,
-        buffers,
+        buffers: Some(buffers),
         buffers_far: Some(buffers),
         delivery: Delivery {
             counted: Counted::ByReceiver,

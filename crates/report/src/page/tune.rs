@@ -2,7 +2,7 @@
 
 mod streams;
 
-use record::{Answer, Kind, Run, Sample, Tune};
+use record::{Answer, Kind, Run, Sample, Transport, Tune};
 
 use super::{Block, Column, Command, Fact, Medium, Page, Row, Standing, Table, run};
 use crate::format::{self, RateUnit};
@@ -70,7 +70,10 @@ fn facts(tune: &Tune) -> Vec<Fact> {
     let paced = paced.map(|pace| format!(", paced at {}", pace.human()));
     let how: String = [congestion, paced].into_iter().flatten().collect();
     let streams = Fact::new("streams", chosen.streams.to_string());
-    let streams = streams.after(format!(", window {}{how}", chosen.window));
+    let streams = streams.after(match chosen.transport {
+        Transport::Tcp => format!(", window {}{how}", chosen.window),
+        Transport::Udp => format!(", over UDP{how}"),
+    });
     let run = tuned_run(tune);
     let figures = run.iter().flat_map(|run| {
         [

@@ -26,15 +26,15 @@ fn buffers_of_use(stream: &Stream) -> Vec<(&'static str, Buffer, &'static str)> 
     let (near, far) = (stream.buffers, stream.buffers_far);
     let (near, far) = match stream.direction {
         StreamDirection::Sending => (
-            (NEAR, near.send, SEND),
+            near.map(|near| (NEAR, near.send, SEND)),
             far.map(|far| (FAR, far.receive, RECEIVE)),
         ),
         StreamDirection::Receiving => (
-            (NEAR, near.receive, RECEIVE),
+            near.map(|near| (NEAR, near.receive, RECEIVE)),
             far.map(|far| (FAR, far.send, SEND)),
         ),
     };
-    std::iter::once(near).chain(far).collect()
+    near.into_iter().chain(far).collect()
 }
 
 #[cfg(test)]
@@ -56,20 +56,20 @@ mod tests {
             ..fine
         };
         for stream in &mut body.run.streams {
-            stream.buffers.send = fine;
+            stream.buffers.as_mut().unwrap().send = fine;
             stream.buffers_far = None;
         }
         assert_eq!(clamped(&body.run), None);
         let stream = &mut body.run.streams[0];
         stream.direction = StreamDirection::Sending;
-        stream.buffers.send = small;
+        stream.buffers.as_mut().unwrap().send = small;
         let text = crate::text::measure(&body).join(" ");
         let said = "The kernel here granted 416KiB where 2 \u{d7} 1MiB were due: net.core.wmem_max clamps it.";
         assert!(text.contains(said), "{text}");
         let stream = &mut body.run.streams[0];
-        stream.buffers_far = Some(stream.buffers);
+        stream.buffers_far = stream.buffers;
         stream.buffers_far.as_mut().unwrap().receive = small;
-        stream.buffers.send = fine;
+        stream.buffers.as_mut().unwrap().send = fine;
         let text = clamped(&body.run).unwrap();
         assert!(
             text.contains("at the far end") && text.contains("rmem_max"),

@@ -1,11 +1,13 @@
 //! Sentences about a search: what to use, and why.
 
 use record::StreamCount;
-use record::{Answer, End, Interval, Kind, Purpose, Recommended, Sample, Sysctl, Tune, Window};
+use record::{
+    Answer, End, Interval, Kind, Purpose, Recommended, Sample, Sysctl, Transport, Tune, Window,
+};
 use units::Rate;
 
 use super::run::cause;
-use super::{full_stop, objective, plain, point, sentence, setting, streams};
+use super::{full_stop, objective, over_udp, plain, point, sentence, setting, streams};
 use crate::format;
 
 /// Which host a kernel setting is for, what it is there, and why it should be another.
@@ -43,7 +45,11 @@ fn recommended(chosen: &Recommended) -> String {
     if !chosen.moving.is_default() {
         how.push_str(&format!(", {}", chosen.moving));
     }
-    format!("{}{how}: {rate}", point(chosen.streams, chosen.window))
+    let point = match chosen.transport {
+        Transport::Tcp => point(chosen.streams, chosen.window),
+        Transport::Udp => over_udp(chosen.streams.get()),
+    };
+    format!("{point}{how}: {rate}")
 }
 
 /// What sets a setting apart beside streams and window: `, congestion control bbr`.
@@ -103,7 +109,11 @@ pub fn tune(tune: &Tune) -> Vec<String> {
 fn reasons(tune: &Tune, answer: &Answer) -> Vec<String> {
     let mut sentences = vec![sentence(&answer.recommended.because)];
     sentences.extend(answer.unpaced.as_ref().map(unpaced));
-    sentences.extend(answer.own_control.as_ref().map(own_control));
+    let own = answer.own_control.as_ref();
+    sentences.extend(own.map(match answer.recommended.transport {
+        Transport::Tcp => own_control,
+        Transport::Udp => over_tcp,
+    }));
     sentences.push(cause("It is", &answer.limit));
     sentences.extend(default_limit(tune, answer));
     sentences.extend(cost_in_delay(&answer.recommended));
@@ -116,6 +126,10 @@ fn unpaced(unpaced: &Recommended) -> String {
         recommended(unpaced),
         sentence(&unpaced.because)
     )
+}
+
+fn over_tcp(own: &Recommended) -> String {
+    format!("For programs that send over TCP: {}.", recommended(own))
 }
 
 fn own_control(own: &Recommended) -> String {
@@ -181,7 +195,9 @@ fn doubt(sample: &Sample, usual: Option<&str>) -> Option<String> {
 /// What another congestion control would have given, where that was sampled without being asked
 /// for.
 fn alternative(tune: &Tune) -> Option<String> {
-    let is_alternative = |sample: &&record::Sample| sample.purpose == Purpose::Alternative;
+    let is_alternative = |sample: &&record::Sample| {
+        sample.purpose == Purpose::Alternative && sample.run.setting.transport == Transport::Tcp
+    };
     let recommended = tune.recommended_sample()?;
     let mut alternatives = tune.samples.iter().filter(is_alternative);
     // Where they were asked for there are several, and the best of them is a candidate.

@@ -78,7 +78,7 @@ fn seen(setting: &Setting, plan: &SamplePlan) -> Observation {
     let stream = |number| Stream {
         number,
         direction: StreamDirection::Sending,
-        buffers: buffers(),
+        buffers: Some(buffers()),
         buffers_far: None,
         delivery: Delivery {
             counted: Counted::ByReceiver,
@@ -98,6 +98,7 @@ fn seen(setting: &Setting, plan: &SamplePlan) -> Observation {
         streams: (1..=setting.streams.get()).map(stream).collect(),
         round_trips: RoundTrips::default(),
         congestion_used: None,
+        takes_udp: false,
         cpu_near: None,
         cpu_far_percent: None,
     }

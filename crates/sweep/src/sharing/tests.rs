@@ -42,7 +42,7 @@ fn stream(number: u16, rtt: Span, mut lost: impl FnMut(u64) -> bool) -> Stream {
     Stream {
         number,
         direction: StreamDirection::Sending,
-        buffers,
+        buffers: Some(buffers),
         buffers_far: None,
         delivery: Delivery {
             counted: Counted::ByReceiver,
@@ -66,6 +66,7 @@ fn observation(streams: Vec<Stream>) -> Observation {
         streams,
         round_trips: RoundTrips::default(),
         congestion_used: None,
+        takes_udp: false,
         cpu_near: None,
         cpu_far_percent: None,
     }

@@ -33,6 +33,7 @@ pub(super) fn observation(
             loaded: seen.loaded,
         },
         congestion_used: congestion,
+        takes_udp: false,
         cpu_near: Some(TerminalCpu { samples: seen.cpu }),
         cpu_far_percent: None,
     }
@@ -67,10 +68,10 @@ fn stream(number: u16, one: &Followed, setting: &Setting) -> Stream {
     Stream {
         number,
         direction,
-        buffers: Buffers {
+        buffers: Some(Buffers {
             send: buffer(one.last.send_buffer),
             receive: buffer(one.last.receive_buffer),
-        },
+        }),
         buffers_far: None,
         delivery: Delivery {
             counted,
@@ -92,10 +93,10 @@ fn by_printing(seen: &Seen) -> Stream {
     Stream {
         number: 1,
         direction: way(seen.direction),
-        buffers: Buffers {
+        buffers: Some(Buffers {
             send: unknown,
             receive: unknown,
-        },
+        }),
         buffers_far: None,
         delivery: Delivery {
             counted: Counted::BySender,

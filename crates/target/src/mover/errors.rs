@@ -22,6 +22,19 @@ fn failed(what: String, hint: Option<String>) -> TargetError {
     }
 }
 
+/// Streams over UDP are our own alone.
+pub(super) fn no_udp(client: &dyn Client) -> TargetError {
+    TargetError {
+        fault: Fault::Request,
+        what: format!(
+            "`--transport udp` is for streams of trunkline, and this target is run by {}",
+            client.program()
+        ),
+        hint: Some("leave it out, or name a host that runs `trunkline serve`".to_owned()),
+        source: None,
+    }
+}
+
 /// The last words of a program, as part of a sentence.
 pub(super) fn last_words(said: &str) -> String {
     let lines = said.split(['\n', '\r']).map(str::trim);

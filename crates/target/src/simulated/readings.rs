@@ -88,7 +88,7 @@ impl Readings {
         Stream {
             number,
             direction,
-            buffers: buffers.granted,
+            buffers: Some(buffers.granted),
             buffers_far: Some(buffers.granted),
             delivery: Delivery {
                 counted: Counted::ByReceiver,

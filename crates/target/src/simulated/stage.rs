@@ -216,6 +216,7 @@ impl<'a> Stage<'a> {
             streams: streams.collect(),
             round_trips,
             congestion_used: run.setting.congestion.clone(),
+            takes_udp: false,
             cpu_near: None,
             cpu_far_percent: None,
         }

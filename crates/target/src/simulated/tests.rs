@@ -70,8 +70,8 @@ fn a_window_limits_where_it_is_smaller_than_the_path() {
         mbit(&observation)
     );
     let stream = &observation.streams[0];
-    assert_eq!(stream.buffers.send.granted, Bytes::from_kib(128));
-    assert!(!stream.buffers.receive.is_clamped());
+    assert_eq!(stream.buffers.unwrap().send.granted, Bytes::from_kib(128));
+    assert!(!stream.buffers.unwrap().receive.is_clamped());
     assert_eq!(stream.tcp.last().unwrap().unacked_segments, Some(56));
 }
 

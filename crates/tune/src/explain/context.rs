@@ -14,6 +14,7 @@ pub(crate) fn context(history: &History, sample: &Sample) -> Context {
     Context {
         // What a search seeks is the path's limit, and its pacing was chosen for that.
         pacing: None,
+        transport: sample.setting.transport,
         congestion: sample.setting.congestion.clone().or(used),
         best_seen: history.rate_best(),
         plateau: climb::plateau(history),

@@ -1,6 +1,6 @@
 //! What a path carries at a setting, in closed form.
 
-use observe::{HostLimits, Setting, Window};
+use observe::{HostLimits, Setting, Transport, Window};
 use units::Bytes;
 
 use super::MSS;
@@ -64,12 +64,13 @@ impl Path {
     /// Streams hold `n min(buffer, W(p))` bytes in flight. What exceeds the bandwidth-delay product
     /// waits in the queue; what exceeds that too is dropped, and the window of all streams swings
     /// between the sum of both and what one halved stream leaves of it (Altman et al. 2006).
-    /// Streams of bbr share the product, whatever is lost.
+    /// Streams of bbr and over UDP share the product, whatever is lost.
     pub fn flow(&self, setting: &Setting) -> Flow {
         let n = f64::from(setting.streams.get());
         let (send, receive) = self.buffers(setting.window);
-        let is_bbr = setting.congestion.as_deref() == Some("bbr");
-        let bursts = match setting.pacing.is_some() || is_bbr {
+        let keeps_rate =
+            setting.congestion.as_deref() == Some("bbr") || setting.transport == Transport::Udp;
+        let bursts = match setting.pacing.is_some() || keeps_rate {
             true => 0.0,
             false => self.bursts,
         };
@@ -78,7 +79,7 @@ impl Path {
             Window::Fixed(_) => 0.0,
         };
         let lost = self.loss + bursts + together;
-        let growth = match is_bbr {
+        let growth = match keeps_rate {
             true => self.product() / n,
             false => MSS * self.window_by_loss(lost),
         };

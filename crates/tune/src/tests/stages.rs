@@ -288,6 +288,7 @@ impl Target for Restricted {
         Ok(observe::Observation {
             setting: setting.clone(),
             congestion_used: Some("cubic".to_owned()),
+            takes_udp: false,
             ..self.path.observe(&cubic, plan, watch)?
         })
     }

@@ -7,14 +7,17 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::Span;
 
-use crate::Cookie;
 use crate::trains::PROBING_VERSION;
+use crate::{COOKIE_LENGTH, Cookie, CookieError};
 
 /// Version of everything under the key `trunkline`.
 pub(crate) const VERSION: u32 = 1;
 
 /// Length of the number that follows the cookie on the streams of two trunkline ends.
-pub const STREAM_NUMBER_LENGTH: usize = 2;
+const STREAM_NUMBER_LENGTH: usize = 2;
+
+/// Length of what such a stream begins with.
+pub const NUMBERED_GREETING_LENGTH: usize = COOKIE_LENGTH + STREAM_NUMBER_LENGTH;
 
 /// What a stream begins with when both ends are ours: the cookie and the stream's position from 0,
 /// most significant byte first.
@@ -32,6 +35,26 @@ pub fn numbered_greeting(cookie: &Cookie, position: u16) -> Vec<u8> {
     greeting
 }
 
+/// Reads what [`numbered_greeting`] wrote.
+///
+/// # Errors
+/// When the cookie is none.
+/// ```
+/// use wire::{Cookie, numbered_greeting, read_numbered_greeting};
+/// let cookie = Cookie::from_random(&[7; 36]);
+/// let greeting = numbered_greeting(&cookie, 258).try_into().unwrap();
+/// assert_eq!(read_numbered_greeting(greeting), Ok((cookie, 258)));
+/// ```
+pub fn read_numbered_greeting(
+    bytes: [u8; NUMBERED_GREETING_LENGTH],
+) -> Result<(Cookie, u16), CookieError> {
+    let (cookie, number) = bytes.split_at(COOKIE_LENGTH);
+    let (mut text, mut position) = ([0; COOKIE_LENGTH], [0; STREAM_NUMBER_LENGTH]);
+    text.copy_from_slice(cookie);
+    position.copy_from_slice(number);
+    Ok((Cookie::from_wire(text)?, u16::from_be_bytes(position)))
+}
+
 /// The client's side of the recognition: the value of `trunkline` in its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
@@ -45,6 +68,9 @@ pub struct Offer {
     /// test; 0 for a test.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub probing: u32,
+    /// The streams are to come over UDP, in QUIC, to the port of the same number.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub udp: bool,
 }
 
 impl Offer {
@@ -81,6 +107,7 @@ impl Default for Offer {
             version: VERSION,
             lasting: false,
             probing: 0,
+            udp: false,
         }
     }
 }
@@ -110,6 +137,10 @@ pub struct Answer {
     /// none was offered, and from servers that do not know it: those go on with a test.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub probing: u32,
+    /// The server takes streams over UDP where they are offered. One that does not know that waits
+    /// for them over TCP.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub udp: bool,
 }
 
 impl Answer {
@@ -122,6 +153,7 @@ impl Answer {
             interval_ms: u32::try_from(interval_ms).unwrap_or(u32::MAX),
             lasting: offer.lasting,
             probing: offer.probing.min(PROBING_VERSION),
+            udp: true,
         }
     }
 }
@@ -184,7 +216,7 @@ mod tests {
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(
             json,
-            r#"{"version":1,"echo_token":"00000000000000ff","interval_ms":100}"#
+            r#"{"version":1,"echo_token":"00000000000000ff","interval_ms":100,"udp":true}"#
         );
         assert_eq!(serde_json::from_str::<Answer>(&json).unwrap(), answer);
     }

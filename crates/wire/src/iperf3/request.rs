@@ -177,6 +177,11 @@ impl TestRequest {
         }
     }
 
+    /// Whether its streams come over UDP, in QUIC.
+    pub fn is_over_udp(&self) -> bool {
+        self.offer.is_some_and(|offer| offer.udp)
+    }
+
     /// The time after which the test should be over; `None` when time does not end it.
     pub fn length(&self) -> Option<Span> {
         match self.end {

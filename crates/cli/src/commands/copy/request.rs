@@ -135,10 +135,7 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
         source_token: source_token(arguments)?,
         from_far: arguments.connect == args::Connect::FromFar,
         ports: arguments.port_range.clone(),
-        transport: match arguments.transport {
-            args::Transport::Tcp => copy::Transport::Tcp,
-            args::Transport::Udp => copy::Transport::Udp,
-        },
+        transport: arguments.transport.into(),
         patience: arguments.patience,
     })
 }

@@ -2,7 +2,7 @@
 
 use plotters::style::RGBColor;
 use record::StreamCount;
-use record::{Run, Sample, Tune, Window};
+use record::{Run, Sample, Transport, Tune, Window};
 
 use crate::chart::axis::Axis;
 use crate::chart::palette::{self, ACCENT};
@@ -104,7 +104,10 @@ fn kind<'a>(sample: &'a Sample, usual: Option<&str>) -> Kind<'a> {
     let congestion = setting.congestion.as_deref();
     Kind {
         is_paced: setting.pacing.is_some(),
-        other: congestion.filter(|name| Some(*name) != usual),
+        other: match setting.transport {
+            Transport::Tcp => congestion.filter(|name| Some(*name) != usual),
+            Transport::Udp => Some("over UDP"),
+        },
         window: setting.window,
     }
 }

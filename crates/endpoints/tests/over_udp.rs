@@ -1,0 +1,304 @@
+//! Tests whose streams come over UDP, on loopback.
+
+mod support;
+
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::thread;
+
+use copy_net::{Channel, DialError, UDP_WAIT, dial_udp};
+use endpoints::server::{Refusal, SessionError};
+use endpoints::{Client, ClientError, Runs, ServerEvent, ServerLimits};
+use observe::{
+    Amount, Direction, Observation, Peer, SamplePlan, Setting, StreamCount, TargetError, Then,
+    Transport, UDP_CONTROL, Window,
+};
+use sockets::Address;
+use support::{Iperf3Server, Running};
+use units::{Bytes, Rate, Span};
+use wire::{Cookie, TestBounds, numbered_greeting};
+
+fn setting(streams: u64, direction: Direction) -> Setting {
+    Setting {
+        transport: Transport::Udp,
+        direction,
+        // So that many tests at once leave each other some of the processor.
+        pacing: Some(Rate::from_bits_per_second(40_000_000)),
+        ..Setting::new(StreamCount::new(streams).unwrap(), Window::Auto)
+    }
+}
+
+fn plan() -> SamplePlan {
+    SamplePlan {
+        unloaded: Span::from_millis(100),
+        ..SamplePlan::lasting(Span::from_secs(1))
+    }
+}
+
+fn run(target: Address, setting: &Setting) -> Result<Observation, ClientError> {
+    Client::new(target).run(setting, &plan(), &mut ())
+}
+
+/// The server is as it was: a proper client gets a proper test.
+fn still_serves(server: &Running) {
+    let seen = run(server.target(), &setting(1, Direction::Forward)).unwrap();
+    assert!(seen.bytes_delivered() > Bytes::ZERO);
+}
+
+fn refusal(server: &Running) -> Refusal {
+    loop {
+        if let ServerEvent::Refused { reason, .. } = server.next_event() {
+            return reason;
+        }
+    }
+}
+
+#[test]
+fn both_ends_are_seen_in_each_direction() {
+    let server = Running::start();
+    for (direction, streams) in [
+        (Direction::Forward, 1),
+        (Direction::Reverse, 2),
+        (Direction::Both, 2),
+    ] {
+        let seen = run(server.target(), &setting(2, direction)).unwrap();
+        assert_eq!(seen.peer, Peer::Trunkline);
+        assert_eq!(seen.congestion_used.as_deref(), Some(UDP_CONTROL));
+        assert!(seen.streams.len() >= streams, "{direction:?}");
+        for stream in &seen.streams {
+            assert_eq!((stream.buffers, stream.buffers_far), (None, None));
+            assert!(stream.delivery.total() > Bytes::from_kib(500), "{stream:?}");
+            assert!(stream.delivery.progress.len() >= 5);
+            let last = stream.tcp.last().unwrap();
+            assert!(last.rtt.is_some() && last.bytes_acked > Some(Bytes::ZERO));
+            assert_eq!((last.peer_window, last.busy), (None, None));
+            assert!(stream.thread_cpu > Some(Span::ZERO));
+        }
+        let sum = server.next_end().unwrap();
+        let moved = sum.received.get() + sum.sent.get();
+        assert!(moved >= seen.bytes_delivered().get(), "{sum:?}");
+    }
+}
+
+#[test]
+fn a_number_of_bytes_arrives_to_the_last_one() {
+    let server = Running::start();
+    let bytes = Bytes::new(2_000_003);
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let plan = SamplePlan {
+            amount: Amount::Bytes(bytes),
+            ..plan()
+        };
+        let client = Client::new(server.target());
+        let seen = client.run(&setting(1, direction), &plan, &mut ());
+        assert_eq!(seen.unwrap().bytes_delivered(), bytes);
+    }
+}
+
+#[test]
+fn streams_join_while_data_flows() {
+    let server = Running::start();
+    let mut runs = Runs::new(Client::new(server.target()));
+    let plan = SamplePlan {
+        then: Then::KeepRunning,
+        ..plan()
+    };
+    let mut before = None;
+    for streams in [1, 3] {
+        let setting = setting(streams, Direction::Forward);
+        let seen = runs.observe(&setting, &plan, &mut ()).unwrap();
+        assert_eq!(seen.grown_from, before);
+        assert_eq!(seen.streams.len() as u64, streams);
+        before = Some(setting.streams);
+    }
+    runs.stop();
+    assert!(server.next_end().is_ok());
+}
+
+#[test]
+fn what_only_tcp_has_is_refused_by_name() {
+    let server = Running::start();
+    let mut setting = setting(1, Direction::Forward);
+    setting.congestion = Some("bbr".to_owned());
+    let error = TargetError::from(run(server.target(), &setting).unwrap_err());
+    assert_eq!(
+        error.what,
+        "`--congestion` is for TCP, and this run goes over UDP"
+    );
+}
+
+#[test]
+fn an_iperf3_server_is_told_as_what_it_is() {
+    if !testkit::has_program("iperf3") {
+        return;
+    }
+    let server = Iperf3Server::lasting();
+    let error = run(server.target.clone(), &setting(1, Direction::Forward)).unwrap_err();
+    assert!(matches!(
+        &error,
+        ClientError::NoUdp {
+            server: Peer::Iperf3,
+            ..
+        }
+    ));
+    assert!(
+        error
+            .hint()
+            .unwrap()
+            .contains("leave out `--transport udp`")
+    );
+}
+
+/// A port whose TCP leads to the server, and whose UDP leads nowhere.
+fn without_udp(server: &Running) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (at, to) = (listener.local_addr().unwrap(), server.address);
+    thread::spawn(move || {
+        while let Ok((near, _)) = listener.accept() {
+            let far = TcpStream::connect(to).unwrap();
+            for (mut from, mut to) in [
+                (near.try_clone().unwrap(), far.try_clone().unwrap()),
+                (far, near),
+            ] {
+                thread::spawn(move || std::io::copy(&mut from, &mut to));
+            }
+        }
+    });
+    at
+}
+
+#[test]
+fn a_port_that_takes_no_udp_is_named() {
+    let server = Running::start();
+    let at = without_udp(&server);
+    let target: Address = at.to_string().parse().unwrap();
+    let error = run(target, &setting(1, Direction::Forward)).unwrap_err();
+    assert!(matches!(
+        &error,
+        ClientError::Udp(DialError::UdpRefused { peer }) if *peer == at
+    ));
+    assert!(error.to_string().contains(&at.to_string()), "{error}");
+    still_serves(&server);
+}
+
+#[test]
+fn a_test_over_udp_keeps_to_the_bounds_of_all_tests() {
+    let rate = Rate::from_bits_per_second(50_000_000);
+    let server = Running::with(ServerLimits {
+        tests: TestBounds {
+            time_max: Some(Span::from_secs(2)),
+            rate_max: Some(rate),
+        },
+        ..ServerLimits::default()
+    });
+    let refused = run(server.target(), &setting(2, Direction::Reverse)).unwrap_err();
+    assert!(matches!(refused, ClientError::Control { .. }), "{refused}");
+    assert!(matches!(server.next_end(), Err(SessionError::Beyond(_))));
+    let unpaced = Setting {
+        pacing: None,
+        ..setting(1, Direction::Reverse)
+    };
+    assert!(run(server.target(), &unpaced).is_err());
+    assert!(matches!(server.next_end(), Err(SessionError::Beyond(_))));
+    let seen = run(server.target(), &setting(1, Direction::Reverse)).unwrap();
+    // The sender keeps to the pace; a burst, and what is read late, are allowed for.
+    let most = rate.bytes_in(seen.duration + Span::from_millis(500));
+    assert!(seen.bytes_delivered() < most, "{}", seen.bytes_delivered());
+}
+
+/// A connection over UDP that says something.
+fn says(server: &Running, words: &[u8]) -> Channel {
+    let mut channel = dial_udp(server.address, None, UDP_WAIT).unwrap();
+    channel.write_all(words).unwrap();
+    channel
+}
+
+#[test]
+fn streams_of_no_test_and_garbage_are_turned_away() {
+    let server = Running::start();
+    let unknown = numbered_greeting(&Cookie::from_random(&[3; 36]), 0);
+    let stranger = says(&server, &unknown);
+    assert_eq!(refusal(&server), Refusal::NoTest);
+    let garbage = says(&server, &[0xab; 4096]);
+    assert!(matches!(refusal(&server), Refusal::Stranger(_)));
+    // Datagrams of no protocol at all.
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for length in [0, 1, 20, 1200, 9000] {
+        socket.send_to(&vec![0xc3; length], server.address).unwrap();
+    }
+    still_serves(&server);
+    drop((stranger, garbage));
+}
+
+#[test]
+fn a_greeting_in_pieces_counts_as_one() {
+    let server = Running::start();
+    let unknown = numbered_greeting(&Cookie::from_random(&[5; 36]), 0);
+    let mut channel = dial_udp(server.address, None, UDP_WAIT).unwrap();
+    for byte in unknown {
+        channel.write_all(&[byte]).unwrap();
+    }
+    assert_eq!(refusal(&server), Refusal::NoTest);
+}
+
+/// Opens a control connection, asks for a test over UDP, and reads what the server says.
+fn asks(server: &Running, cookie: &Cookie) -> TcpStream {
+    use std::io::Read;
+    let mut control = TcpStream::connect(server.address).unwrap();
+    control.write_all(cookie.as_bytes()).unwrap();
+    control.read_exact(&mut [0]).unwrap();
+    let offer = r#"{"version":1,"udp":true}"#;
+    let asked = r#"{"tcp":true,"time":60,"parallel":1,"reverse":true,"trunkline":OFFER}"#;
+    let asked = asked.replace("OFFER", offer);
+    let frame = wire::encode_frame(asked.as_bytes());
+    control.write_all(&frame).unwrap();
+    let mut answer = [0; 5];
+    control.read_exact(&mut answer).unwrap();
+    let length = u32::from_be_bytes(*answer.last_chunk().unwrap());
+    let mut rest = vec![0; length as usize + 1];
+    control.read_exact(&mut rest).unwrap();
+    let text = String::from_utf8_lossy(&rest).into_owned();
+    assert!(text.contains(r#""udp":true"#), "{text}");
+    control
+}
+
+#[test]
+fn a_client_that_leaves_before_its_stream_comes_is_forgotten() {
+    let server = Running::start();
+    let cookie = Cookie::from_random(&[7; 36]);
+    drop(asks(&server, &cookie));
+    assert!(server.next_end().is_err());
+    still_serves(&server);
+}
+
+#[test]
+fn a_client_that_leaves_while_it_is_sent_to_ends_the_test() {
+    let server = Running::start();
+    let cookie = Cookie::from_random(&[9; 36]);
+    let control = asks(&server, &cookie);
+    let stream = says(&server, &numbered_greeting(&cookie, 0));
+    thread::sleep(Span::from_millis(300).into());
+    // The connection over UDP stays: the control connection alone ends the test.
+    drop(control);
+    let ended = server.next_end();
+    assert!(matches!(ended, Err(SessionError::Control(_))), "{ended:?}");
+    still_serves(&server);
+    drop(stream);
+}
+
+#[test]
+fn streams_beside_those_agreed_on_are_not_taken() {
+    let server = Running::start();
+    let cookie = Cookie::from_random(&[11; 36]);
+    let control = asks(&server, &cookie);
+    // Over TCP, and of another number.
+    let mut by_tcp = TcpStream::connect(server.address).unwrap();
+    by_tcp.write_all(&numbered_greeting(&cookie, 0)).unwrap();
+    let other = says(&server, &numbered_greeting(&cookie, 1));
+    thread::sleep(Span::from_millis(300).into());
+    drop(control);
+    let ended = server.next_end().unwrap_err();
+    assert!(ended.to_string().contains("1 more streams"), "{ended}");
+    still_serves(&server);
+    drop((by_tcp, other));
+}

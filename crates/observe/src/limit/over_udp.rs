@@ -1,0 +1,54 @@
+//! The step of the decision for streams over UDP, whose sender is our own.
+//!
+//! `rate_control::PathModel` sends as fast as the path was seen to deliver. It gives way to losses
+//! only where a round trip loses more than 2 %, so fewer do not hold it back: neither Mathis's
+//! formula nor a comparison with paced runs applies. What a queue, a program, a processor or a rate
+//! that was set tell, earlier steps have told.
+
+use super::evidence::Evidence;
+use super::no_signal::too_short;
+use super::words::percent;
+use super::{Limit, Verdict};
+use crate::Transport;
+
+/// Losses in a round trip to which the sender gives way.
+const GIVES_WAY: f64 = 0.02;
+/// A process that uses this share of one processor may have a thread with none left: over UDP one
+/// encrypts all of a connection.
+const PROCESSOR_FULL: f64 = 0.9;
+
+pub(super) fn over_udp(evidence: &Evidence<'_>) -> Option<Verdict> {
+    if evidence.context.transport != Transport::Udp {
+        return None;
+    }
+    let lost = evidence.tcp.retransmitted_share?;
+    too_short(evidence).or_else(|| Some(by_losses(evidence, lost)))
+}
+
+fn by_losses(evidence: &Evidence<'_>, lost: f64) -> Verdict {
+    if lost > GIVES_WAY {
+        let because = format!(
+            "{} of the bytes were lost, more than the {} to which the sender does not give way",
+            percent(lost),
+            percent(GIVES_WAY)
+        );
+        return Verdict::of(Limit::Loss, because).or(&[Limit::Link, Limit::Policer]);
+    }
+    let because = format!(
+        "the sender keeps to the rate at which the path was seen to deliver, and the {} of the \
+         bytes that were lost do not hold it back",
+        percent(lost)
+    );
+    let verdict = Verdict::of(Limit::Link, because);
+    match is_busy(evidence) {
+        true => verdict.or(&[Limit::Host]),
+        false => verdict,
+    }
+}
+
+/// Whether one end's program may have been short of a processor.
+fn is_busy(evidence: &Evidence<'_>) -> bool {
+    let ends = [evidence.summary.cpu_near, evidence.summary.cpu_far];
+    let mut used = ends.into_iter().flatten();
+    used.any(|(user, kernel)| user + kernel >= PROCESSOR_FULL)
+}
