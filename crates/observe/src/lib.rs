@@ -8,8 +8,8 @@
 //! join ([`Then::KeepRunning`]). What a target could not see is absent (`None` or an empty series),
 //! never zero.
 //!
-//! Reading order: [`transport`], [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`], [`probes`];
-//! then what is derived from them: [`analysis`], [`limit`].
+//! Reading order: [`transport`], [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`],
+//! [`probes`]; then what is derived from them: [`analysis`], [`limit`].
 
 pub mod analysis;
 pub mod ladder;
