@@ -16,7 +16,8 @@ const DESCRIPTION: &str = "schema, created, trunkline_version, host, kernel, tar
      path_digest, objective, cut_because";
 
 /// What documents and samples share.
-const OUTCOME: &str = "transport, streams, window_bytes, direction, congestion, pacing_bits_per_second, \
+const OUTCOME: &str = "transport, streams, window_bytes, direction, congestion, \
+     pacing_bits_per_second, \
      mss_bytes, goodput_bits_per_second, goodput_low_bits_per_second, goodput_high_bits_per_second, \
      goodput_confidence, goodput_degrees, rtt_unloaded_seconds, rtt_loaded_seconds, \
      retransmitted_ratio, limited_by";
