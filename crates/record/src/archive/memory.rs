@@ -20,9 +20,8 @@ impl Archive {
     /// once.
     ///
     /// * `path`: what an emulated or simulated target runs; `None` of a live host.
-    /// * `base`: its transport and its direction have to be the same. Where it leaves the congestion
-    ///   control open, so
-    ///   does a remembered setting with the target's default one.
+    /// * `base`: its transport and its direction have to be the same. Where it leaves the
+    ///   congestion control open, so does a remembered setting with the target's default one.
     ///
     /// A live host is known by its name, and was searched from this host: an archive may hold
     /// results of others. An emulated or a simulated path has to have the same name and the same
