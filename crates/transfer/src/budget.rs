@@ -215,6 +215,9 @@ fn at_most(part: f64) -> StreamCount {
     StreamCount::new(whole).unwrap_or(StreamCount::ONE)
 }
 
+/// Copies by their numbers.
+type Copies<'a> = Vec<(u32, &'a User)>;
+
 /// Something of which copies have parts.
 struct Resource<'a> {
     /// What all may have; no bound where it is none.
@@ -234,17 +237,17 @@ impl Resource<'_> {
         users: &BTreeMap<u32, User>,
         is_in: &dyn Fn(&User) -> bool,
     ) -> Vec<(u32, Option<f64>)> {
-        let mut holders: BTreeMap<&KeyName, Vec<(u32, &User)>> = BTreeMap::new();
+        let mut holders: BTreeMap<&KeyName, Copies<'_>> = BTreeMap::new();
         for (number, user) in users.iter().filter(|(_, user)| is_in(user)) {
             let own = holders.entry(&user.holder).or_default();
             own.push((*number, user));
         }
         let all: usize = holders.values().map(Vec::len).sum();
-        let holders: Vec<(Option<f64>, Vec<(u32, &User)>)> = holders
+        let holders: Vec<(Option<f64>, Copies<'_>)> = holders
             .into_iter()
             .map(|(holder, own)| ((self.bound)(holder), own))
             .collect();
-        let wants = |(bound, own): &(Option<f64>, Vec<(u32, &User)>)| {
+        let wants = |(bound, own): &(Option<f64>, Copies<'_>)| {
             let equal = self.whole.map(|whole| whole / all as f64);
             let wanted: f64 = own.iter().map(|(_, user)| self.wanted(user, equal)).sum();
             bound.map_or(wanted, |bound| wanted.min(bound))
