@@ -13,6 +13,7 @@ from ._record import Record
 
 SchemaName = Literal["trunkline/measure", "trunkline/tune", "trunkline/demo", "trunkline/emulate", "trunkline/simulate", "trunkline/campaign", "trunkline/predict", "trunkline/fit", "trunkline/sweep", "trunkline/path", "trunkline/responsiveness", "trunkline/copy"]
 TargetKind = Literal["live", "emulated", "simulated"]
+Transport = Literal["tcp", "udp"]
 Window = int | str
 Direction = Literal["forward", "reverse", "both"]
 Unsettled = Literal["never-settled", "totals-only", "few-losses", "uneven"]
@@ -180,6 +181,7 @@ class Setting(Record):
     """One point of the space that is measured.
 
     Attributes:
+        transport: What carries the streams; absent in documents where it is TCP.
         streams: Parallel streams (in each direction, when both ends send).
         window: Socket buffers of each stream.
         direction: Which end sends.
@@ -191,6 +193,7 @@ class Setting(Record):
     """
 
     __slots__ = ()
+    transport: Transport | None
     streams: int
     window: Window
     direction: Direction
@@ -199,7 +202,7 @@ class Setting(Record):
     mss_bytes: int | None
     moving: Moving | None
     _records = {"moving": "Moving"}
-    _optional = frozenset(["congestion", "moving", "mss_bytes", "pacing_bits_per_second"])
+    _optional = frozenset(["congestion", "moving", "mss_bytes", "pacing_bits_per_second", "transport"])
 
 
 class Moving(Record):
@@ -469,7 +472,7 @@ class Stream(Record):
         goodput_bits_per_second: Goodput over the steady window.
         retransmits: Segments that the sender retransmitted.
         thread_cpu_seconds: Processor time of the thread that served it at this end.
-        buffers: This end's socket buffers.
+        buffers: This end's socket buffers; absent over UDP.
         buffers_far: The far end's, when it told them.
         delivery: How its bytes arrived.
         tcp: The sender's `TCP_INFO`, reading by reading; empty when the sender is a foreign peer.
@@ -482,12 +485,12 @@ class Stream(Record):
     goodput_bits_per_second: int | None
     retransmits: int | None
     thread_cpu_seconds: float | None
-    buffers: Buffers
+    buffers: Buffers | None
     buffers_far: Buffers | None
     delivery: Delivery
     tcp: list[TcpSample]
     _records = {"buffers": "Buffers", "buffers_far": "Buffers", "delivery": "Delivery", "tcp": "TcpSample"}
-    _optional = frozenset(["buffers_far", "goodput_bits_per_second", "retransmits", "thread_cpu_seconds"])
+    _optional = frozenset(["buffers", "buffers_far", "goodput_bits_per_second", "retransmits", "thread_cpu_seconds"])
 
 
 class Buffers(Record):
@@ -572,7 +575,8 @@ class TcpSample(Record):
         sent_bytes: Bytes sent, retransmissions included (`tcpi_bytes_sent`).
         retransmitted_bytes: Bytes retransmitted (`tcpi_bytes_retrans`).
         retransmits: Segments retransmitted (`tcpi_total_retrans`).
-        not_sent_bytes: Written by the application but not yet sent (`tcpi_notsent_bytes`).
+        not_sent_bytes: Written by the application but not yet sent (`tcpi_notsent_bytes`). Over UDP
+            zero where nothing is left to send, and absent otherwise.
         delivery_rate_bits_per_second: The kernel's own estimate of the delivery rate
             (`tcpi_delivery_rate`).
         busy_seconds: Time with data outstanding (`tcpi_busy_time`); includes the two below.
@@ -707,6 +711,7 @@ class Recommended(Record):
     """The operating point.
 
     Attributes:
+        transport: What carries the streams; absent where it is TCP.
         streams: Parallel streams.
         window: Socket buffers of each stream: `"auto"` or bytes.
         moving: How another program is to move the data; absent where that is left to it.
@@ -721,6 +726,7 @@ class Recommended(Record):
     """
 
     __slots__ = ()
+    transport: Transport | None
     streams: int
     window: Window
     moving: Moving | None
@@ -733,7 +739,7 @@ class Recommended(Record):
     sample: int
     because: str
     _records = {"moving": "Moving", "interval": "RateInterval"}
-    _optional = frozenset(["congestion", "interval", "moving", "pacing_bits_per_second", "rtt_loaded_seconds", "rtt_unloaded_seconds"])
+    _optional = frozenset(["congestion", "interval", "moving", "pacing_bits_per_second", "rtt_loaded_seconds", "rtt_unloaded_seconds", "transport"])
 
 
 class Verdict(Record):
@@ -3644,6 +3650,7 @@ class Asked(Record):
         times: Times of modification were kept.
         links: Symbolic links were copied as links.
         verify: Files were read again from the receiver's disk.
+        transport: What carried the streams; absent from what older versions wrote.
         plain: Data without encryption.
         compress: Pieces could be compressed.
         dry_run: Nothing was to be written.
@@ -3665,6 +3672,7 @@ class Asked(Record):
     times: bool
     links: bool
     verify: bool
+    transport: Transport | None
     plain: bool
     compress: bool
     dry_run: bool
@@ -3676,7 +3684,7 @@ class Asked(Record):
     rate_max_bits_per_second: int | None
     gentle_added_rtt_max_seconds: float | None
     _records = {"rules": "SelectionRule"}
-    _optional = frozenset(["congestion", "gentle_added_rtt_max_seconds", "listed", "rate_max_bits_per_second", "rules", "streams", "streams_remembered"])
+    _optional = frozenset(["congestion", "gentle_added_rtt_max_seconds", "listed", "rate_max_bits_per_second", "rules", "streams", "streams_remembered", "transport"])
 
 
 class SelectionRule(Record):

@@ -266,18 +266,35 @@ fn one_process_at_a_time_makes_the_visits_of_a_sweep() {
     assert!(left.len() <= 3, "the database and its log: {left:?}");
 }
 
+/// Stores a document in a file whose tables have the first version's columns. Returns its number.
+fn put_into_first_version(path: &std::path::Path, document: &AnyDocument) -> i64 {
+    let (_folder, archive) = empty();
+    let essence = Essence::of(document).unwrap();
+    let packed = packed::pack(&document.to_json());
+    let number = whole_document(&archive.connection, &essence, &packed).unwrap();
+    let old = Connection::open(path).unwrap();
+    let columns: String = old
+        .query_row(
+            "SELECT group_concat(name) FROM pragma_table_info('documents')",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    let newest = archive.connection.path().unwrap();
+    old.execute("ATTACH ?1 AS newest", [newest]).unwrap();
+    let copy = format!("INSERT INTO documents ({columns}) SELECT {columns} FROM newest.documents");
+    assert_eq!(old.execute(&copy, []).unwrap(), 1);
+    number
+}
+
 /// A file as the first version of the tables had it, with a document in it.
 #[test]
 fn an_archive_of_the_first_version_gets_its_tables_for_sweeps() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive.sqlite");
     schema::make_version(&path, 1);
-    let connection = Connection::open(&path).unwrap();
     let document = AnyDocument::from(measure(5));
-    let essence = Essence::of(&document).unwrap();
-    let packed = packed::pack(&document.to_json());
-    let old = whole_document(&connection, &essence, &packed).unwrap();
-    drop(connection);
+    let old = put_into_first_version(&path, &document);
     let mut archive = Archive::open(&path).unwrap();
     assert_eq!(archive.load(old).unwrap(), document);
     let id = begin(&mut archive);
@@ -288,5 +305,5 @@ fn an_archive_of_the_first_version_gets_its_tables_for_sweeps() {
         .connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
-    assert_eq!(version, 2);
+    assert_eq!(version, 3);
 }
