@@ -104,27 +104,32 @@ def store(site, link):
     return folder
 
 
-def path_file(site, link, rtt):
-    """A queue of one bandwidth-delay product, and at least of 64 kB."""
+def path_file(site, link, path):
+    """A queue of one bandwidth-delay product, and at least of 64 kB. Hosts have reno, as programs
+    that do not choose a congestion control get what their host has, here bbr."""
     rate = site.rates[link]
-    queue = max(64_000, int(rate / 8 * rtt / 1000))
+    queue = max(64_000, int(rate / 8 * path.rtt / 1000))
     file = site.folder / f"{'-'.join(link)}.toml"
     file.write_text(f"""[forward]
 rate = "{round(rate)}bit/s"
-delay = "{rtt / 2}ms"
+delay = "{path.rtt / 2}ms"
 queue = {{ kind = "drop-tail", limit = "{queue}B" }}
+loss = {{ kind = "random", rate = {path.loss / 100} }}
+
+[hosts]
+congestion = "reno"
 """)
     return file
 
 
-def times_of(site, mover, links, rtt):
+def times_of(site, mover, links, path):
     """Seconds that each of the links took, all at once; infinite for one that failed."""
     shutil.rmtree(site.folder / "to", ignore_errors=True)
     running = {}
     for link in links:
         times = site.folder / f"times-{'-'.join(link)}"
         script = NEAR.format(port=mover.port, times=times, command=mover.near(link))
-        words = [PROGRAM, "emulate", path_file(site, link, rtt), "--far", mover.far(link),
+        words = [PROGRAM, "emulate", path_file(site, link, path), "--far", mover.far(link),
                  "--", "bash", "-c", script]
         with open(site.folder / "log", "a", encoding="utf-8") as log:
             running[link] = subprocess.Popen(words, stdout=log, stderr=log), times
@@ -136,11 +141,11 @@ def times_of(site, mover, links, rtt):
     return took
 
 
-def best(site, movers, rtt):
+def best(site, movers, path):
     """The setting that is first at its end on the slowest, the middle and the fastest link."""
     by_rate = sorted(site.pairs, key=site.rates.get)
     links = [by_rate[0], by_rate[len(by_rate) // 2], by_rate[-1]]
-    tried = {mover.name: sum(times_of(site, mover, links, rtt).values()) for mover in movers}
+    tried = {mover.name: sum(times_of(site, mover, links, path).values()) for mover in movers}
     for name, seconds in tried.items():
         print(f"{name}: {seconds / len(links):.1f} s", file=sys.stderr)
     return min(range(len(movers)), key=lambda at: tried[movers[at].name])
@@ -156,6 +161,7 @@ def site_in(folder, arguments, seconds):
 def main():
     parser = options(__doc__)
     parser.add_argument("--rtt", type=float, default=80, help="ms")
+    parser.add_argument("--loss", type=float, default=0, help="percent of the packets, at random")
     parser.add_argument("--sides", type=int, default=4, help="sources, and destinations of each")
     arguments = parser.parse_args()
     title = heading("A campaign, fpsync and rclone over long links")
@@ -164,14 +170,14 @@ def main():
         little = site_in(folder / "little", arguments, arguments.seconds / 3)
         kinds = [(fpsync, (2, 4, 8, 16)), (rclone, (4, 16, 32))]
         found = [
-            (kind, settings[best(little, [kind(little, one) for one in settings], arguments.rtt)])
+            (kind, settings[best(little, [kind(little, one) for one in settings], arguments)])
             for kind, settings in kinds
         ]
         site = site_in(folder / "all", arguments, arguments.seconds)
         movers = [trunkline(site), *(kind(site, setting) for kind, setting in found)]
         rows = []
         for mover in movers:
-            took = times_of(site, mover, site.pairs, arguments.rtt)
+            took = times_of(site, mover, site.pairs, arguments)
             rows.append((mover.name, sorted(took.values()), site.wrong()))
     finally:
         if os.environ.get("KEEP"):
@@ -180,7 +186,8 @@ def main():
             shutil.rmtree(folder)
     rates = [rate / 1e6 for rate in site.rates.values()]
     print(f"{title}\nSeed {arguments.seed}. {len(site.pairs)} links of {min(rates):.1f} to "
-          f"{max(rates):.1f} Mbit/s, {sum(rates):.0f} together, round trips of {arguments.rtt:.0f} ms; "
+          f"{max(rates):.1f} Mbit/s, {sum(rates):.0f} together, round trips of {arguments.rtt:.0f} ms, "
+          f"{arguments.loss:g} % random loss; "
           f"{site.files} files, {site.bytes / 1e9:.2f} GB. The optimum is {arguments.seconds:.0f} s.\n")
     print("| mover | s, median and most of links | share of the optimum | times the campaign's | wrong |")
     print("|---|---|---|---|---|")
