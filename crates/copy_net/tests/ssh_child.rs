@@ -207,7 +207,7 @@ fn a_far_end_does_not_begin_on_anything_else() {
     let error = start(line, None, Span::from_secs(600)).thread.join();
     let text = error.unwrap().unwrap_err().to_string();
     assert!(
-        text.contains("version 4") && text.contains("version 9"),
+        text.contains("version 5") && text.contains("version 9"),
         "{text}"
     );
     let back = CallBack {

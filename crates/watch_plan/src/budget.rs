@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 use units::Bytes;
 
-use crate::schedule::{UtcOffset, clock_minutes};
+use crate::schedule::{DAY, UtcOffset, clock_minutes};
 
 /// What a task may use. Nothing is bounded by default.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -47,7 +47,6 @@ impl FromStr for Share {
 }
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const DAY: i64 = 86_400;
 
 /// Hours of local time without visits: `Mon-Fri 08:00-18:00`, or `22:00-06:00` on all days. One
 /// that ends before it begins ends on the next day.

@@ -6,11 +6,10 @@ use units::{Bytes, Rate, Span};
 
 use crate::model::{Kind, Pair, Plan, Task};
 use crate::names::{HostName, TaskName};
-use crate::schedule::seconds;
+use crate::schedule::{DAY, seconds};
 use crate::section::{Findings, Place, Section};
 use crate::timetable::Timetable;
 
-const DAY: i64 = 86_400;
 /// How many cycles of a task are compared with its quiet hours: eight weeks of one a day.
 const CYCLES: usize = 60;
 
@@ -182,9 +181,7 @@ fn quiet(table: &Timetable, task: &Task, place: &Place, found: &mut Findings) {
     }
     let (never, rounds) = table.rounds_never_run(task, CYCLES);
     if never > 0 {
-        let problem = format!(
-            "{never} of {rounds} rounds fall into quiet hours in each of the first {CYCLES} cycles"
-        );
+        let problem = format!("{never} of {rounds} rounds fall into quiet hours in every cycle");
         let hint = "choose another time, shorter quiet hours, or an interval that moves through \
                     the day";
         found.refuse(place, problem, hint);

@@ -12,7 +12,7 @@ use units::Span;
 
 /// The first second after the year 9999; no visit is later.
 pub(crate) const END: i64 = 253_402_300_800;
-const DAY: i64 = 86_400;
+pub(crate) const DAY: i64 = 86_400;
 
 /// When the cycles of a task are due.
 #[derive(Debug, Clone, PartialEq)]

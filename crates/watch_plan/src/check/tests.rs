@@ -64,6 +64,21 @@ fn visits_that_quiet_hours_never_let_run_are_refused() {
     );
     let text = problem(THROUGHPUT, "quiet = [\"22:00-20:00\"]");
     assert!(text.contains("2 of 2 rounds"), "{text}");
+    // 60 cycles are over within these hours, and later ones are not.
+    for quiet in [
+        "23:30-01:30",
+        "00:00-06:00",
+        "22:00-20:00",
+        "Thu-Fri 00:00-24:00",
+    ] {
+        let text = format!(
+            "[hosts]\na = {{ address = \"a\" }}\nb = {{ address = \"b\" }}\n[groups]\n\
+             g = {{ mesh = [\"a\", \"b\"] }}\n[tasks.t]\nkind = \"ping\"\ngroup = \"g\"\n\
+             every = \"40s\"\nduration = \"2s\"\nbudget = {{ quiet = [\"{quiet}\"] }}\n"
+        );
+        let read = Plan::parse(&text, "quiet.toml");
+        assert!(read.is_ok(), "{quiet}: {}", read.unwrap_err());
+    }
 }
 
 #[test]

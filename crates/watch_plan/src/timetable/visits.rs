@@ -8,7 +8,7 @@ use units::Span;
 use super::{Course, Timetable};
 use crate::model::{Kind, Pair, Task};
 use crate::names::{HostName, MachineName, TaskName};
-use crate::schedule::seconds;
+use crate::schedule::{DAY, seconds};
 
 /// A visit at its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -233,7 +233,8 @@ impl Timetable {
         waiting
     }
 
-    /// How many rounds of a task do not run in any of its first cycles, and how many it has.
+    /// How many rounds of a task do not run in any of its first cycles, nor within a week
+    /// and a day: quiet hours may differ by weekday. And how many it has.
     pub(crate) fn rounds_never_run(&self, task: &Task, cycles: usize) -> (usize, usize) {
         let named = |course: &&Course| course.task.name == task.name;
         let Some(course) = self.courses.iter().find(named) else {
@@ -243,8 +244,9 @@ impl Timetable {
             .task
             .schedule
             .due_from(self.epoch, self.epoch, 0)
-            .take(cycles);
-        let dues: Vec<i64> = dues.collect();
+            .enumerate()
+            .take_while(|(cycle, due)| *cycle < cycles || due - self.epoch < 8 * DAY);
+        let dues: Vec<i64> = dues.map(|(_, due)| due).collect();
         let runs = |round: &usize| {
             dues.iter().any(|due| {
                 let at = course.place.start(self.epoch, *due, *round);
