@@ -11,8 +11,9 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::TICK;
 
-/// Connections on their way from another acceptor.
-const INTAKE_MAX: usize = 256;
+/// Connections on their way from another acceptor: more than may wait there ([`super::AcceptLimits`]),
+/// since that one may be late on a busy host while strangers come by the hundred.
+const INTAKE_MAX: usize = 1024;
 
 /// Where connections come from.
 pub enum Source {
