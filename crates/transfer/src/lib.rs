@@ -7,8 +7,8 @@
 //! Reading order: [`CopySpec`] for the options, [`CopyEvent`] and [`Outcome`] for what is reported.
 //! Then [`copy`] (with `copy/connect.rs` and `copy/retry.rs`) and [`far`] for the two ends,
 //! `run_session` and `session` for one session, `sender` and `receiver` for the two roles (`model`
-//! tries them together), `budget` for what a server allows its copies together, `peer_links` for the
-//! streams that they share. `remote` serves access to single files. What they rest on stands by
+//! tries them together), `budget` for what a server allows its copies together, `peer_links` for
+//! the streams that they share. `remote` serves access to single files. What they rest on stands by
 //! itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
 
 mod activity;

@@ -11,7 +11,7 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::TICK;
 
-/// Connections on their way from another acceptor: more than may wait there ([`super::AcceptLimits`]),
+/// Connections on their way from another acceptor: more than may wait there (`AcceptLimits`),
 /// since that one may be late on a busy host while strangers come by the hundred.
 const INTAKE_MAX: usize = 1024;
 
