@@ -209,11 +209,14 @@ def turns():
     )
     yield put("a receiver that reads nothing of a stream", stuck, code=1, finding="F10")
     yield put("a part of more streams than u16 has", takes(b"\0\0\0\x05\x15\x01\xff\xff\x7f"), told="cannot be read")
-    yield put("parts of any number of streams", any_parts, code=0)
-    yield put("parts that change 20,000 times", many_parts, code=0, options=["-v"])
-    yield put("bounds of any numbers", any_bounds, code=0)
-    yield put("bounds that change 20,000 times", many_bounds, code=0, options=["-v"])
-    yield put("another part beside a number that was asked for", many_parts, code=0, options=["--streams", "2"], check=has_two)
+    yield put("parts of any number of streams", tells(*map(part, (0, None, 65_535, 129, 1, 0))), code=0)
+    changing = [part(1 + number % 128) for number in range(20_000)]
+    yield put("parts that change 20,000 times", tells(*changing), code=0, options=["-v"])
+    any_bounds = ((0, 0), (1, 1), ((1 << 64) - 1, 65_535), (None, None), (0, 128), ((1 << 64) - 1, None))
+    yield put("bounds of any numbers", tells(*(bounds(*one) for one in any_bounds)), code=0)
+    unsteady = [bounds(1_000_000 + number, 1 + number % 128) for number in range(20_000)]
+    yield put("bounds that change 20,000 times", tells(*unsteady), code=0, options=["-v"])
+    yield put("another part beside a number that was asked for", tells(*changing), code=0, options=["--streams", "2"], check=has_two)
 
 
 def completes(stage, far, control):
@@ -221,48 +224,26 @@ def completes(stage, far, control):
     drain(control)
 
 
-def any_parts(stage, far, control):
-    """Numbers that no copy may have are none."""
-    opened(control)
-    for part in (0, None, 65_535, 129, 1, 0):
-        control.say(("SharedStreams", part))
-    entries(control)
-    control.say(("Wants", [("Nothing", 0), ("Whole", FILE), ("Nothing", 2)]))
-    takes_all(far, control)
-    completes(stage, far, control)
-
-
-def many_parts(stage, far, control):
-    opened(control)
-    for number in range(20_000):
-        control.say(("SharedStreams", 1 + number % 128))
-    entries(control)
-    control.say(("Wants", [("Nothing", number) for number in range(3)]))
-    completes(stage, far, control)
+def part(streams):
+    return "SharedStreams", streams
 
 
 def bounds(rate, streams):
     return "ServerBounds", {"rate": rate, "streams": streams}
 
 
-def any_bounds(stage, far, control):
-    """Numbers of streams that no copy may have bound nothing; the last bounds hold."""
-    opened(control)
-    for rate, streams in ((0, 0), (1, 1), ((1 << 64) - 1, 65_535), (None, None), (0, 128), ((1 << 64) - 1, None)):
-        control.say(bounds(rate, streams))
-    entries(control)
-    control.say(("Wants", [("Nothing", 0), ("Whole", FILE), ("Nothing", 2)]))
-    takes_all(far, control)
-    completes(stage, far, control)
+def tells(*messages):
+    """Numbers that no copy may have are none, and the last of many holds: the file is copied all the same."""
 
+    def script(stage, far, control):
+        opened(control)
+        control.say(*messages)
+        entries(control)
+        control.say(("Wants", [("Nothing", 0), ("Whole", FILE), ("Nothing", 2)]))
+        takes_all(far, control)
+        completes(stage, far, control)
 
-def many_bounds(stage, far, control):
-    opened(control)
-    for number in range(20_000):
-        control.say(bounds(number * 1_000, 1 + number % 128))
-    entries(control)
-    control.say(("Wants", [("Nothing", number) for number in range(3)]))
-    completes(stage, far, control)
+    return script
 
 
 def has_two(stage, result, far):

@@ -433,7 +433,8 @@ impl Acceptor {
     }
 
     /// Until a place may be free for a copy of that name with so many others before it, by what the
-    /// running ones have left; none where that is not known.
+    /// running ones have left. Those that do not know what they have left count as the last to end;
+    /// none where one of them would have to.
     fn until_free(&self, name: &KeyName, ahead: usize) -> Option<Span> {
         let all = self.shared.handler.time_left();
         let end_of = |nth: usize, is_in: &dyn Fn(&KeyName) -> bool| {
@@ -451,7 +452,7 @@ impl Acceptor {
         let waits_for_any = ahead >= free;
         let own_end = waits_for_own.then(|| end_of(own - most, &|holder| holder == name));
         let any_end = waits_for_any.then(|| end_of(ahead - free, &|_| true));
-        // Both have to end; one that is not known leaves all unknown.
+        // Both are waited for; where one of them is not known, neither is their maximum.
         let ends: Option<Vec<Span>> = [own_end, any_end].into_iter().flatten().collect();
         ends?.into_iter().max()
     }

@@ -3,10 +3,9 @@
 //! Our own controller keeps its rate under losses, whatever the sender's kernel has. It costs more
 //! processor time than TCP, and no other program speaks it. So it is tried once, when more streams
 //! of TCP bring no more: where the objective seeks goodput and nothing else, one default stream
-//! falls short because
-//! packets are lost, no stream of TCP filled the path, bbr is not allowed at the sender or did not
-//! count, and the far end takes streams over UDP. It counts only where it carries clearly more than
-//! all that was seen over TCP.
+//! falls short because packets are lost, no stream of TCP filled the path, bbr is not allowed at
+//! the sender or did not count, and the far end takes streams over UDP. It counts only where it
+//! carries clearly more than all that was seen over TCP.
 //!
 //! Left out: paths that pass only UDP. Both ends talk over TCP in any case.
 

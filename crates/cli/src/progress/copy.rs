@@ -198,7 +198,7 @@ impl CopyProgress {
         ));
     }
 
-    /// One line each time that the turn comes nearer.
+    /// One line each time that the turn comes nearer, and each minute.
     fn queued(&mut self, why: &str, ahead: u16, place_in: Option<Span>) {
         let is_time_known = place_in.is_some();
         let is_said = |before: &Waiting| {

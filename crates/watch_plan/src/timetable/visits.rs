@@ -233,8 +233,8 @@ impl Timetable {
         waiting
     }
 
-    /// How many rounds of a task do not run in any of its first cycles, nor within a week
-    /// and a day: quiet hours may differ by weekday. And how many it has.
+    /// How many rounds of a task do not run in any of its first cycles, nor in any of a week and a
+    /// day, since quiet hours may differ by weekday; and how many rounds it has.
     pub(crate) fn rounds_never_run(&self, task: &Task, cycles: usize) -> (usize, usize) {
         let named = |course: &&Course| course.task.name == task.name;
         let Some(course) = self.courses.iter().find(named) else {
