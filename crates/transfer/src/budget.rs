@@ -52,6 +52,14 @@ impl CopyShare {
         }
     }
 
+    /// What both allow.
+    pub(crate) fn lower(self, other: CopyShare) -> Self {
+        CopyShare {
+            rate: [self.rate, other.rate].into_iter().flatten().min(),
+            streams: [self.streams, other.streams].into_iter().flatten().min(),
+        }
+    }
+
     /// What a near end that sends is told.
     pub(crate) fn message(&self) -> Message {
         Message::ServerBounds {

@@ -61,9 +61,11 @@ pub(crate) struct Sender<'a, 'o> {
     part: Option<StreamCount>,
     /// The bound on the rate that was asked for.
     asked: Option<Rate>,
-    /// This copy's part of what the server allows. A number of streams is followed four times a
-    /// second, however often another one is told.
-    share: CopyShare,
+    /// This copy's part of what a server allows, here and at the other end: both are servers where
+    /// one sends to another. A number of streams is followed four times a second, however often
+    /// another one is told.
+    own_share: CopyShare,
+    told_share: CopyShare,
     /// Which of them the streams follow.
     followed: Option<StreamCount>,
     is_near: bool,
@@ -111,7 +113,8 @@ impl<'a, 'o> Sender<'a, 'o> {
             fixed: stream_count(opening.streams),
             part: None,
             asked: rate_max,
-            share: CopyShare::default(),
+            own_share: CopyShare::default(),
+            told_share: CopyShare::default(),
             followed: stream_count(opening.streams),
             is_near: opening.direction == CopyDirection::Put,
             reporter: Reporter::start(),
@@ -137,7 +140,7 @@ impl<'a, 'o> Sender<'a, 'o> {
                 self.keep_rate(context.now());
             }
             Message::ServerBounds { rate, streams } => {
-                self.share = CopyShare::told(rate, streams);
+                self.told_share = CopyShare::told(rate, streams);
                 self.keep_rate(context.now());
             }
             Message::FixedStreams(streams) => self.fixed = stream_count(streams),
@@ -161,10 +164,10 @@ impl<'a, 'o> Sender<'a, 'o> {
         }
         let moved = Bytes::new(self.state.queue.on_wire.load(Ordering::Relaxed));
         if let Some(share) = self.state.stats.new_share(moved) {
-            self.share = share;
+            self.own_share = share;
         }
         self.keep_rate(context.now());
-        if let Some(streams) = self.streams.limit(self.share.streams) {
+        if let Some(streams) = self.streams.limit(self.share().streams) {
             let why = "the server bounds the streams of copies";
             self.state.stats.on_steered(streams, why.to_owned());
         }
@@ -181,9 +184,13 @@ impl<'a, 'o> Sender<'a, 'o> {
         }
     }
 
+    fn share(&self) -> CopyShare {
+        self.own_share.lower(self.told_share)
+    }
+
     /// The rate of all streams together stays below what was asked for and what the server allows.
     fn keep_rate(&mut self, now: Time) {
-        let bound = RateMax::lower(self.asked, self.share.rate);
+        let bound = RateMax::lower(self.asked, self.share().rate);
         self.streams.set_rate_max(bound, now);
     }
 

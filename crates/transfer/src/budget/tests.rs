@@ -183,6 +183,18 @@ fn access_to_files_shares_the_rate_and_takes_no_streams_of_copies() {
 }
 
 #[test]
+fn of_two_servers_the_lower_bounds_hold() {
+    let share = |rate: Option<u64>, streams: Option<u16>| CopyShare::told(rate, streams);
+    let both = share(Some(5), Some(9)).lower(share(Some(7), None));
+    assert_eq!(both, share(Some(5), Some(9)));
+    assert_eq!(both.lower(share(None, Some(2))), share(Some(5), Some(2)));
+    assert_eq!(
+        CopyShare::default().lower(CopyShare::default()),
+        CopyShare::default()
+    );
+}
+
+#[test]
 fn bounds_that_are_read_anew_hold_at_the_next_look() {
     let budget = budget(CopyBounds::default(), "rate=50M", "");
     let mut now = Instant::now();

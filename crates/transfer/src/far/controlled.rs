@@ -12,6 +12,7 @@ use wire::copy::{CopyDirection, KeyName, Opening, Problem, ProblemKind, Purpose,
 use wire::third_party::{End, Order, Push, Receiving, Report, Standing, Totals};
 
 use super::{FarEnd, FarEvent, Keys, check_rights, no_plain, read};
+use crate::budget::Use;
 use crate::copy::{dial, open_session, why_not};
 use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
@@ -107,6 +108,8 @@ impl FarEnd {
             conversation,
         };
         let mut stats = CopyStats::new(&mut relay, &control);
+        let sends = CopyDirection::Get;
+        stats.share(self.budget.user(Use::Copy, name.clone(), sends));
         let is_over = AtomicBool::new(false);
         let end = thread::scope(|scope| {
             scope.spawn(|| self.obey(conversation, &control, &is_over));
