@@ -1,4 +1,5 @@
 mod over_udp;
+mod programs;
 mod stages;
 
 use observe::{Fault, HostLimits, Limit, Setting, StreamCount, Watch, Window};
@@ -10,6 +11,10 @@ use crate::synthetic::{Path, Synthetic};
 use crate::*;
 
 const MBIT: f64 = 1e6;
+
+fn streams(count: u64) -> StreamCount {
+    StreamCount::new(count).unwrap()
+}
 
 fn quiet(capacity: f64, rtt: f64) -> Path {
     let path = Path {

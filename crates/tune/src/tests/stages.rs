@@ -3,13 +3,13 @@
 use observe::{Snapshot, Then, Window};
 use units::{Bytes, Rate, Span, Time};
 
-use super::{MBIT, quiet, slac_cern, table};
+use super::{MBIT, quiet, slac_cern, streams, table};
 use crate::guard::Guard;
 use crate::history::History;
 use crate::lasting;
 use crate::synthetic::{Path, Synthetic};
 use crate::*;
-use observe::{Limit, Setting, StreamCount, Target, Watch};
+use observe::{Limit, Setting, Target, Watch};
 
 /// One stream, then two: a strategy that says nothing of growing.
 struct TwoCounts;
@@ -31,10 +31,6 @@ impl Strategy for TwoCounts {
             because: "it is the last".to_owned(),
         })
     }
-}
-
-fn streams(count: u64) -> StreamCount {
-    StreamCount::new(count).unwrap()
 }
 
 fn tuned_with(path: Path, plan: &TunePlan) -> Tuning {
@@ -559,167 +555,4 @@ fn gentle_takes_windows_that_leave_a_deep_queue_alone() {
         "{}",
         table(&tuning)
     );
-}
-
-/// A program that writes its streams in turn: without buffers of a fixed size several carry no more
-/// than one does.
-struct InTurn(Synthetic);
-
-impl Target for InTurn {
-    fn describe(&self) -> observe::TargetInfo {
-        observe::TargetInfo {
-            mover: Some(observe::MoverAxes {
-                streams_max: streams(128),
-                window: true,
-                window_in_turn: Some(Bytes::from_mib(1)),
-                pacing: false,
-                concurrency: Vec::new(),
-                pipelining: Vec::new(),
-                block: Vec::new(),
-            }),
-            ..self.0.describe()
-        }
-    }
-
-    fn observe(
-        &mut self,
-        setting: &Setting,
-        plan: &observe::SamplePlan,
-        watch: &mut dyn Watch,
-    ) -> Result<observe::Observation, observe::TargetError> {
-        let held = setting.window == Window::Auto;
-        let streams = if held {
-            StreamCount::ONE
-        } else {
-            setting.streams
-        };
-        let slower = Setting {
-            streams,
-            ..setting.clone()
-        };
-        let mut seen = self.0.observe(&slower, plan, watch)?;
-        seen.setting = setting.clone();
-        Ok(seen)
-    }
-}
-
-#[test]
-fn a_program_that_writes_streams_in_turn_gets_windows_with_its_streams() {
-    for seed in 0..10 {
-        let lossy = Path {
-            loss: 1e-3,
-            ..quiet(100.0 * MBIT, 0.1)
-        };
-        let mut program = InTurn(Synthetic::new(lossy, seed));
-        let plan = TunePlan {
-            objective: Objective::Max,
-            controls: Controls::Kept,
-            ..TunePlan::default()
-        };
-        let tuning = tune(&mut program, &plan, &mut ()).unwrap();
-        let found = &tuning.answer().unwrap().recommended.setting;
-        let table = table(&tuning);
-        assert!(found.streams > StreamCount::ONE, "seed {seed}\n{table}");
-        assert_ne!(found.window, Window::Auto, "seed {seed}\n{table}");
-    }
-}
-
-/// A program whose requests bound what one stream of it carries, unless they are made larger.
-struct Program {
-    path: Synthetic,
-    axes: observe::MoverAxes,
-    small: f64,
-}
-
-impl Target for Program {
-    fn describe(&self) -> observe::TargetInfo {
-        observe::TargetInfo {
-            mover: Some(self.axes.clone()),
-            ..self.path.describe()
-        }
-    }
-
-    fn observe(
-        &mut self,
-        setting: &Setting,
-        plan: &observe::SamplePlan,
-        watch: &mut dyn Watch,
-    ) -> Result<observe::Observation, observe::TargetError> {
-        let whole = self.path.path;
-        if setting.moving.block.is_none() {
-            self.path.path.capacity *= self.small;
-        }
-        let seen = self.path.observe(setting, plan, watch);
-        self.path.path = whole;
-        seen
-    }
-
-    fn command(&self, setting: &Setting) -> Option<observe::MoverCommand> {
-        Some(observe::MoverCommand {
-            program: "mover".to_owned(),
-            line: format!("mover {}", setting.moving),
-            note: None,
-        })
-    }
-}
-
-fn tuned_program(small: f64, seed: u64) -> Tuning {
-    let mut program = Program {
-        path: Synthetic::new(quiet(100.0 * MBIT, 0.02), seed),
-        axes: observe::MoverAxes {
-            streams_max: streams(4),
-            window: false,
-            window_in_turn: None,
-            pacing: false,
-            concurrency: Vec::new(),
-            pipelining: vec![256],
-            block: vec![Bytes::from_mib(1), Bytes::from_mib(4)],
-        },
-        small,
-    };
-    let plan = TunePlan {
-        objective: Objective::Max,
-        budget: Budget {
-            time: Some(Span::from_secs(60)),
-            ..Budget::default()
-        },
-        ..TunePlan::default()
-    };
-    tune(&mut program, &plan, &mut ()).unwrap()
-}
-
-#[test]
-fn what_a_program_gains_by_is_found_and_is_in_the_command() {
-    for seed in 0..20 {
-        let tuning = tuned_program(0.5, seed);
-        let answer = tuning.answer().unwrap();
-        let moving = answer.recommended.setting.moving;
-        let table = table(&tuning);
-        assert!(moving.block.is_some(), "seed {seed}\n{table}");
-        assert_eq!(moving.pipelining, None, "seed {seed}\n{table}");
-        let command = answer.command.as_ref().unwrap();
-        assert_eq!(command.line, format!("mover {moving}"));
-    }
-}
-
-#[test]
-fn a_program_is_asked_for_no_more_than_it_takes_and_left_alone_where_nothing_gains() {
-    for seed in 0..20 {
-        let tuning = tuned_program(1.0, seed);
-        let table = table(&tuning);
-        let settings = tuning.samples.iter().map(|sample| &sample.setting);
-        for setting in settings {
-            assert!(setting.streams <= streams(4), "seed {seed}\n{table}");
-            assert_eq!(setting.window, Window::Auto, "seed {seed}\n{table}");
-            assert_eq!(setting.pacing, None, "seed {seed}\n{table}");
-        }
-        let moving = tuning.answer().unwrap().recommended.setting.moving;
-        assert!(moving.is_default(), "seed {seed}\n{table}");
-        // The first value of each axis was looked at, and no second one.
-        let tried = tuning
-            .samples
-            .iter()
-            .filter(|one| one.purpose == Purpose::Moving);
-        assert_eq!(tried.count(), 2, "seed {seed}\n{table}");
-    }
 }
