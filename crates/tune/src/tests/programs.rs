@@ -108,8 +108,8 @@ fn a_program_that_writes_streams_in_turn_gets_windows_with_its_streams() {
     }
 }
 
-/// Four streams of nuttcp lost 5 % in their slow start and carried a third of what one did, where 32
-/// carried the most (slac-cern, 2026-11-25).
+/// Four streams of nuttcp lost 5 % in their slow start and carried a third of what one did, where
+/// 32 carried the most (slac-cern, 2026-11-25).
 #[test]
 fn streams_that_lose_much_and_carry_little_do_not_end_the_climb() {
     for seed in 0..20 {
