@@ -5,10 +5,17 @@ use super::*;
 /// What one copy needed alone.
 const ALONE: u16 = 40;
 
+/// More than twice what the streams of one begin with (256 KiB each): those of them that are too
+/// many are seen to end.
+const LENGTH: usize = 24_000_000;
+
+/// The second is stopped then.
+const ENOUGH: u64 = 16_000_000;
+
 /// As much as takes some seconds.
 fn spec_of(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> CopySpec {
     let mut spec = spec(direction, near, server, far);
-    spec.options.rate_max = Some("16Mbit/s".parse().unwrap());
+    spec.options.rate_max = Some("32Mbit/s".parse().unwrap());
     spec.options.remembered = Some(observe::StreamCount::new(ALONE.into()).unwrap());
     spec
 }
@@ -25,7 +32,7 @@ fn streams(log: &Log) -> Vec<u16> {
 /// Two at once; the second is stopped after some time, as a kill would.
 fn two(direction: CopyDirection) -> (Log, Log) {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (is_put, data) = (direction == CopyDirection::Put, noise(12_000_000));
+    let (is_put, data) = (direction == CopyDirection::Put, noise(LENGTH));
     let from = if is_put { near.path() } else { far.path() };
     fs::write(from.join("data"), &data).unwrap();
     let server = Server::start(far.path());
@@ -46,7 +53,7 @@ fn two(direction: CopyDirection) -> (Log, Log) {
         });
         let mut at = At {
             log: Log(Vec::new()),
-            when: &has_moved,
+            when: &|event| matches!(event, CopyEvent::Progress(progress) if progress.done.get() > ENOUGH),
             what: Some(Box::new(|| stopped.stop())),
         };
         let end = copy(&second, &stopped, &mut at);
