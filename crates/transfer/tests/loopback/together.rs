@@ -12,6 +12,10 @@ const LENGTH: usize = 24_000_000;
 /// The second is stopped then.
 const ENOUGH: u64 = 16_000_000;
 
+fn has_enough(event: &CopyEvent) -> bool {
+    matches!(event, CopyEvent::Progress(progress) if progress.done.get() > ENOUGH)
+}
+
 /// As much as takes some seconds.
 fn spec_of(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> CopySpec {
     let mut spec = spec(direction, near, server, far);
@@ -53,7 +57,7 @@ fn two(direction: CopyDirection) -> (Log, Log) {
         });
         let mut at = At {
             log: Log(Vec::new()),
-            when: &|event| matches!(event, CopyEvent::Progress(progress) if progress.done.get() > ENOUGH),
+            when: &has_enough,
             what: Some(Box::new(|| stopped.stop())),
         };
         let end = copy(&second, &stopped, &mut at);
