@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from engines import Slurm
 
 ROOT = Path(__file__).resolve().parents[2]
 # Before the package is used: tests neither read nor write what the user has.
@@ -49,3 +50,20 @@ def skip(why: str) -> None:
 def as_root() -> None:
     if os.geteuid() != 0:
         skip("needs root")
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, as_root: None) -> Iterator[Slurm]:
+    """A Slurm of this machine alone."""
+    if not all(shutil.which(one, path="/usr/sbin:/usr/bin") for one in ("slurmctld", "munged")):
+        skip("no slurmctld: apt-get install slurm-wlm")
+    folder = tmp_path / "slurm"
+    folder.mkdir(mode=0o755)
+    for above in [*folder.parents][:3]:
+        above.chmod(above.stat().st_mode | 0o755)
+    one = Slurm(folder)
+    try:
+        one.wait(lambda: "idle" in one.run("sinfo", "-h"), 30)
+        yield one
+    finally:
+        one.close()

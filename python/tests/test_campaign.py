@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import skip
+from engines import OwnCluster, Slurm, Sshd
 
 import trunkline as tl
 
@@ -35,19 +36,23 @@ class Site:
         self.folder, self._server = folder, server
 
     def plan(self, **keys: str) -> Path:
-        """The plan, with further keys of its link and a second group."""
+        """The plan, with further keys of its link, a second group, and a host of the source."""
         file = self.folder / "plan.toml"
+        here = keys.get("here")
+        source = f"here:{self.source}" if here else self.source
+        host = f'[hosts.here]\naddress = "{here}"' if here else ""
         file.write_text(f"""
 [shards]
 files = {keys.get("files", "10")}
 [hosts.far]
 address = "trunkline://127.0.0.1:{self._server.port}"
 token = "{self.folder}/token"
+{host}
 [links.wan]
 copies = 2
 {keys.get("link", "")}
 [groups]
-raw = {{ from = "{self.source}", to = "far:/raw", link = "wan" }}
+raw = {{ from = "{source}", to = "far:/raw", link = "wan" }}
 {keys.get("second", "")}
 """)
         return file
@@ -197,14 +202,85 @@ def test_groups_wait_for_those_before_them(site: Site, client: object) -> None:
     assert done.done[-1].startswith("index-")
 
 
+@pytest.mark.timeout(120)
+def test_a_cluster_over_ssh_runs_shards_where_its_hosts_are(
+    site: Site, tmp_path: Path, as_root: None
+) -> None:
+    """Such workers are named like their addresses."""
+    from distributed import Client, SSHCluster
+
+    own = address_of_this_machine()
+    if not os.path.exists("/usr/sbin/sshd") or own is None:
+        skip("no sshd, or no address but that of the loopback: apt-get install openssh-server")
+    site.fill(30)
+    campaign = tl.Campaign.plan(site.plan(here=f"ana@{own}"), site.folder / "campaign", host="here")
+    assert [one["name"] for one in campaign.shards()[0].hosts] == ["here", "far"]
+    with (
+        Sshd(tmp_path) as sshd,
+        SSHCluster(
+            [own, own, own],
+            connect_options=sshd.options(),
+            scheduler_options={"port": 0, "dashboard": False},
+            worker_options={"nthreads": 2},
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        done = campaign.run_on(client)
+    assert len(done.done) == len(campaign.shards())
+    site.assert_all_there()
+
+
+@pytest.mark.timeout(120)
+def test_workers_of_a_batch_system_run_shards(
+    site: Site, slurm: Slurm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with interrupts_kept():
+        from dask_jobqueue import SLURMCluster
+    from distributed import Client
+
+    monkeypatch.setenv("SLURM_CONF", slurm.env["SLURM_CONF"])
+    site.fill(30)
+    campaign = site.planned()
+    with (
+        SLURMCluster(
+            cores=2,
+            processes=2,
+            memory="500MB",
+            walltime="00:10:00",
+            log_directory=slurm.folder / "log",
+            scheduler_options={"host": "127.0.0.1", "dashboard": False},
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        cluster.scale(jobs=1)
+        client.wait_for_workers(2, timeout=60)
+        done = campaign.run_on(client)
+    assert len(done.done) == len(campaign.shards())
+    site.assert_all_there()
+
+
+@contextlib.contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Gives SIGINT back: dask-jobqueue takes it when it is imported."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+def address_of_this_machine() -> str | None:
+    """One that the loopback device does not have."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: it only asks which address would be the sender's.
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        return str(probe.getsockname()[0])
+
+
 def test_a_worker_that_no_host_is_named_like_is_told(site: Site, client: object) -> None:
     site.fill(3)
-    plan = site.plan()
-    plan.write_text(
-        plan.read_text()
-        .replace("[links.wan]", '[hosts.here]\naddress = "me@here.example.org"\n[links.wan]')
-        .replace(f'from = "{site.source}"', f'from = "here:{site.source}"')
-    )
+    plan = site.plan(here="me@here.example.org")
     campaign = tl.Campaign.plan(plan, site.folder / "campaign", host="here")
     with pytest.raises(tl.NotFinished, match="no worker is named like here nor far"):
         campaign.run_on(client)
@@ -265,6 +341,26 @@ def test_a_scheduler_that_dies_ends_the_run_and_another_one_goes_on(
 
 
 @pytest.mark.timeout(120)
+def test_a_host_that_is_busy_leaves_the_link_to_others(site: Site, tmp_path: Path) -> None:
+    from distributed import Client
+
+    site.fill(80, size=100_000)
+    second = f'other = {{ from = "there:{site.source}", to = "far:/other", link = "wan" }}'
+    plan = site.plan(here="me@here.example.org", link="copies = 4", second=second)
+    there = '[hosts.there]\naddress = "me@there.example.org"\n[hosts.here]'
+    plan.write_text(plan.read_text().replace("[hosts.here]", there).replace("copies = 2\n", ""))
+    for host in ("here", "there"):
+        campaign = tl.Campaign.plan(plan, site.folder / "campaign", host=host)
+    order = [shard.group for shard in campaign.shards()]
+    assert order == sorted(order) and len(order) >= 16
+    with OwnCluster(tmp_path, "here", "there") as cluster, Client(cluster.address) as client:
+        client.wait_for_workers(2, timeout=30)
+        done = campaign.run_on(client)
+    first = [shard.split("-")[0] for shard in done.done][:8]
+    assert set(first) == {"raw", "other"}, done.done
+
+
+@pytest.mark.timeout(120)
 def test_a_worker_that_comes_back_elsewhere_goes_on(site: Site, tmp_path: Path) -> None:
     """It has another address then, and Dask would wait for the old one."""
     from distributed import Client
@@ -274,9 +370,9 @@ def test_a_worker_that_comes_back_elsewhere_goes_on(site: Site, tmp_path: Path) 
     with OwnCluster(tmp_path) as cluster:
 
         def replace() -> None:
-            cluster.worker.kill()
-            cluster.worker.wait()
-            cluster.start_worker()
+            cluster.workers[0].kill()
+            cluster.workers[0].wait()
+            cluster.workers.append(cluster.start_worker())
 
         replaced = site.once_it_runs(campaign, replace)
         with Client(cluster.address, timeout=20) as client:
@@ -285,49 +381,6 @@ def test_a_worker_that_comes_back_elsewhere_goes_on(site: Site, tmp_path: Path) 
         replaced.join()
     assert done.workers_lost >= 1 and done.left == {}
     site.assert_all_there()
-
-
-class OwnCluster:
-    """A scheduler and a worker, each a process that can be killed."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        self.address = f"tcp://127.0.0.1:{port}"
-        place = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
-        self.scheduler = self._start("dask_scheduler", *place)
-        wait_for_port(int(port))
-        self._folder = folder / "dask"
-        self.start_worker()
-
-    def start_worker(self) -> None:
-        words = ["--nthreads", "2", "--no-dashboard", "--no-nanny"]
-        words += ["--local-directory", str(self._folder)]
-        self.worker = self._start("dask_worker", self.address, *words)
-
-    def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
-        return subprocess.Popen(command, stderr=subprocess.DEVNULL)
-
-    def __enter__(self) -> OwnCluster:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in (self.worker, self.scheduler):
-            process.terminate()
-            process.wait()
-
-
-def wait_for_port(port: int) -> None:
-    """Until a server listens there."""
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except ConnectionRefusedError:
-            time.sleep(0.05)
-        else:
-            return
 
 
 def test_an_interrupt_ends_all_tasks_cleanly(site: Site, client: object) -> None:

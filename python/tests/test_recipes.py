@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -15,12 +13,6 @@ import pytest
 from conftest import ROOT, skip
 
 import trunkline as tl
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @pytest.fixture
@@ -53,103 +45,6 @@ def test_a_signal_ends_a_copy_cleanly_and_its_code_says_go_on(program, far):
     rest = subprocess.run([program, "copy", *words, "--no-history"], capture_output=True, text=True)
     assert rest.returncode == 0, rest.stderr
     assert arrived.read_bytes() == sent.read_bytes()
-
-
-SLURM = """
-ClusterName=trunkline
-SlurmctldHost=localhost
-SlurmctldPort={controller}
-SlurmdPort={node}
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-CredType=cred/munge
-SlurmUser=root
-SlurmdUser=root
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-SelectType=select/linear
-SchedulerParameters=requeue_setup_env_fail
-SchedulerTimeSlice=5
-KillWait=5
-MinJobAge=60
-ReturnToService=2
-NodeName=localhost CPUs=1 State=UNKNOWN
-PartitionName=all Nodes=localhost Default=YES MaxTime=INFINITE State=UP
-"""
-
-
-class Slurm:
-    """A controller and one node, on ports of their own, until closed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for name in ("state", "spool", "log"):
-            (folder / name).mkdir()
-        key = folder / "munge.key"
-        key.write_bytes(os.urandom(1024))
-        key.chmod(0o400)
-        conf = folder / "slurm.conf"
-        conf.write_text(SLURM.format(controller=free_port(), node=free_port(), folder=folder))
-        self.env = os.environ | {"SLURM_CONF": str(conf)}
-        self.processes: list[subprocess.Popen] = []
-        munge = [f"--{one}={folder / two}" for one, two in [
-            ("socket", "munge.socket"), ("key-file", "munge.key"), ("pid-file", "munge.pid"),
-            ("log-file", "log/munge"), ("seed-file", "munge.seed"),
-        ]]
-        self.start("munged", "--foreground", "--force", *munge)
-        self.start("slurmctld", "-D", "-c", "-f", str(conf))
-        self.start("slurmd", "-D", "-N", "localhost", "-f", str(conf))
-
-    def start(self, name: str, *arguments: str) -> None:
-        program = shutil.which(name, path=f"/usr/sbin:{os.environ['PATH']}")
-        log = open(self.folder / "log" / f"{name}.out", "w", encoding="utf-8")
-        self.processes.append(
-            subprocess.Popen([program, *arguments], env=self.env, stdout=log, stderr=log)
-        )
-
-    def run(self, *command: str) -> str:
-        done = subprocess.run(command, env=self.env, capture_output=True, text=True, cwd=self.folder)
-        return done.stdout + done.stderr
-
-    def wait(self, what, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not (found := what()):
-            if time.monotonic() > deadline:
-                logs = [one.read_text()[-600:] for one in (self.folder / "log").iterdir()]
-                pytest.fail("\n".join(["nothing after so long", *logs, self.run("squeue")]))
-            time.sleep(0.5)
-        return found
-
-    def close(self) -> None:
-        for process in reversed(self.processes):
-            process.terminate()
-        for process in self.processes:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-@pytest.fixture
-def slurm(tmp_path, as_root):
-    if not all(shutil.which(one, path="/usr/sbin:/usr/bin") for one in ("slurmctld", "munged")):
-        skip("no slurmctld: apt-get install slurm-wlm")
-    folder = tmp_path / "slurm"
-    folder.mkdir(mode=0o755)
-    for above in [*folder.parents][:3]:
-        above.chmod(above.stat().st_mode | 0o755)
-    one = Slurm(folder)
-    try:
-        one.wait(lambda: "idle" in one.run("sinfo", "-h"), 30)
-        yield one
-    finally:
-        one.close()
 
 
 def test_a_slurm_job_goes_on_with_the_copy_after_its_limit(slurm, program, far):

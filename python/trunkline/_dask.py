@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import ipaddress
+import socket
 import time
+import urllib.parse
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +55,29 @@ class OnDask:
     """Tasks that ended because their worker was gone, and were given to another one."""
 
 
+@dataclass(frozen=True)
+class _Host:
+    """A host of the plan where a shard can run."""
+
+    name: str
+    machines: frozenset[str]
+    """The IP addresses of its address."""
+
+    def is_named(self, worker: _Worker) -> bool:
+        """Whether the worker is named like it."""
+        return worker.name == self.name or worker.name.startswith(f"{self.name}-")
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """A worker of the cluster."""
+
+    name: str
+    machine: str
+    """Its IP address."""
+    threads: int
+
+
 @dataclass
 class _Shard:
     """A shard that is left."""
@@ -62,20 +88,20 @@ class _Shard:
     priority: int
     group: str
     after: list[str]
-    hosts: list[str]
+    hosts: list[_Host]
     tries: int = 0
     lost: int = 0
     is_nowhere: bool = False
     awaits_link: bool = False
-    workers: list[str] = field(default_factory=list)
+    places: dict[str, str | None] = field(default_factory=dict)
+    """Workers that may run it, by address, and the host of the plan that each is at."""
     not_before: float = 0.0
     why: str = "it was not begun"
 
     @classmethod
-    def of(cls, row: Record) -> _Shard:
-        return cls(
-            row.shard, row.link, row.copies, row.priority, row.group, row.after, row.hosts
-        )
+    def of(cls, row: Record, machines: Callable[[str], frozenset[str]]) -> _Shard:
+        hosts = [_Host(host["name"], machines(host["address"])) for host in row.hosts]
+        return cls(row.shard, row.link, row.copies, row.priority, row.group, row.after, hosts)
 
 
 @dataclass
@@ -113,7 +139,8 @@ class _Run:
 
         self._folder, self._client, self._patience = campaign.folder, client, patience
         rows = campaign.shards()
-        self._waiting = [_Shard.of(row) for row in rows if row.state == "left"]
+        machines = functools.cache(_machines)
+        self._waiting = [_Shard.of(row, machines) for row in rows if row.state == "left"]
         self._unfinished = Counter(row.group for row in rows if row.state != "done")
         self._failed = [row.shard for row in rows if row.state == "failed"]
         self._running: dict[Future, _Shard] = {}
@@ -187,32 +214,38 @@ class _Run:
                     future.cancel()
                     self._over(future)
 
-    def _submit(self, workers: dict[str, str]) -> None:
-        busy = Counter(shard.link for shard in self._running.values())
+    def _submit(self, workers: dict[str, _Worker]) -> None:
+        links = Counter(shard.link for shard in self._running.values())
+        busy = Counter(frozenset(shard.places) for shard in self._running.values())
         for shard in list(self._waiting):
-            may_begin = busy[shard.link] < shard.copies and self._may_begin(shard)
+            may_begin = links[shard.link] < shard.copies and self._may_begin(shard)
             if not may_begin or time.monotonic() < shard.not_before:
                 continue
-            names = _workers_for(shard, workers)
-            shard.is_nowhere = not names
+            places = _places(shard, workers)
+            shard.is_nowhere = not places
             if shard.is_nowhere:
                 shard.awaits_link = False
                 shard.why = _nowhere(shard, workers)
                 continue
+            here = frozenset(places)
+            # One that waits in Dask's queue would hold a place of its link from other hosts.
+            if busy[here] >= sum(workers[at].threads for at in here):
+                continue
             shard.awaits_link = not self._lease(shard).acquire(timeout=0)
             if shard.awaits_link:
                 # Other campaigns have the places of this link; none of its shards needs to ask.
-                busy[shard.link] = shard.copies
+                links[shard.link] = shard.copies
                 continue
             self._waiting.remove(shard)
-            busy[shard.link] += 1
-            shard.workers = names
+            links[shard.link] += 1
+            busy[here] += 1
+            shard.places = places
             self._running[self._task(shard)] = shard
 
-    def _drop_stranded(self, workers: dict[str, str]) -> None:
+    def _drop_stranded(self, workers: dict[str, _Worker]) -> None:
         """Takes back tasks whose workers are all gone: Dask would wait for their addresses."""
         for future, shard in list(self._running.items()):
-            if future.status == "pending" and not any(one in workers for one in shard.workers):
+            if future.status == "pending" and not any(one in workers for one in shard.places):
                 future.cancel()
                 self._over(future)
                 self._lost(shard, "its worker is gone")
@@ -238,21 +271,24 @@ class _Run:
             for shard in self._waiting
         )
 
-    def _workers(self) -> dict[str, str]:
-        """Address and name of each worker."""
-        info = self._client.scheduler_info(n_workers=-1)
-        return {address: str(worker["name"]) for address, worker in info["workers"].items()}
+    def _workers(self) -> dict[str, _Worker]:
+        """The workers, by address."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        return {
+            at: _Worker(str(one["name"]), one["host"], one["nthreads"])
+            for at, one in workers.items()
+        }
 
     def _task(self, shard: _Shard) -> Future:
         return self._client.submit(
             _task,
             self._folder,
             shard.name,
-            shard.hosts,
+            shard.places,
             self._patience,
             self._stop.name,
             key=f"{shard.link}-{shard.name}-{uuid.uuid4().hex}",
-            workers=shard.workers,
+            workers=list(shard.places),
             priority=shard.priority,
             pure=False,
         )
@@ -321,33 +357,53 @@ class _Run:
         self._waiting.append(shard)
 
 
-def _workers_for(shard: _Shard, workers: dict[str, str]) -> list[str]:
+def _machines(address: str) -> frozenset[str]:
+    """The IP addresses of a host of the plan, but for those that every machine has.
+
+    None where its name is known to ssh alone.
+    """
+    place = urllib.parse.urlsplit(address if "://" in address else f"ssh://{address}")
+    try:
+        found = socket.getaddrinfo(place.hostname, None, type=socket.SOCK_STREAM)
+    except (OSError, ValueError):
+        return frozenset()
+    there = {str(one[4][0]) for one in found}
+    return frozenset(one for one in there if not ipaddress.ip_address(one).is_loopback)
+
+
+def _places(shard: _Shard, workers: dict[str, _Worker]) -> dict[str, str | None]:
+    """The workers that may run a shard, and the host of the plan that each is at."""
     if not shard.hosts:
-        return list(workers)
-    return [address for address, name in workers.items() if _host_of(name, shard.hosts)]
+        return dict.fromkeys(workers)
+    return {at: host for at, worker in workers.items() if (host := _host_of(worker, shard.hosts))}
 
 
-def _host_of(worker: str, hosts: Iterable[str]) -> str | None:
-    """The host of the plan that a worker is named like."""
-    fits = [host for host in hosts if worker == host or worker.startswith(f"{host}-")]
-    return max(fits, key=len, default=None)
+def _host_of(worker: _Worker, hosts: list[_Host]) -> str | None:
+    """The host of the plan that a worker is named like, or else runs at."""
+    named = [host.name for host in hosts if host.is_named(worker)]
+    return max(named, key=len, default=None) or next(
+        (host.name for host in hosts if worker.machine in host.machines), None
+    )
 
 
-def _nowhere(shard: _Shard, workers: dict[str, str]) -> str:
+def _nowhere(shard: _Shard, workers: dict[str, _Worker]) -> str:
     if not workers:
         return "the cluster has no workers"
-    names = " nor ".join(shard.hosts)
-    return f"no worker is named like {names}; there are {', '.join(sorted(workers.values()))}"
+    names = " nor ".join(host.name for host in shard.hosts)
+    there = ", ".join(sorted(f"{worker.name} at {worker.machine}" for worker in workers.values()))
+    return f"no worker is named like {names}, nor runs at the address of one; there are {there}"
 
 
-def _task(folder: str, shard: str, hosts: list[str], patience: Time, stop: str) -> _Ended:
+def _task(
+    folder: str, shard: str, places: dict[str, str | None], patience: Time, stop: str
+) -> _Ended:
     """On a worker: the shard."""
     from distributed import Event, get_worker
 
     from ._campaign import Campaign
 
     is_stopped = Event(stop).is_set
-    host = _host_of(str(get_worker().name), hosts)
+    host = places[get_worker().address]
     # A task of a client that died may still run the shard: its result counts.
     start = functools.partial(Campaign.run_shard.start, wait=True)
     try:

@@ -34,7 +34,7 @@ pub use campaign_store::{Fate, GroupSummary, Mark, PlanSummary, Reason, ShardId,
 pub use plan::{LoadedPlan, PlanOptions, PlanProgress, load_plan};
 pub use run::{RunOptions, ShardEnd, ShardEvent};
 pub use run_all::{RunAllEvent, Selection as ShardSelection, Summary};
-pub use shards::{ShardState, ShardTask};
+pub use shards::{ShardHost, ShardState, ShardTask};
 pub use slurm::SlurmOptions;
 pub use status::{Interval, LinkStatus, ShardProgress, Status};
 pub use verify::{Verified, VerifyProgress};

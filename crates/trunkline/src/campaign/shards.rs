@@ -22,6 +22,15 @@ pub enum ShardState {
     Failed,
 }
 
+/// A host where a shard can run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShardHost {
+    /// Its name in the plan.
+    pub name: HostName,
+    /// `[USER@]HOST` or `trunkline://HOST[:PORT]`, as the plan has it.
+    pub address: String,
+}
+
 /// One task for an engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ShardTask {
@@ -38,7 +47,7 @@ pub struct ShardTask {
     /// How many copies run on this link at once.
     pub copies: u16,
     /// The hosts of the plan where it can run; none where an end is on the machine that planned.
-    pub hosts: Vec<HostName>,
+    pub hosts: Vec<ShardHost>,
     /// Names in its manifest.
     pub names: u64,
     /// Bytes of its files.
@@ -83,7 +92,7 @@ impl Campaign {
         let link = self.link(current, plan, row)?;
         let result = ShardRun::of(&self.folder, row)?.result()?;
         let hosts = match (&group.from.host, &group.to.host) {
-            (Some(from), Some(to)) => vec![from.clone(), to.clone()],
+            (Some(from), Some(to)) => [from, to].map(|name| host_of(plan, name)).into(),
             _ => Vec::new(),
         };
         // What a group waits for is what the plan in force says.
@@ -106,5 +115,14 @@ impl Campaign {
                 Some(_) => ShardState::Failed,
             },
         })
+    }
+}
+
+fn host_of(plan: &Plan, name: &HostName) -> ShardHost {
+    let host = plan.hosts().get(name);
+    ShardHost {
+        name: name.clone(),
+        // Plans whose groups name a host that they do not have are refused.
+        address: host.map(|host| host.address.clone()).unwrap_or_default(),
     }
 }
