@@ -106,6 +106,14 @@ impl From<trunkline::Progress<'_>> for Progress {
                     )
                 }
             }
+            Seen::SampleFailed { number, failed } => Progress {
+                number: Some(number as u64),
+                streams: Some(failed.setting.streams.get()),
+                ..Progress::words(
+                    "sample-failed",
+                    format!("{}: {}", setting(&failed.setting), failed.error),
+                )
+            },
             Seen::PartStarted(part) => Progress::words("part-started", part),
             Seen::VisitStarted { visit, left } => Progress {
                 left_seconds: Some(seconds(left)),

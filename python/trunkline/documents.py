@@ -651,6 +651,7 @@ class TuneDocument(Record):
             absent when nothing seems to have.
         untried: What the budget left untried that might carry more: a sentence without a full stop;
             absent when more streams had stopped to bring more.
+        failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
         samples: Everything that was tried, in order.
@@ -682,10 +683,11 @@ class TuneDocument(Record):
     cut_because: str | None
     drift: str | None
     untried: str | None
+    failed: list[FailedSample] | None
     left_behind: str | None
     samples: list[Sample]
-    _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "samples": "Sample"}
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Objective(Record):
@@ -817,6 +819,21 @@ class Cost(Record):
     seconds: float
     bytes: int
     _records = {}
+    _optional = frozenset([])
+
+
+class FailedSample(Record):
+    """A setting that could not be sampled, where that did not end the search.
+
+    Attributes:
+        setting: What was asked for.
+        because: Why there is no sample of it: a sentence without a full stop.
+    """
+
+    __slots__ = ()
+    setting: Setting
+    because: str
+    _records = {"setting": "Setting"}
     _optional = frozenset([])
 
 
@@ -1034,6 +1051,7 @@ class Tune(Record):
             absent when nothing seems to have.
         untried: What the budget left untried that might carry more: a sentence without a full stop;
             absent when more streams had stopped to bring more.
+        failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
         samples: Everything that was tried, in order.
@@ -1058,10 +1076,11 @@ class Tune(Record):
     cut_because: str | None
     drift: str | None
     untried: str | None
+    failed: list[FailedSample] | None
     left_behind: str | None
     samples: list[Sample]
-    _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "samples": "Sample"}
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Run(Record):

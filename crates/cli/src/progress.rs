@@ -5,8 +5,8 @@ mod sweep;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trunkline::Progress;
-use trunkline::measure::Snapshot;
-use trunkline::tune::{Request, Sample};
+use trunkline::measure::{Setting, Snapshot};
+use trunkline::tune::{FailedSample, Request, Sample};
 use trunkline::units::Span;
 use trunkline::{report, simulate};
 
@@ -70,6 +70,7 @@ impl RunProgress {
             Progress::Waiting { why, wait } => self.wait(why, wait),
             Progress::SampleStarted { number, request } => self.sample_started(number, request),
             Progress::SampleDone { sample, .. } => self.sample_done(sample),
+            Progress::SampleFailed { failed, .. } => self.sample_failed(failed),
             Progress::PartStarted(part) => match self.is_drawn() {
                 true => self.label(part),
                 false => tell!("{part}"),
@@ -98,10 +99,19 @@ impl RunProgress {
     }
 
     fn sample_done(&mut self, sample: &Sample) {
-        let (streams, window) = (sample.setting.streams, sample.setting.window);
         let goodput = sample.summary.goodput().mean.human();
+        self.row(&sample.setting, &goodput, &sample.why);
+    }
+
+    fn sample_failed(&mut self, failed: &FailedSample) {
+        self.row(&failed.setting, "-", &failed.error.to_string());
+    }
+
+    /// A line of what was tried.
+    fn row(&self, setting: &Setting, goodput: &str, why: &str) {
+        let (streams, window) = (setting.streams, setting.window);
         let head = format!("{streams:>3} x {window:<7} {goodput:>11}  ");
-        for line in report::render::terminal::beside(&head, &sample.why) {
+        for line in report::render::terminal::beside(&head, why) {
             self.leave(&line);
         }
     }

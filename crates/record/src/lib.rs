@@ -77,6 +77,6 @@ pub use stream::Stream;
 pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_comparison::SweepComparison;
 pub use target::Target;
-pub use tune::{Answer, Doubt, Recommended, Sample, ToolSetting, Tune};
+pub use tune::{Answer, Doubt, FailedSample, Recommended, Sample, ToolSetting, Tune};
 /// Which characters of a document may not reach a terminal.
 pub use wire::copy::steers;

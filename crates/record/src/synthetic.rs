@@ -177,6 +177,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
         samples,
         drift: None,
         untried: None,
+        failed: Vec::new(),
         left_behind: None,
         ended: tune::Ended::Found(answer),
     }

@@ -1,6 +1,6 @@
 //! One search for the operating point.
 
-use observe::{MoverCommand, Moving, StreamCount, TargetInfo, Verdict};
+use observe::{MoverCommand, Moving, Setting, StreamCount, TargetInfo, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use tune::{Advice, Cost, Ended, Objective, Purpose, SysctlLine, Tuning};
@@ -32,12 +32,24 @@ pub struct Tune {
     /// when more streams had stopped to bring more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
+    /// Settings that could not be sampled; absent where all could.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedSample>,
     /// What could not be removed from the far end: a sentence without a full stop; absent where
     /// nothing was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_behind: Option<String>,
     /// Everything that was tried, in order.
     pub samples: Vec<Sample>,
+}
+
+/// A setting that could not be sampled, where that did not end the search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedSample {
+    /// What was asked for.
+    pub setting: Setting,
+    /// Why there is no sample of it: a sentence without a full stop.
+    pub because: String,
 }
 
 /// What a search comes to.
@@ -155,6 +167,7 @@ impl Tune {
             cut_because: cut_because(&tuning.ended),
             drift: tuning.drift.clone(),
             untried: tuning.untried.clone(),
+            failed: tuning.failed.iter().map(FailedSample::from).collect(),
             left_behind: tuning.left_behind.clone(),
             samples: samples(tuning),
         }
@@ -200,6 +213,15 @@ impl From<&tune::Answer> for Answer {
             limit: answer.limit_recommended.clone(),
             limit_default: answer.limit_default.clone(),
             sysctl: answer.host_advice.clone(),
+        }
+    }
+}
+
+impl From<&tune::FailedSample> for FailedSample {
+    fn from(failed: &tune::FailedSample) -> Self {
+        FailedSample {
+            setting: failed.setting.clone(),
+            because: failed.error.to_string(),
         }
     }
 }

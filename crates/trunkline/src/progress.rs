@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use observe::{Snapshot, TargetError, Watch};
 use sweep::{Finished, KeepError, SweepWatch, Visit};
-use tune::{Request, Sample};
+use tune::{FailedSample, Request, Sample};
 use units::Span;
 
 use crate::Cancel;
@@ -39,6 +39,13 @@ pub enum Progress<'a> {
         number: usize,
         /// What it showed.
         sample: &'a Sample,
+    },
+    /// A sample of a search could not be taken, and the search goes on without it.
+    SampleFailed {
+        /// Counts from 1; the next sample has the same number.
+        number: usize,
+        /// Which setting, and why.
+        failed: &'a FailedSample,
     },
     /// A part of an examination begins: a few words, such as "capacity forward".
     PartStarted(&'a str),
@@ -119,6 +126,10 @@ impl tune::SampleObserver for Watcher<'_, '_> {
 
     fn on_sample_done(&mut self, number: usize, sample: &Sample) {
         (self.on_progress)(Progress::SampleDone { number, sample });
+    }
+
+    fn on_sample_failed(&mut self, number: usize, failed: &FailedSample) {
+        (self.on_progress)(Progress::SampleFailed { number, failed });
     }
 }
 

@@ -8,6 +8,8 @@
 //! On a target that can, a rung is a stage of one run: the further streams join those that send
 //! already, so that only they pay for slow start.
 //!
+//! Where a rung cannot be sampled, a number between it and the last one is tried.
+//!
 //! A rung that brings nothing ends the climb where it filled the path by itself, by a queue of its
 //! own or by losses far beyond one stream's. Otherwise it may have been bad luck, or others who
 //! give way only slowly, and one rung more is looked at. Under gentle a rung that leaves the budget
@@ -43,7 +45,11 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
     if has_ended(history, &rungs) {
         return None;
     }
-    let streams = further(history, &rungs).filter(|next| *next > last.streams())?;
+    let wanted = further(history, &rungs).filter(|next| *next > last.streams())?;
+    let streams = match refused(history).filter(|refused| *refused <= wanted) {
+        Some(refused) => halfway(last.streams(), refused)?,
+        None => wanted,
+    };
     let why = match gain(&rungs) {
         None => "to see what more streams bring".to_owned(),
         Some(gain) => further_because(last.streams(), gain),
@@ -106,6 +112,22 @@ fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {
     let wanted = u64::from(last.streams().get()) * step;
     let top = packets::streams_max(history);
     Some(StreamCount::new(wanted).map_or(top, |wanted| wanted.min(top)))
+}
+
+/// The fewest streams of a rung that could not be sampled.
+fn refused(history: &History) -> Option<StreamCount> {
+    let failed = history.failed.iter().map(|failed| &failed.setting);
+    let of_climb = failed.filter(|setting| **setting == history.climbing(setting.streams));
+    of_climb.map(|setting| setting.streams).min()
+}
+
+/// As many times more than `below` as `refused` is more than that; `None` where that is no step.
+fn halfway(below: StreamCount, refused: StreamCount) -> Option<StreamCount> {
+    let (below, refused) = (u64::from(below.get()), u64::from(refused.get()));
+    let between = (below * refused).isqrt();
+    StreamCount::new(between)
+        .ok()
+        .filter(|_| between >= 2 * below)
 }
 
 /// Whether the last of these rungs brought nearly as much as it brought streams.

@@ -13,7 +13,10 @@ use crate::plan::TunePlan;
 use crate::staged::Staged;
 use crate::standing::standings;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::{Answer, Ended, Recommended, Sample, TuneError, Tuning};
+use crate::tuning::{Answer, Ended, FailedSample, Recommended, Sample, TuneError, Tuning};
+
+/// So many failures in a row may be of their settings; one more says that the target is gone.
+const FAILED_MAX: usize = 2;
 
 /// Follows a search, sample after sample.
 pub trait SampleObserver: Watch {
@@ -26,6 +29,11 @@ pub trait SampleObserver: Watch {
     fn on_sample_done(&mut self, number: usize, sample: &Sample) {
         let _ = (number, sample);
     }
+
+    /// A sample could not be taken, and the search goes on without it.
+    fn on_sample_failed(&mut self, number: usize, failed: &FailedSample) {
+        let _ = (number, failed);
+    }
 }
 
 /// Follows nothing.
@@ -35,7 +43,8 @@ impl SampleObserver for () {}
 ///
 /// # Errors
 /// When the first sample fails, or nothing arrives in any. A failure after the first sample is no
-/// error: the best so far is recommended and [`Tuning::ended`] says so. Nor is a cancellation,
+/// error: the search goes on without that setting ([`Tuning::failed`]), and when the next ones
+/// fail too, the best so far is recommended and [`Tuning::ended`] says so. Nor is a cancellation,
 /// after which nothing is recommended.
 pub fn tune(
     target: &mut dyn Target,
@@ -74,6 +83,7 @@ fn sample_until_known(
     history: &mut History,
     observer: &mut dyn SampleObserver,
 ) -> Result<(), TargetError> {
+    let mut failed_last = 0;
     while let Some(request) = strategy.next(history) {
         if observer.is_cancelled() {
             return Err(cancelled());
@@ -85,7 +95,23 @@ fn sample_until_known(
             ..request.plan
         };
         let mut guard = Guard::new(history, observer);
-        let observation = target.observe(&request.setting, &plan, &mut guard)?;
+        let observation = match target.observe(&request.setting, &plan, &mut guard) {
+            Ok(observation) => observation,
+            Err(error)
+                if failed_last == FAILED_MAX || !is_of_its_setting(&error, history, &request) =>
+            {
+                return Err(error);
+            }
+            Err(error) => {
+                let setting = request.setting;
+                let failed = FailedSample { setting, error };
+                observer.on_sample_failed(number, &failed);
+                history.failed.push(failed);
+                failed_last += 1;
+                continue;
+            }
+        };
+        failed_last = 0;
         let sample = Sample {
             summary: observation.summary(),
             setting: request.setting,
@@ -97,6 +123,13 @@ fn sample_until_known(
         history.samples.push(sample);
     }
     Ok(())
+}
+
+/// Whether a failure may be one of this setting alone, as where the far end takes only so many
+/// streams, or none over UDP: others were sampled, and this one was not.
+fn is_of_its_setting(error: &TargetError, history: &History, request: &Request) -> bool {
+    let is_new = history.of(&request.setting).is_none();
+    error.fault == Fault::Run && is_new && !history.samples.is_empty()
 }
 
 /// Only a strategy that compares stages of one run may have streams that go on.
@@ -136,6 +169,7 @@ fn conclude(
         untried: climb::untried(&history),
         left_behind: target.left_behind(),
         cost: history.cost(),
+        failed: history.failed,
         samples: history.samples,
         ended,
     })

@@ -8,7 +8,7 @@ use crate::controls;
 use crate::explain;
 use crate::over_udp;
 use crate::plan::{Budget, TunePlan};
-use crate::tuning::{Cost, Purpose, Sample};
+use crate::tuning::{Cost, FailedSample, Purpose, Sample};
 use crate::windows;
 
 /// Retransmitted share from which on several streams are taken to overflow a queue together.
@@ -41,6 +41,8 @@ pub struct History {
     pub target: TargetInfo,
     /// What was sampled, in order.
     pub samples: Vec<Sample>,
+    /// What could not be.
+    pub failed: Vec<FailedSample>,
 }
 
 impl Sample {
@@ -74,7 +76,13 @@ impl History {
             plan,
             target,
             samples: Vec::new(),
+            failed: Vec::new(),
         }
+    }
+
+    /// Whether this setting could not be sampled.
+    pub fn has_failed(&self, setting: &Setting) -> bool {
+        self.failed.iter().any(|failed| failed.setting == *setting)
     }
 
     /// The plan's setting with these streams and this window.

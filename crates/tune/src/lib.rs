@@ -45,7 +45,9 @@ pub use history::History;
 pub use plan::{Axis, Budget, Controls, Objective, Remembered, TunePlan};
 pub use staged::Staged;
 pub use strategy::{Choice, Request, Strategy};
-pub use tuning::{Answer, Cost, Ended, Purpose, Recommended, Sample, Standing, TuneError, Tuning};
+pub use tuning::{
+    Answer, Cost, Ended, FailedSample, Purpose, Recommended, Sample, Standing, TuneError, Tuning,
+};
 
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;

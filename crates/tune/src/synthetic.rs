@@ -23,6 +23,8 @@ pub struct Synthetic {
     pub noise: Pcg32,
     /// Samples after which the target fails, and how.
     pub fails_after: Option<(usize, Fault)>,
+    /// Settings that it refuses.
+    pub refuses: fn(&Setting) -> bool,
     /// Samples after which the path is another one.
     pub changes_after: Option<(usize, Path)>,
     /// Samples taken so far.
@@ -36,6 +38,7 @@ impl Synthetic {
             path,
             noise: Pcg32::seed_from_u64(seed),
             fails_after: None,
+            refuses: |_| false,
             changes_after: None,
             taken: 0,
         }
@@ -77,6 +80,15 @@ impl Synthetic {
     }
 }
 
+fn failure(fault: Fault, what: &str) -> TargetError {
+    TargetError {
+        fault,
+        what: what.to_owned(),
+        hint: None,
+        source: None,
+    }
+}
+
 impl Target for Synthetic {
     fn describe(&self) -> TargetInfo {
         TargetInfo {
@@ -96,12 +108,10 @@ impl Target for Synthetic {
     ) -> Result<Observation, TargetError> {
         self.taken += 1;
         if let Some((_, fault)) = self.fails_after.filter(|(after, _)| self.taken > *after) {
-            return Err(TargetError {
-                fault,
-                what: "gone".to_owned(),
-                hint: None,
-                source: None,
-            });
+            return Err(failure(fault, "gone"));
+        }
+        if (self.refuses)(setting) {
+            return Err(failure(Fault::Run, "refused"));
         }
         if let Some((_, path)) = self.changes_after.filter(|(after, _)| self.taken > *after) {
             self.path = path;

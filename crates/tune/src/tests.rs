@@ -383,6 +383,22 @@ fn a_target_that_fails_later_leaves_the_best_so_far() {
     assert!(matches!(tuning.ended, Ended::Cut(_, error) if error.fault == Fault::Run));
 }
 
+#[test]
+fn settings_that_the_far_end_refuses_end_no_search() {
+    let mut target = Synthetic::new(slac_cern(), 1);
+    target.refuses = |setting| setting.streams.get() > 16 || setting.congestion.is_some();
+    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+    let failed = tuning.failed.iter().map(|one| &one.setting);
+    let failed: Vec<_> = failed
+        .map(|one| (one.streams.get(), one.congestion.as_deref()))
+        .collect();
+    assert_eq!(failed, [(1, Some("bbr")), (32, None)], "{}", table(&tuning));
+    assert!(matches!(tuning.ended, Ended::Found(_)));
+    let answer = tuning.answer().unwrap();
+    let streams = answer.recommended.setting.streams.get();
+    assert_eq!(streams, 11, "{}", table(&tuning));
+}
+
 /// Has had enough after some samples.
 struct Impatient {
     samples: usize,

@@ -48,6 +48,15 @@ pub struct Sample {
     pub summary: Summary,
 }
 
+/// A setting that could not be sampled.
+#[derive(Debug)]
+pub struct FailedSample {
+    /// What was asked for.
+    pub setting: Setting,
+    /// Why there is no sample of it.
+    pub error: TargetError,
+}
+
 /// Whether a sample counts where one is recommended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
@@ -148,6 +157,8 @@ pub struct Tuning {
     /// What the budget left untried that might carry more, as a sentence for people without a full
     /// stop.
     pub untried: Option<String>,
+    /// Settings that could not be sampled, where that did not end the search.
+    pub failed: Vec<FailedSample>,
     /// What could not be removed from the far end, as a sentence for people without a full stop.
     pub left_behind: Option<String>,
     /// How the search ended, and what it found.

@@ -2,7 +2,8 @@
 
 use record::StreamCount;
 use record::{
-    Answer, End, Interval, Kind, Purpose, Recommended, Sample, Sysctl, Transport, Tune, Window,
+    Answer, End, FailedSample, Interval, Kind, Purpose, Recommended, Sample, Sysctl, Transport,
+    Tune, Window,
 };
 use units::Rate;
 
@@ -96,6 +97,7 @@ pub fn tune(tune: &Tune) -> Vec<String> {
     sentences.extend(alternative(tune));
     sentences.extend(tune.drift.as_deref().map(drifted));
     sentences.extend(tune.untried.as_deref().map(left_untried));
+    sentences.extend(tune.failed.iter().map(failed));
     sentences.extend(tune.left_behind.as_deref().map(sentence));
     let cut = tune
         .cut_because
@@ -224,6 +226,11 @@ fn drifted(what: &str) -> String {
 
 fn left_untried(what: &str) -> String {
     format!("{} `--budget` gives it more.", sentence(what))
+}
+
+fn failed(failed: &FailedSample) -> String {
+    let (what, why) = (setting(&failed.setting), sentence(&failed.because));
+    format!("Not sampled: {what}. {why}")
 }
 
 /// What limits one default stream, where that is not the recommendation itself.

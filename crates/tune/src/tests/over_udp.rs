@@ -11,6 +11,20 @@ struct Live {
     takes_udp: bool,
 }
 
+#[test]
+fn udp_that_is_dropped_on_the_way_ends_no_search() {
+    let mut path = Synthetic::new(lossy(), 1);
+    path.refuses = |setting| setting.transport == Transport::Udp;
+    let mut target = Live {
+        path,
+        may_use: &["cubic"],
+        takes_udp: true,
+    };
+    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+    assert_eq!(tuning.failed.len(), 1, "{}", table(&tuning));
+    assert!(matches!(tuning.ended, Ended::Found(_)));
+}
+
 impl observe::Target for Live {
     fn describe(&self) -> TargetInfo {
         TargetInfo {
