@@ -155,7 +155,7 @@ fn congestion_name(name: Field<&str>) -> Result<String, PathError> {
 }
 
 /// Congestion controls of Linux and of the simulator with long enough names to be misspelt.
-const CONGESTION: [&str; 15] = [
+const CONGESTION: [&str; 17] = [
     "cubic",
     "reno",
     "newreno",
@@ -168,6 +168,8 @@ const CONGESTION: [&str; 15] = [
     "dctcp",
     "tahoe",
     "ledbat",
+    "path-model",
+    "rbudp",
     "netblt",
     "ensemble",
     "htcp",

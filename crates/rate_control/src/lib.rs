@@ -5,8 +5,9 @@
 //! It follows BBR as published: version 1 (Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR:
 //! Congestion-Based Congestion Control", ACM Queue 14(5), 2016) for the model, and version 2
 //! (draft-cardwell-iccrg-bbr-congestion-control-02) for bounds by loss and for rare probes. One
-//! thing differs: a loss is a signal only in a round that lost more than [`LOSS_MAX`], because
-//! long paths lose packets that no queue dropped.
+//! thing differs: a loss is a signal only in a round that lost more than [`LOSS_MAX`], or more than
+//! chance explains at the share that earlier rounds lost, because long paths lose packets that no
+//! queue dropped.
 //!
 //! Left out: ECN (no path of ours marks), and the version 2 coupling of probes to a Reno flow's
 //! saw tooth on paths with less than a few dozen packets.

@@ -10,6 +10,9 @@ use crate::filters::{Maximum, Minimum};
 pub const LOSS_MAX: f64 = 0.02;
 /// Lost packets of a round below which chance decides ("BBRStartupFullLossCnt" and the like).
 const LOSSES_MIN: u64 = 8;
+/// Rounds over which the losses by chance are averaged, and after how many they are known.
+const CHANCE_ROUNDS: f64 = 64.0;
+const CHANCE_ROUNDS_MIN: f64 = 16.0;
 
 /// Pacing and window while the rate still grows: the pacing doubles the rate each round (version 2,
 /// section 2.5).
@@ -91,6 +94,34 @@ struct Aggregation {
     extra: Maximum<10>,
 }
 
+/// The share of packets that the path loses by chance, as a mean over rounds.
+#[derive(Debug, Clone, Copy, Default)]
+struct ChanceLoss {
+    rounds: f64,
+    share: f64,
+}
+
+impl ChanceLoss {
+    /// A round is over. What is lost to full queues is a small part, and no round counts for more
+    /// than [`LOSS_MAX`].
+    fn add(&mut self, round: &Round) {
+        let all = (round.delivered + round.lost).as_f64();
+        if all <= 0.0 {
+            return;
+        }
+        self.rounds = (self.rounds + 1.0).min(CHANCE_ROUNDS);
+        let share = (round.lost.as_f64() / all).min(LOSS_MAX);
+        self.share += (share - self.share) / self.rounds;
+    }
+
+    /// The most of so many packets whose loss chance explains, once that is known: three standard
+    /// deviations of a Poisson distribution above its mean, and two packets.
+    fn most_of(&self, packets: f64) -> Option<f64> {
+        let mean = self.share * packets;
+        (self.rounds >= CHANCE_ROUNDS_MIN).then(|| mean + 3.0 * mean.sqrt() + 2.0)
+    }
+}
+
 /// The model of one path.
 #[derive(Debug, Clone)]
 pub struct PathModel {
@@ -99,6 +130,7 @@ pub struct PathModel {
     /// Bits per second, of the present and the last cycle of probing.
     bandwidth: Maximum<2>,
     round_trip: Minimum,
+    chance_loss: ChanceLoss,
     phase: Phase,
     round: Round,
     aggregation: Aggregation,
@@ -122,6 +154,7 @@ impl PathModel {
             segment,
             bandwidth: Maximum::new(),
             round_trip: Minimum::new(now),
+            chance_loss: ChanceLoss::default(),
             phase: Phase::Startup {
                 full: 0.0,
                 rounds: 0,
@@ -281,6 +314,7 @@ impl PathModel {
         self.round.rate = self.round.rate.max(rate);
         let is_round_start = sample.prior_delivered >= self.round.ends_at;
         if is_round_start {
+            self.chance_loss.add(&self.round);
             self.round = Round {
                 ends_at: self.delivery.delivered(),
                 count: self.round.count + 1,
@@ -304,11 +338,21 @@ impl PathModel {
         one.extra.add(extra.clamp(0.0, most.as_f64()));
     }
 
-    /// Whether more of this round is lost than [`LOSS_MAX`].
+    /// Whether more of this round is lost than [`LOSS_MAX`], or than chance explains.
     fn is_lossy(&self) -> bool {
         let lost = self.round.lost;
         let all = (self.round.delivered + lost).max(self.bytes(1.0));
-        lost >= self.segment.times(LOSSES_MIN) && lost.as_f64() > LOSS_MAX * all.as_f64()
+        let too_much =
+            lost >= self.segment.times(LOSSES_MIN) && lost.as_f64() > LOSS_MAX * all.as_f64();
+        too_much || self.is_beyond_chance(lost, all)
+    }
+
+    /// The start loses more when it meets a full queue, before chance is known.
+    fn is_beyond_chance(&self, lost: Bytes, all: Bytes) -> bool {
+        let packets = |bytes: Bytes| bytes.as_f64() / self.segment.as_f64();
+        let most = self.chance_loss.most_of(packets(all));
+        let starts = matches!(self.phase, Phase::Startup { .. } | Phase::Drain);
+        !starts && most.is_some_and(|most| packets(lost) > most)
     }
 
     fn on_too_much_loss(&mut self) {

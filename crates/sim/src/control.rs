@@ -9,8 +9,11 @@ mod highspeed;
 mod hystart;
 mod ledbat;
 mod netblt;
+mod path_model;
+mod rbudp;
 mod round;
 mod scalable;
+mod udt;
 mod vegas;
 
 use units::{Bytes, Rate, Span, Time};
@@ -27,7 +30,10 @@ use fast::Fast;
 use highspeed::HighSpeed;
 use ledbat::LedbatPlusPlus;
 use netblt::Netblt;
+use path_model::PathModel;
+use rbudp::Rbudp;
 use scalable::Scalable;
+use udt::Udt;
 use vegas::Vegas;
 
 /// No window is smaller after a loss (RFC 5681 section 3.1).
@@ -132,6 +138,9 @@ pub(crate) enum Control {
     Fast(Box<Fast>),
     LedbatPlusPlus(Box<LedbatPlusPlus>),
     Bbr(Box<Bbr>),
+    PathModel(Box<PathModel>),
+    Udt(Box<Udt>),
+    Rbudp(Rbudp),
     Netblt(Box<Netblt>),
     Ensemble(Box<Ensemble>),
 }
@@ -149,6 +158,9 @@ impl Control {
             Variant::Fast => Control::Fast(Box::new(Fast::new())),
             Variant::LedbatPlusPlus => Control::LedbatPlusPlus(Box::new(LedbatPlusPlus::new())),
             Variant::Bbr => Control::Bbr(Box::new(Bbr::new(facts))),
+            Variant::PathModel => Control::PathModel(Box::new(PathModel::new(facts))),
+            Variant::Udt => Control::Udt(Box::new(Udt::new(facts))),
+            Variant::Rbudp => Control::Rbudp(Rbudp::new(facts)),
             Variant::Netblt => Control::Netblt(Box::new(Netblt::new(facts))),
             Variant::Ensemble => {
                 Control::Ensemble(Box::new(Common::new(facts.initial_window).ensemble))
@@ -160,6 +172,9 @@ impl Control {
     pub(crate) fn on_connected(&mut self, window: &mut Window, round_trip: Span, now: Time) {
         match self {
             Control::Bbr(bbr) => bbr.on_connected(window, round_trip, now),
+            Control::PathModel(model) => model.on_connected(window, now),
+            Control::Udt(udt) => udt.on_connected(window, now),
+            Control::Rbudp(_) => Rbudp::open(window),
             Control::Netblt(_) => Netblt::open(window),
             Control::Ensemble(ensemble) => {
                 ensemble.join();
@@ -173,16 +188,20 @@ impl Control {
     /// else is outstanding.
     #[inline]
     pub(crate) fn on_sent(&mut self, number: u32, una: u32, first: bool, now: Time) {
-        if let Control::Bbr(bbr) = self {
-            bbr.on_sent(number, una, first, now);
+        match self {
+            Control::Bbr(bbr) => bbr.on_sent(number, una, first, now),
+            Control::PathModel(model) => model.on_sent(number, una, now),
+            _ => {}
         }
     }
 
     /// Segments are acknowledged, in order or not; some of them perhaps were before.
     #[inline]
     pub(crate) fn on_delivered(&mut self, numbers: impl Iterator<Item = u32>, now: Time) {
-        if let Control::Bbr(bbr) = self {
-            numbers.for_each(|number| bbr.on_delivered(number, now));
+        match self {
+            Control::Bbr(bbr) => numbers.for_each(|number| bbr.on_delivered(number, now)),
+            Control::PathModel(model) => numbers.for_each(|number| model.on_delivered(number, now)),
+            _ => {}
         }
     }
 
@@ -198,6 +217,9 @@ impl Control {
             Control::Fast(fast) => fast.on_ack(window, acked),
             Control::LedbatPlusPlus(ledbat) => ledbat.on_ack(window, acked),
             Control::Bbr(bbr) => bbr.on_ack(window, acked),
+            Control::PathModel(model) => model.on_ack(window, acked),
+            Control::Udt(udt) => udt.on_ack(window, acked),
+            Control::Rbudp(_) => {}
             Control::Netblt(netblt) => netblt.on_ack(window, acked),
             Control::Ensemble(ensemble) => ensemble.on_ack(window, acked),
         }
@@ -214,7 +236,8 @@ impl Control {
             Control::Fast(fast) => fast.on_congestion(window),
             Control::LedbatPlusPlus(ledbat) => ledbat.on_congestion(window),
             Control::Bbr(bbr) => bbr.on_congestion(window),
-            Control::Netblt(_) => {}
+            Control::Udt(udt) => udt.on_congestion(),
+            Control::PathModel(_) | Control::Rbudp(_) | Control::Netblt(_) => {}
             Control::Ensemble(ensemble) => ensemble.on_congestion(window, now),
         }
     }
@@ -223,7 +246,7 @@ impl Control {
     pub(crate) fn on_timeout(&mut self, window: &mut Window, now: Time) {
         match self {
             Control::Bbr(bbr) => bbr.on_timeout(window),
-            Control::Netblt(_) => {}
+            Control::PathModel(_) | Control::Udt(_) | Control::Rbudp(_) | Control::Netblt(_) => {}
             Control::Cubic(cubic) => cubic.on_timeout(window, now),
             Control::Ensemble(ensemble) => ensemble.on_timeout(window, now),
             _ => {
@@ -238,6 +261,9 @@ impl Control {
     pub(crate) fn pacing(&self) -> Option<Rate> {
         match self {
             Control::Bbr(bbr) => bbr.pacing(),
+            Control::PathModel(model) => Some(model.pacing()),
+            Control::Udt(udt) => Some(udt.pacing()),
+            Control::Rbudp(rbudp) => Some(rbudp.pacing()),
             Control::Netblt(netblt) => Some(netblt.pacing()),
             _ => None,
         }

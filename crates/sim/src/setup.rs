@@ -144,7 +144,7 @@ pub(crate) fn cross_variant(path: &PathSpec, cross: &Cross) -> Option<Variant> {
         .as_deref()
         .unwrap_or(&path.hosts.congestion);
     let variant = Variant::of_path(name)?;
-    let alone = [Variant::Ensemble, Variant::Netblt].contains(&variant);
+    let alone = [Variant::Ensemble, Variant::Netblt, Variant::Rbudp].contains(&variant);
     (!alone).then_some(variant)
 }
 

@@ -40,6 +40,12 @@ pub enum Variant {
     LedbatPlusPlus,
     /// Version 1 (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
+    /// What sends over UDP: the rate at which the path delivers (`rate_control::PathModel`).
+    PathModel,
+    /// UDT's own control: steps by what the link has left (Gu, Grossman 2007).
+    Udt,
+    /// A fixed rate, whatever is lost (after RBUDP: He, Leigh, Yu, DeFanti 2002).
+    Rbudp,
     /// A fixed rate, in blocks that are repaired by selective retransmission (after NETBLT, RFC
     /// 998).
     Netblt,
@@ -58,7 +64,7 @@ pub struct VariantError {
 
 impl Variant {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Variant; 14] = [
+    pub const ALL: [Variant; 17] = [
         Variant::Tahoe,
         Variant::Reno,
         Variant::NewReno,
@@ -71,6 +77,9 @@ impl Variant {
         Variant::Fast,
         Variant::LedbatPlusPlus,
         Variant::Bbr,
+        Variant::PathModel,
+        Variant::Udt,
+        Variant::Rbudp,
         Variant::Netblt,
         Variant::Ensemble,
     ];
@@ -100,6 +109,9 @@ impl Variant {
             Variant::Fast => "fast",
             Variant::LedbatPlusPlus => "ledbat++",
             Variant::Bbr => "bbr",
+            Variant::PathModel => "path-model",
+            Variant::Udt => "udt",
+            Variant::Rbudp => "rbudp",
             Variant::Netblt => "netblt",
             Variant::Ensemble => "ensemble",
         }

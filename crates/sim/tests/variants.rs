@@ -58,8 +58,10 @@ fn expectation(variant: Variant) -> (f64, f64) {
         // ten seconds 200 ms are given to the measurement of the delay; the pace is a hundredth
         // slower.
         Variant::Bbr => (0.95, 10.0),
+        Variant::PathModel => (0.93, 25.0),
+        Variant::Udt => (0.9, 60.0),
         // As fast as the link, and no faster.
-        Variant::Netblt => (0.98, 3.0),
+        Variant::Rbudp | Variant::Netblt => (0.98, 3.0),
     }
 }
 
@@ -232,6 +234,21 @@ fn two_bbr_streams_share_evenly_in_a_deep_queue_and_hold_one_more_pipe() {
     // Windows of twice the pipe (section 4.2.3): a second pipe stands in the queue.
     let queue = result.queue.mean_packets;
     assert!((50.0..90.0).contains(&queue), "{queue}");
+}
+
+/// A queue of a quarter of what the path holds, where version 1 of BBR leaves others next to
+/// nothing.
+#[test]
+fn the_path_model_leaves_a_cubic_stream_its_part_of_a_short_queue() {
+    let cross = "[[cross]]\nstreams = 1\nwindow = \"8MiB\"\ncongestion = \"cubic\"\n";
+    let share_of = |variant| {
+        let mut scenario = scenario(variant, QUEUE / 4, cross);
+        scenario.duration = Span::from_secs(120);
+        share(&run(&scenario).unwrap())
+    };
+    let (ours, bbr) = (share_of(Variant::PathModel), share_of(Variant::Bbr));
+    assert!((0.3..0.65).contains(&ours), "{ours}");
+    assert!(bbr > ours + 0.1, "{bbr} and {ours}");
 }
 
 #[test]

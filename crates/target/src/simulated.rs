@@ -25,6 +25,9 @@ use stage::Stage;
 
 /// IP and TCP headers without options: what `TCP_MAXSEG` leaves of a packet.
 const HEADERS: u16 = 40;
+/// IP and UDP (28 bytes), QUIC's short header with a connection's identity of 8 and a number of 2
+/// bytes (RFC 9000, section 17.3.1), a STREAM frame's head (section 19.8) and the tag of AES-GCM.
+const HEADERS_UDP: Bytes = Bytes::new(28 + 11 + 11 + 16);
 
 /// A target that is calculated. Each run has a seed of its own, which follows from the target's.
 #[derive(Debug)]
@@ -49,9 +52,10 @@ impl SimulatedPath {
 
     /// The setting with what the path says where the setting leaves it open.
     fn complete(&self, setting: &Setting) -> Setting {
-        let congestion = setting.congestion.clone();
+        let own = || self.path.hosts.congestion.clone();
+        let is_tcp = setting.transport == Transport::Tcp;
         Setting {
-            congestion: congestion.or_else(|| Some(self.path.hosts.congestion.clone())),
+            congestion: setting.congestion.clone().or(is_tcp.then(own)),
             ..setting.clone()
         }
     }
@@ -95,14 +99,11 @@ impl SimulatedPath {
     }
 
     fn unbounded(&self, setting: &Setting) -> Result<Scenario, TargetError> {
-        if setting.transport == Transport::Udp {
-            return Err(refusal(
-                "a simulated path carries TCP alone".to_owned(),
-                self.emulate("takes streams over UDP, too"),
-            ));
-        }
         let path = self.path_for(setting)?;
-        let mut scenario = Scenario::of(path, variant(setting)?);
+        let mut scenario = match setting.transport {
+            Transport::Tcp => Scenario::of(path, variant(setting)?),
+            Transport::Udp => over_udp(path),
+        };
         scenario.streams = setting.streams.get().into();
         scenario.pacing = setting.pacing;
         Ok(scenario)
@@ -202,9 +203,19 @@ fn congestion_controls(own: &str) -> Vec<String> {
         .collect()
 }
 
+/// Streams over UDP on this path.
+fn over_udp(path: PathSpec) -> Scenario {
+    let mut scenario = Scenario::of(path, Variant::PathModel);
+    scenario.tcp.header = HEADERS_UDP;
+    scenario
+}
+
 fn buffers_of(setting: &Setting, scenario: &Scenario) -> StreamBuffers {
     let segment = Bytes::new(scenario.path.hosts.mtu.into()) - scenario.tcp.header;
-    StreamBuffers::of(setting, &scenario.path.hosts, segment)
+    match setting.transport {
+        Transport::Tcp => StreamBuffers::of(setting, &scenario.path.hosts, segment),
+        Transport::Udp => StreamBuffers::over_udp(),
+    }
 }
 
 /// By the kernel's name or the simulator's own.

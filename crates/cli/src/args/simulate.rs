@@ -37,8 +37,8 @@ pub(crate) struct Simulate {
     pub window: List<Window>,
 
     /// How the streams find their rate, one or several: tahoe, reno, newreno, sack, fack, vegas,
-    /// cubic, highspeed, scalable, fast, ledbat++, bbr, netblt, ensemble [default: what the path's
-    /// hosts use; the kernel's `reno` is `sack`]
+    /// cubic, highspeed, scalable, fast, ledbat++, bbr, path-model, udt, rbudp, netblt, ensemble
+    /// [default: what the path's hosts use; the kernel's `reno` is `sack`]
     #[arg(long, value_name = "NAMES", value_parser = variants)]
     pub variant: Option<List<Variant>>,
 

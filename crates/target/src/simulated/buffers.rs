@@ -40,6 +40,8 @@ const RECEIVE_MIN: Bytes = Bytes::new(2_304);
 /// Where automatic buffers begin: room for twice ten segments (`tcp_sndbuf_expand`), `tcp_rmem[1]`.
 const SEND_SEGMENTS_FIRST: u64 = 20;
 const RECEIVE_FIRST: Bytes = Bytes::from_kib(128);
+/// `quic_net::WINDOW_MOST`.
+const WINDOW_UDP: Bytes = Bytes::from_mib(256);
 
 /// The buffers of one stream, and what they let it keep outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +77,16 @@ impl StreamBuffers {
             granted,
             receive_window: Bytes::new(receive_window).max(segment),
             send_room: Bytes::new(send_max.times(SEND_PERCENT).get() / 100).max(segment),
+        }
+    }
+
+    /// A stream over UDP: what QUIC's receiver takes ahead at the most. The kernel's buffers hold
+    /// nothing back.
+    pub fn over_udp() -> Self {
+        StreamBuffers {
+            granted: buffers(None, WINDOW_UDP, WINDOW_UDP),
+            receive_window: WINDOW_UDP,
+            send_room: WINDOW_UDP,
         }
     }
 

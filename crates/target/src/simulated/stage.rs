@@ -2,7 +2,7 @@
 
 use observe::{
     Amount, Fault, Observation, Peer, Probe, ProbeMethod, ProbeSeries, Progress, RoundTrips,
-    SamplePlan, Snapshot, TargetError, Watch,
+    SamplePlan, Snapshot, TargetError, Transport, UDP_CONTROL, Watch,
 };
 use sim::StreamState;
 use units::{Bytes, Rate, Span, Time};
@@ -215,8 +215,11 @@ impl<'a> Stage<'a> {
             elapsed: run.simulation.now().since(run.schedule.begin),
             streams: streams.collect(),
             round_trips,
-            congestion_used: run.setting.congestion.clone(),
-            takes_udp: false,
+            congestion_used: match run.setting.transport {
+                Transport::Tcp => run.setting.congestion.clone(),
+                Transport::Udp => Some(UDP_CONTROL.to_owned()),
+            },
+            takes_udp: true,
             cpu_near: None,
             cpu_far_percent: None,
         }

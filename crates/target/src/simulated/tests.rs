@@ -103,6 +103,26 @@ fn loss_limits_a_lossy_path_and_the_link_a_clean_one() {
 }
 
 #[test]
+fn a_stream_over_udp_keeps_its_rate_under_losses() {
+    let mut target = made(
+        "[forward]\nrate = \"100Mbit/s\"\ndelay = \"50ms\"\n\
+         queue = { kind = \"drop-tail\", limit = \"1.25MB\" }\n\
+         loss = { kind = \"random\", rate = 0.01 }",
+    );
+    let over = |transport| Setting {
+        transport,
+        ..default_stream()
+    };
+    let udp = target.observe(&over(Transport::Udp), &lasting(10), &mut ());
+    let tcp = target.observe(&over(Transport::Tcp), &lasting(10), &mut ());
+    let (udp, tcp) = (udp.unwrap(), tcp.unwrap());
+    // 1434 of 1500 bytes, 1 % of them lost, and less until the path is full.
+    assert!((75.0..94.7).contains(&mbit(&udp)), "{}", mbit(&udp));
+    assert!(mbit(&tcp) < 10.0, "{}", mbit(&tcp));
+    assert_eq!(udp.congestion_used.as_deref(), Some("path-model"));
+}
+
+#[test]
 fn round_trips_are_those_of_the_path_and_its_queue() {
     let observation = seen(
         "slac-caltech",
