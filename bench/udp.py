@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Copies over UDP beside copies over TCP: on a path that loses packets, on the loopback device, and
-what either takes from a CUBIC flow beside it.
+what either takes from a CUBIC flow beside it, and what a code against losses could save at the end
+of a copy.
 
-    make release && bench/udp.py [lossy] [loopback] [harm] [--runs N]
+    make build && bench/udp.py [lossy] [loopback] [harm] [tail] [--runs N]
 
 Prints Markdown for bench/results. Emulated paths need root or user namespaces.
 """
@@ -134,15 +135,17 @@ def loopback(bench):
 
 
 def harm(bench):
-    beside = {
-        "nothing": "true",
-        "one CUBIC flow": shlex.join(bench.copy(bench.file(1000), "far", ["-P", "1", "-C", "cubic"])),
-        "a copy over UDP": shlex.join(bench.copy(bench.file(1000), "far", ["--transport", "udp"])),
-    }
-    measure = f"{TRUNKLINE} measure far:{PORT} -P 1 -C cubic -t 25 --no-history --json"
+    streams = {"one CUBIC flow": ["-P", "1", "-C", "cubic"],
+               "16 CUBIC flows": ["-P", "16", "-C", "cubic"],
+               "one bbr flow": ["-P", "1", "-C", "bbr"],
+               "4 bbr flows": ["-P", "4", "-C", "bbr"],
+               "a copy over UDP": ["--transport", "udp"]}
+    copies = {name: shlex.join(bench.copy(bench.file(1000), "far", words)) for name, words in streams.items()}
+    beside = {"nothing": "true", **copies}
+    measure = f"{TRUNKLINE} measure far:{PORT} -P 1 -C cubic -t 20 --no-history --json"
     print("## What is left to one CUBIC flow on 100 Mbit/s, 40 ms\n")
     print("| queue | beside | Mbit/s of the flow | harm |\n|---|---|---|---|")
-    for queue in ["125KB", "500KB", "2MB"]:
+    for queue in ["25KB", "125KB", "500KB", "2MB"]:
         path = bench.path(SHARED % queue)
         rates = {name: [] for name in beside}
         for _ in range(bench.runs):
@@ -151,8 +154,27 @@ def harm(bench):
                 rates[name].append(document_of(bench.emulated(path, ["bash", "-c", script])))
         alone = statistics.median(rates["nothing"])
         for name, values in rates.items():
-            print(f"| {queue} | {name} | {spread(values)} | {1 - statistics.median(values) / alone:.2f} |")
-    print(f"\n25 s each, {bench.runs} runs; harm: the share of its rate alone that it loses.\n")
+            print(f"| {queue} | {name} | {spread(values)} | {1 - statistics.median(values) / alone:.2f} |", flush=True)
+    print(f"\n20 s each, {bench.runs} runs; harm: the share of its rate alone that it loses.\n")
+
+
+def tail(bench):
+    """The rest of a copy after its last new byte was sent: what losses add to it is all that
+    forward error correction could take away there."""
+    clean = LOSSY.replace('loss  = { kind = "random", rate = 0.01 }', "")
+    print("## What losses add to the end of a copy over UDP: 300 Mbit/s, 100 ms\n")
+    print("| file MB | without losses, s | with 1 % lost, s | more than the bytes sent twice explain |\n|---|---|---|---|")
+    for megabytes in [1, 10, 100]:
+        seconds = {text: [] for text in (clean, LOSSY)}
+        for _ in range(5 * bench.runs):
+            for text, values in seconds.items():
+                words = ["--transport", "udp"]
+                copied = document(bench.emulated(bench.path(text), bench.copy(bench.file(megabytes), "far", words)))
+                values.append(copied["elapsed_seconds"])
+        before, after = (statistics.median(values) for values in seconds.values())
+        more = after - before - 0.01 * megabytes * 8 / 300
+        print(f"| {megabytes} | {spread(seconds[clean])} | {spread(seconds[LOSSY])} | {more:.3f} s |", flush=True)
+    print(f"\nWhole copies, {5 * bench.runs} of each, alternating.\n")
 
 
 def document_of(text):
@@ -164,7 +186,7 @@ def main():
     parser.add_argument("parts", nargs="*", default=[])
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
-    parts = {"lossy": lossy, "loopback": loopback, "harm": harm}
+    parts = {"lossy": lossy, "loopback": loopback, "harm": harm, "tail": tail}
     print(heading("Copies over UDP"))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder, arguments.runs)

@@ -76,7 +76,7 @@ pub enum SessionError {
         bound: usize,
     },
     /// Other tests over UDP hold what all may have in memory.
-    #[error("tests over UDP hold the memory that all of them may have: too many run at once")]
+    #[error("tests over UDP hold all memory that they, or those of one address, may have")]
     NoUdpMemory,
     /// The owner allows less than was asked for.
     #[error(transparent)]

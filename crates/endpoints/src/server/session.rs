@@ -209,7 +209,7 @@ impl<'a> Session<'a> {
             return Ok(None);
         }
         let shared: &'a Shared<'a> = self.shared;
-        let reserved = shared.udp_memory.reserve();
+        let reserved = shared.udp_memory.reserve(self.peer.ip());
         if reserved.is_none() {
             self.machine.refuse(ErrorCode::STREAM_ACCEPT);
             return Err(SessionError::NoUdpMemory);

@@ -14,6 +14,7 @@
 //!   better than a count of n.
 //! * Where something else holds the rate (sockets' buffers, a program, a full link), the scatter
 //!   within the run counts, and what losses would cost that the run did not happen to see.
+//! * Over UDP losses cut no window: the scatter within the run counts.
 //! * Where the sender does not tell, a rate that is flat is believed, any other only after 200
 //!   round trips.
 //!
@@ -30,7 +31,7 @@ use super::losses::Cuts;
 use super::series::Series;
 use super::tcp_window::{congestion_window_full, tcp_summary};
 use super::{Steadiness, SteadyWindow, TcpSummary};
-use crate::{SamplePlan, Stream};
+use crate::{SamplePlan, Stream, UDP_CONTROL};
 
 /// Cuts of the average stream that end slow start and what it leaves behind: a window far beyond or
 /// below its usual size.
@@ -158,6 +159,7 @@ pub(super) fn judge(
     };
     let told = match Cuts::of(streams) {
         None => run.untold(),
+        Some(_) if congestion == Some(UDP_CONTROL) => run.without_cuts(),
         Some(cuts) if run.is_held() => run.held(&cuts),
         Some(cuts) => run.by_cycles(&cuts),
     }?;
@@ -259,6 +261,11 @@ impl Run<'_> {
                 takes: Some(long.max(Span::from_secs(30)).times(2)),
             }),
         }
+    }
+
+    fn without_cuts(&self) -> Result<LongRun, Unsettled> {
+        let (from, half_width) = (self.window.from, self.within()?);
+        Ok(LongRun { from, half_width })
     }
 
     /// By the scatter alone, where the rate is flat; half a round trip at either end of the window

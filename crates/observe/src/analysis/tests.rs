@@ -273,3 +273,29 @@ fn a_sender_that_hears_late_does_not_lower_a_rate_that_still_grows() {
     late.tcp = (0..=19).map(sample).collect();
     assert_eq!(goodput_of(late).goodput, plain.goodput);
 }
+
+#[test]
+fn losses_leave_a_stream_over_udp_settled() {
+    // Two losses, and a rate that goes up and down.
+    let at = |i: u64| Time::ZERO + SamplePlan::INTERVAL.times(i);
+    let rate = |i: u64| if i / 15 % 2 == 0 { 100_000 } else { 125_000 };
+    let reading = |i: u64| Progress {
+        at: at(i),
+        bytes: Bytes::new((1..=i).map(rate).sum()),
+    };
+    let lossy = |congestion: &str| {
+        let mut stream = stream(1, SENDING, (1..=150).map(reading).collect());
+        let sample = |i: u64| TcpSample {
+            at: at(i),
+            retransmits: Some((i / 60) as u32),
+            ..TcpSample::default()
+        };
+        stream.tcp = (1..=150).map(sample).collect();
+        let mut observation = observation(vec![stream]);
+        observation.congestion_used = Some(congestion.to_owned());
+        let summary = observation.summary();
+        summary.main().unwrap().unsettled
+    };
+    assert_eq!(lossy(crate::UDP_CONTROL), None);
+    assert!(lossy("cubic").is_some());
+}
