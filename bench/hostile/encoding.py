@@ -105,7 +105,7 @@ OPENING = fields(
     way=words("Put", "Get"), copy=raw(16), paths=several(BYTES), recursive=BOOL,
     attributes=fields(permissions=BOOL, times=BOOL, links=BOOL), filter=words("Changed", "All", "Missing", "Content"), selection=SELECTION, delete=BOOL, into_folder=BOOL,
     plain=BOOL, verify=BOOL, fresh=BOOL, dry_run=BOOL, compress=BOOL, rate_max=maybe(U), gentle=maybe(U), objective=TEXT,
-    streams=maybe(U), remembered=maybe(U), congestion=maybe(TEXT), window=maybe(U))
+    streams=maybe(U), remembered=maybe(U), congestion=maybe(fields(name=TEXT, if_allowed=BOOL)), window=maybe(U))
 ENTRY = fields(name=BYTES, kind=one_of(File=U, Folder=NOTHING, Link=BYTES), mode=U, modified=I, version=U, is_sparse=BOOL, digest=maybe(raw(32)))
 RANGE = fields(file=U, start=U, length=U)
 PARTS = several(pair(U, U))

@@ -18,6 +18,7 @@ pub const UDP_WAIT: Span = Span::from_secs(8);
 ///
 /// * `pin`: the certificate that it has to show; any does without.
 /// * `timeout`: how long that may take.
+/// * `is_given_up`: asked ten times a second; a host that has not answered then is silent.
 ///
 /// # Errors
 /// When nothing or something else answers there.
@@ -25,11 +26,12 @@ pub fn dial_udp(
     peer: SocketAddr,
     pin: Option<Fingerprint>,
     timeout: Span,
+    is_given_up: &dyn Fn() -> bool,
 ) -> Result<Channel, DialError> {
     let during = |source| DialError::during(peer, timeout, source);
     let tls = settings_to(pin).map_err(during)?;
     let end = Instant::now() + Duration::from(timeout);
-    let stream = quic_net::connect(peer, tls, end).map_err(|source| match source {
+    let stream = quic_net::connect(peer, tls, end, is_given_up).map_err(|source| match source {
         quic_net::ConnectError::Here(source) => during(source),
         quic_net::ConnectError::Wrong(why) => during(io::Error::new(ErrorKind::InvalidData, why)),
         quic_net::ConnectError::Refused => DialError::UdpRefused { peer },

@@ -208,7 +208,7 @@ fn a_test_over_udp_keeps_to_the_bounds_of_all_tests() {
 
 /// A connection over UDP that says something.
 fn says(server: &Running, words: &[u8]) -> Channel {
-    let mut channel = dial_udp(server.address, None, UDP_WAIT).unwrap();
+    let mut channel = dial_udp(server.address, None, UDP_WAIT, &|| false).unwrap();
     channel.write_all(words).unwrap();
     channel
 }
@@ -234,7 +234,7 @@ fn streams_of_no_test_and_garbage_are_turned_away() {
 fn a_greeting_in_pieces_counts_as_one() {
     let server = Running::start();
     let unknown = numbered_greeting(&Cookie::from_random(&[5; 36]), 0);
-    let mut channel = dial_udp(server.address, None, UDP_WAIT).unwrap();
+    let mut channel = dial_udp(server.address, None, UDP_WAIT, &|| false).unwrap();
     for byte in unknown {
         channel.write_all(&[byte]).unwrap();
     }

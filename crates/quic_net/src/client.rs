@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use quinn_proto::{ClientConfig, Endpoint, Incoming};
 use sockets::processor;
@@ -19,6 +19,9 @@ use crate::stream::Stream;
 
 /// The name in the certificate of the other end, which says nothing.
 const NAME: &str = "trunkline";
+
+/// How soon it is noticed that nobody waits any more.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Why there is no connection.
 #[derive(Debug, Error)]
@@ -40,12 +43,15 @@ pub enum ConnectError {
 /// Connects to a server, by `end` at the latest. What is read and written then goes over the one
 /// stream of the connection.
 ///
+/// * `is_given_up`: asked ten times a second; a server that has not answered then is silent.
+///
 /// # Errors
 /// When no server answers, or another one than `tls` accepts.
 pub fn connect(
     peer: SocketAddr,
     tls: rustls::ClientConfig,
     end: Instant,
+    is_given_up: &dyn Fn() -> bool,
 ) -> Result<Stream, ConnectError> {
     let path = Arc::new(PathState::default());
     let config = config::client(tls, packet_max(peer), &path)?;
@@ -62,10 +68,12 @@ pub fn connect(
             None if state.stream.is_some() => break,
             None => {}
         }
-        state = match connection.wait(state, Some(end)) {
-            Ok(state) => state,
-            Err(_) => return Err(ConnectError::Silent),
-        };
+        let now = Instant::now();
+        if now >= end || is_given_up() {
+            return Err(ConnectError::Silent);
+        }
+        let waited = connection.wait(state, Some(end.min(now + TICK)));
+        state = waited.map_err(|_| ConnectError::Silent)?;
     }
     drop(state);
     Ok(stream)

@@ -73,7 +73,7 @@ impl Far {
     }
 
     fn connect(&self) -> Stream {
-        connect(self.address, self.tls(), soon()).unwrap()
+        connect(self.address, self.tls(), soon(), &|| false).unwrap()
     }
 
     /// Both ends of a stream, behind its first bytes.
@@ -205,7 +205,7 @@ fn no_more_than_so_many_wait() {
         ..LIMITS
     });
     let _waiting = [far.connect(), far.connect()];
-    let error = connect(far.address, far.tls(), soon()).unwrap_err();
+    let error = connect(far.address, far.tls(), soon(), &|| false).unwrap_err();
     assert!(matches!(error, ConnectError::Wrong(_)), "{error:?}");
 }
 
@@ -215,17 +215,17 @@ fn a_port_without_a_program_and_one_that_is_silent_are_told_apart() {
     let closed = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     let address = closed.local_addr().unwrap();
     let end = Instant::now() + Duration::from_millis(300);
-    let error = connect(address, far.tls(), end).unwrap_err();
+    let error = connect(address, far.tls(), end, &|| false).unwrap_err();
     assert!(matches!(error, ConnectError::Silent), "{error:?}");
     drop(closed);
-    let error = connect(address, far.tls(), soon()).unwrap_err();
+    let error = connect(address, far.tls(), soon(), &|| false).unwrap_err();
     assert!(matches!(error, ConnectError::Refused), "{error:?}");
 }
 
 #[test]
 fn another_certificate_is_refused() {
     let (far, other) = (Far::start(LIMITS), Far::start(LIMITS));
-    let error = connect(far.address, other.tls(), soon()).unwrap_err();
+    let error = connect(far.address, other.tls(), soon(), &|| false).unwrap_err();
     assert!(matches!(error, ConnectError::Wrong(_)), "{error:?}");
 }
 

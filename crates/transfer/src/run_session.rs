@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sockets::StreamOptions;
 use units::Span;
-use wire::copy::{Message, Opening, Problem, Selection};
+use wire::copy::{CongestionChoice, Message, Opening, Problem, Selection};
 
 use crate::copy_stats::CopyStats;
 use crate::receiver::Receiver;
@@ -185,13 +185,15 @@ pub(crate) enum Part {
     Receives,
 }
 
-/// What streams are set to. The congestion control is the sender's alone: the receiver may not have
-/// it.
+/// What streams are set to.
 pub(crate) fn options(opening: &Opening, part: Part) -> StreamOptions {
-    let congestion = opening.congestion.clone();
     StreamOptions {
         window: opening.window_bytes.map(units::Bytes::new),
-        congestion: congestion.filter(|_| part == Part::Sends),
+        congestion: match part {
+            Part::Sends => opening.congestion.as_ref().and_then(control),
+            // The receiver may not have it.
+            Part::Receives => None,
+        },
         no_delay: true,
         dscp: opening
             .gentle_nanoseconds
@@ -200,6 +202,15 @@ pub(crate) fn options(opening: &Opening, part: Part) -> StreamOptions {
         unsent_max: Some(UNSENT_MAX),
         ..StreamOptions::default()
     }
+}
+
+/// The congestion control that this end sends with, where it is not its own.
+fn control(choice: &CongestionChoice) -> Option<String> {
+    let may_use = || {
+        let allowed = sockets::host::congestion_controls();
+        allowed.contains(&choice.name)
+    };
+    (!choice.if_allowed || may_use()).then(|| choice.name.clone())
 }
 
 /// Names of this end's files as bytes.

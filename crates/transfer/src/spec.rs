@@ -8,7 +8,7 @@ use models::Objective;
 use observe::{StreamCount, Window};
 use steer::online::OnlinePlan;
 use units::{Rate, Span};
-use wire::copy::{Attributes, CopyDirection, Filter, Selection};
+use wire::copy::{Attributes, CongestionChoice, CopyDirection, Filter, Selection};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
@@ -68,8 +68,8 @@ pub struct CopyOptions {
     pub remembered: Option<StreamCount>,
     /// Socket buffers of each stream.
     pub window: Window,
-    /// Congestion control by its kernel name.
-    pub congestion: Option<String>,
+    /// Congestion control of the sender.
+    pub congestion: Option<CongestionChoice>,
     /// The most that is sent over all streams together.
     pub rate_max: Option<Rate>,
     /// Give way to all other traffic: the queueing delay that the copy may add.

@@ -27,7 +27,8 @@ pub use transfer::{
 };
 pub use tune::Objective;
 pub use wire::copy::{
-    Attributes, CopyDirection, Filter, ProblemKind, Selection, SelectionRule, Token, TokenTextError,
+    Attributes, CongestionChoice, CopyDirection, Filter, ProblemKind, Selection, SelectionRule,
+    Token, TokenTextError,
 };
 
 /// The knee that a copy aims at unless told otherwise: 97 % of the highest rate.

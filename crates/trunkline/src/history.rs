@@ -103,18 +103,11 @@ impl History {
         }
     }
 
-    /// The congestion control that a search found to need fewer streams, where this host sends and
-    /// may use it: the rights of the far one are not known.
+    /// The congestion control that a search found to need fewer streams.
     fn control_of(&self, name: &str, direction: CopyDirection) -> Option<FoundControl> {
-        let allowed = match direction {
-            CopyDirection::Put => sockets::host::congestion_controls(),
-            CopyDirection::Get => return None,
-        };
-        let archive = self.existing()?;
-        let found = archive.control_of_searches(name, record::copy::direction(direction));
-        let is_allowed =
-            |found: &FoundControl| allowed.iter().skip(1).any(|one| *one == found.name);
-        found.ok().flatten().filter(is_allowed)
+        let direction = record::copy::direction(direction);
+        let found = self.existing()?.control_of_searches(name, direction);
+        found.ok().flatten()
     }
 
     /// Number of streams that carried an earlier copy with a far end by its name in the archive.

@@ -45,8 +45,8 @@ pub use handshake::{
 };
 pub use limited::Limited;
 pub use message::{
-    Activity, Attributes, CopyDirection, Entry, FileId, Filter, Kind, Message, Opening, Problem,
-    ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
+    Activity, Attributes, CongestionChoice, CopyDirection, Entry, FileId, Filter, Kind, Message,
+    Opening, Problem, ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
 };
 pub use name::{
     JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX, is_reserved,

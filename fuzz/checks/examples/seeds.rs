@@ -13,9 +13,10 @@ use transfer::fuzzing::journal_of;
 use transfer::store::Piece;
 use units::{Bytes, Span, Way};
 use wire::copy::{
-    Activity, Attributes, CallBack, Coding, CopyDirection, Entry, Filter, KeyName, Kind, Message,
-    Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range, Rights,
-    Secret, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello, encode,
+    Activity, Attributes, CallBack, Coding, CongestionChoice, CopyDirection, Entry, Filter,
+    KeyName, Kind, Message, Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind,
+    Published, Range, Rights, Secret, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello,
+    encode,
 };
 use wire::echo::Echo;
 use wire::trains::{Announcement, Datagram, DatagramKind, TrainPlan};
@@ -107,7 +108,7 @@ fn opening() -> Message {
         objective: "knee".to_owned(),
         streams: Some(4),
         remembered: Some(8),
-        congestion: Some("cubic".to_owned()),
+        congestion: Some(CongestionChoice::required("cubic".to_owned())),
         window_bytes: Some(1 << 20),
     }))
 }

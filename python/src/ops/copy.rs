@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
-    self, Access, Attributes, CopyControl, CopyEvent, CopyObserver, CopyOptions, CopyRequest,
-    Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token, check_listed,
-    check_pattern,
+    self, Access, Attributes, CongestionChoice, CopyControl, CopyEvent, CopyObserver, CopyOptions,
+    CopyRequest, Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token,
+    check_listed, check_pattern,
 };
 use trunkline::report;
 
@@ -174,7 +174,7 @@ impl Asked {
             objective: self.objective()?,
             streams: optional("streams", self.streams.as_deref(), ask::copy::streams)?,
             window: value("window", &self.window, ask::copy::buffers)?,
-            congestion: self.congestion.clone(),
+            congestion: self.congestion.clone().map(CongestionChoice::required),
             rate_max: optional("max_rate", max_rate, ask::copy::rate_max)?,
             gentle: optional("gentle", self.gentle.as_deref(), ask::copy::added_rtt)?,
             ..CopyOptions::default()

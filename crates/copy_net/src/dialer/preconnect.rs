@@ -103,7 +103,7 @@ impl StreamEndpoint {
         let Some(peer) = self.addresses.first().copied() else {
             return Err(DialError::unreachable(Vec::new(), self.timeout));
         };
-        let channel = dial_udp(peer, Some(self.pin), self.timeout.min(UDP_WAIT))?;
+        let channel = dial_udp(peer, Some(self.pin), self.timeout.min(UDP_WAIT), &|| false)?;
         Ok(RawStream { channel, peer })
     }
 

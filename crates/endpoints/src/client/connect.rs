@@ -110,7 +110,12 @@ impl Opening<'_> {
         if self.watch.is_cancelled() {
             return Err(ClientError::Cancelled);
         }
-        let mut channel = dial_udp(self.peer, None, UDP_WAIT)?;
+        let is_given_up = || self.watch.is_cancelled();
+        let dialled = dial_udp(self.peer, None, UDP_WAIT, &is_given_up);
+        let mut channel = dialled.map_err(|error| match is_given_up() {
+            true => ClientError::Cancelled,
+            false => error.into(),
+        })?;
         let greeting = numbered_greeting(self.cookie, position);
         let greeted = channel.write_all(&greeting);
         greeted.map_err(|source| self.failure(position, source))?;

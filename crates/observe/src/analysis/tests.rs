@@ -278,7 +278,13 @@ fn a_sender_that_hears_late_does_not_lower_a_rate_that_still_grows() {
 fn losses_leave_a_stream_over_udp_settled() {
     // Two losses, and a rate that goes up and down.
     let at = |i: u64| Time::ZERO + SamplePlan::INTERVAL.times(i);
-    let rate = |i: u64| if i / 15 % 2 == 0 { 100_000 } else { 125_000 };
+    let rate = |i: u64| {
+        if (i / 15).is_multiple_of(2) {
+            100_000
+        } else {
+            125_000
+        }
+    };
     let reading = |i: u64| Progress {
         at: at(i),
         bytes: Bytes::new((1..=i).map(rate).sum()),

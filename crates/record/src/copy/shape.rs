@@ -182,7 +182,7 @@ impl From<&CopySpec> for Asked {
             streams: spec.options.streams.map(|streams| streams.get()),
             streams_remembered: spec.options.remembered.map(|streams| streams.get()),
             window: spec.options.window,
-            congestion: spec.options.congestion.clone(),
+            congestion: spec.options.congestion.as_ref().map(|one| one.name.clone()),
             rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
         }

@@ -8,7 +8,7 @@ use transfer::{
     Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place as FarPlace, Transport,
 };
 use units::Span;
-use wire::copy::Token;
+use wire::copy::{CongestionChoice, Token};
 
 use super::{Place, Route};
 use crate::Error;
@@ -115,7 +115,10 @@ impl CopyRequest {
         options.remembered = memory.streams;
         if let Some(found) = memory.control.filter(|_| is_free) {
             options.remembered = Some(found.streams);
-            options.congestion = Some(found.name);
+            options.congestion = Some(CongestionChoice {
+                name: found.name,
+                if_allowed: true,
+            });
         }
         self
     }
@@ -318,7 +321,7 @@ mod tests {
         let request = CopyRequest::new(&["run7", "dtn:/store"], options, Access::default());
         let spec = request.unwrap().remembering(memory()).spec;
         let streams = spec.options.remembered.map(StreamCount::get);
-        (streams, spec.options.congestion)
+        (streams, spec.options.congestion.map(|one| one.name))
     }
 
     #[test]
@@ -326,7 +329,7 @@ mod tests {
         let usual = CopyOptions::default();
         assert_eq!(begun(usual.clone()), (Some(1), Some("bbr".to_owned())));
         let cubic = CopyOptions {
-            congestion: Some("cubic".to_owned()),
+            congestion: Some(CongestionChoice::required("cubic".to_owned())),
             ..usual
         };
         assert_eq!(begun(cubic), (Some(16), Some("cubic".to_owned())));

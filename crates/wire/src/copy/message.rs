@@ -62,10 +62,29 @@ pub struct Opening {
     pub streams: Option<u16>,
     /// Number of streams that served the last time: the sender begins with it.
     pub remembered: Option<u16>,
-    /// Congestion control asked for by name.
-    pub congestion: Option<String>,
+    /// Congestion control asked for.
+    pub congestion: Option<CongestionChoice>,
     /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
     pub window_bytes: Option<u64>,
+}
+
+/// A congestion control that the sender is to use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CongestionChoice {
+    /// Its kernel name.
+    pub name: String,
+    /// A sender that may not use it keeps its own, and does not refuse.
+    pub if_allowed: bool,
+}
+
+impl CongestionChoice {
+    /// The one that a user asked for.
+    pub fn required(name: String) -> Self {
+        CongestionChoice {
+            name,
+            if_allowed: false,
+        }
+    }
 }
 
 /// Which metadata is kept.

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::{env, fs};
 
 use trunkline::Error;
-use trunkline::copy::{self, Access, Attributes, CopyOptions, CopyRequest, Filter, Objective};
+use trunkline::copy::{
+    self, Access, Attributes, CongestionChoice, CopyOptions, CopyRequest, Filter, Objective,
+};
 use trunkline::copy::{CopyDirection, NearEnd, Place, Route, Selection, Token};
 use trunkline::history::CopyMemory;
 
@@ -63,7 +65,7 @@ fn options(arguments: &Copy, direction: CopyDirection) -> Result<CopyOptions, Fa
         streams: arguments.streams,
         remembered: None,
         window: arguments.window,
-        congestion: arguments.congestion.clone(),
+        congestion: arguments.congestion.clone().map(CongestionChoice::required),
         rate_max: arguments.max_rate,
         gentle: arguments.gentle,
     })

@@ -37,7 +37,10 @@ pub fn check(opening: &Opening) -> Result<(), ProtocolRule> {
         )?;
     }
     selection(opening)?;
-    let words = [Some(&opening.objective), opening.congestion.as_ref()];
+    let words = [
+        Some(&opening.objective),
+        opening.congestion.as_ref().map(|one| &one.name),
+    ];
     for word in words.into_iter().flatten() {
         let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_. ".contains(&byte);
         let fits = word.len() <= WORD_MAX && word.bytes().all(is_fine);

@@ -1,6 +1,7 @@
 //! Values that cannot be.
 
 use super::*;
+use crate::copy::CongestionChoice;
 
 #[test]
 fn an_opening_keeps_to_its_bounds() {
@@ -17,7 +18,7 @@ fn an_opening_keeps_to_its_bounds() {
         |opening| opening.paths[0] = vec![b'a'; 4096],
         |opening| opening.paths[0].push(0),
         |opening| opening.objective = "\x1b[2J".to_owned(),
-        |opening| opening.congestion = Some("x".repeat(33)),
+        |opening| opening.congestion = Some(CongestionChoice::required("x".repeat(33))),
         |opening| opening.streams = Some(0),
         |opening| opening.streams = Some(5000),
         |opening| opening.rate_max_bits_per_second = Some(0),
