@@ -159,8 +159,8 @@ def harm(bench):
 
 
 def tail(bench):
-    """The rest of a copy after its last new byte was sent: what losses add to it is all that
-    forward error correction could take away there."""
+    """What losses add to a whole copy, but for the bytes sent twice: forward error correction could
+    take away no more."""
     clean = LOSSY.replace('loss  = { kind = "random", rate = 0.01 }', "")
     print("## What losses add to the end of a copy over UDP: 300 Mbit/s, 100 ms\n")
     print("| file MB | without losses, s | with 1 % lost, s | more than the bytes sent twice explain |\n|---|---|---|---|")

@@ -60,8 +60,8 @@ class _Host:
     """A host of the plan where a shard can run."""
 
     name: str
-    machines: frozenset[str]
-    """The IP addresses of its address."""
+    address: str | None
+    """As ssh takes it, or of a server; none where only its name tells that a worker is there."""
 
     def is_named(self, worker: _Worker) -> bool:
         """Whether the worker is named like it."""
@@ -74,8 +74,10 @@ class _Worker:
 
     name: str
     machine: str
-    """Its IP address."""
+    """Where others reach it: an IP address, or a name."""
     threads: int
+    tasks: int
+    """What it has to do, for whichever client."""
 
 
 @dataclass
@@ -88,19 +90,19 @@ class _Shard:
     priority: int
     group: str
     after: list[str]
-    hosts: list[_Host]
+    hosts: tuple[_Host, ...]
     tries: int = 0
     lost: int = 0
     is_nowhere: bool = False
     awaits_link: bool = False
-    places: dict[str, str | None] = field(default_factory=dict)
-    """Workers that may run it, by address, and the host of the plan that each is at."""
+    worker: str | None = None
+    """The address of the one that has it."""
     not_before: float = 0.0
     why: str = "it was not begun"
 
     @classmethod
-    def of(cls, row: Record, machines: Callable[[str], frozenset[str]]) -> _Shard:
-        hosts = [_Host(host["name"], machines(host["address"])) for host in row.hosts]
+    def of(cls, row: Record) -> _Shard:
+        hosts = tuple(_Host(host["name"], host["address"]) for host in row.hosts)
         return cls(row.shard, row.link, row.copies, row.priority, row.group, row.after, hosts)
 
 
@@ -139,8 +141,8 @@ class _Run:
 
         self._folder, self._client, self._patience = campaign.folder, client, patience
         rows = campaign.shards()
-        machines = functools.cache(_machines)
-        self._waiting = [_Shard.of(row, machines) for row in rows if row.state == "left"]
+        self._machines = functools.cache(_machines)
+        self._waiting = [_Shard.of(row) for row in rows if row.state == "left"]
         self._unfinished = Counter(row.group for row in rows if row.state != "done")
         self._failed = [row.shard for row in rows if row.state == "failed"]
         self._running: dict[Future, _Shard] = {}
@@ -216,20 +218,22 @@ class _Run:
 
     def _submit(self, workers: dict[str, _Worker]) -> None:
         links = Counter(shard.link for shard in self._running.values())
-        busy = Counter(frozenset(shard.places) for shard in self._running.values())
+        busy = Counter({at: worker.tasks for at, worker in workers.items()})
+        busy |= Counter(shard.worker for shard in self._running.values() if shard.worker)
+        places_of = functools.cache(functools.partial(self._places, workers))
         for shard in list(self._waiting):
             may_begin = links[shard.link] < shard.copies and self._may_begin(shard)
             if not may_begin or time.monotonic() < shard.not_before:
                 continue
-            places = _places(shard, workers)
+            places = places_of(shard.hosts)
             shard.is_nowhere = not places
             if shard.is_nowhere:
                 shard.awaits_link = False
                 shard.why = _nowhere(shard, workers)
                 continue
-            here = frozenset(places)
+            at = min(places, key=lambda at: busy[at] - workers[at].threads)
             # One that waits in Dask's queue would hold a place of its link from other hosts.
-            if busy[here] >= sum(workers[at].threads for at in here):
+            if busy[at] >= workers[at].threads:
                 continue
             shard.awaits_link = not self._lease(shard).acquire(timeout=0)
             if shard.awaits_link:
@@ -238,14 +242,14 @@ class _Run:
                 continue
             self._waiting.remove(shard)
             links[shard.link] += 1
-            busy[here] += 1
-            shard.places = places
-            self._running[self._task(shard)] = shard
+            busy[at] += 1
+            shard.worker = at
+            self._running[self._task(shard, places[at])] = shard
 
     def _drop_stranded(self, workers: dict[str, _Worker]) -> None:
-        """Takes back tasks whose workers are all gone: Dask would wait for their addresses."""
+        """Takes back tasks whose worker is gone: Dask would wait for its address."""
         for future, shard in list(self._running.items()):
-            if future.status == "pending" and not any(one in workers for one in shard.places):
+            if future.status == "pending" and shard.worker not in workers:
                 future.cancel()
                 self._over(future)
                 self._lost(shard, "its worker is gone")
@@ -274,21 +278,39 @@ class _Run:
     def _workers(self) -> dict[str, _Worker]:
         """The workers, by address."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        tasks = self._client.processing()
         return {
-            at: _Worker(str(one["name"]), one["host"], one["nthreads"])
+            at: _Worker(str(one["name"]), one["host"], one["nthreads"], len(tasks.get(at, ())))
             for at, one in workers.items()
         }
 
-    def _task(self, shard: _Shard) -> Future:
+    def _places(
+        self, workers: dict[str, _Worker], hosts: tuple[_Host, ...]
+    ) -> dict[str, str | None]:
+        """The workers that may run shards of these hosts, and the host that each is at."""
+        if not hosts:
+            return dict.fromkeys(workers)
+        found = {at: self._host_of(worker, hosts) for at, worker in workers.items()}
+        return {at: host for at, host in found.items() if host}
+
+    def _host_of(self, worker: _Worker, hosts: tuple[_Host, ...]) -> str | None:
+        """The host of the plan that a worker is named like, or else runs at."""
+        if named := [host.name for host in hosts if host.is_named(worker)]:
+            return max(named, key=len)
+        there = self._machines(worker.machine)
+        runs_at = (host.name for host in hosts if there & self._machines(host.address))
+        return next(runs_at, None)
+
+    def _task(self, shard: _Shard, host: str | None) -> Future:
         return self._client.submit(
             _task,
             self._folder,
             shard.name,
-            shard.places,
+            host,
             self._patience,
             self._stop.name,
             key=f"{shard.link}-{shard.name}-{uuid.uuid4().hex}",
-            workers=list(shard.places),
+            workers=[shard.worker],
             priority=shard.priority,
             pure=False,
         )
@@ -357,13 +379,15 @@ class _Run:
         self._waiting.append(shard)
 
 
-def _machines(address: str) -> frozenset[str]:
-    """The IP addresses of a host of the plan, but for those that every machine has.
+def _machines(address: str | None) -> frozenset[str]:
+    """The IP addresses of a machine, but for those that every machine has.
 
     None where its name is known to ssh alone.
     """
-    place = urllib.parse.urlsplit(address if "://" in address else f"ssh://{address}")
+    if not address:
+        return frozenset()
     try:
+        place = urllib.parse.urlsplit(_as_url(address))
         found = socket.getaddrinfo(place.hostname, None, type=socket.SOCK_STREAM)
     except (OSError, ValueError):
         return frozenset()
@@ -371,19 +395,13 @@ def _machines(address: str) -> frozenset[str]:
     return frozenset(one for one in there if not ipaddress.ip_address(one).is_loopback)
 
 
-def _places(shard: _Shard, workers: dict[str, _Worker]) -> dict[str, str | None]:
-    """The workers that may run a shard, and the host of the plan that each is at."""
-    if not shard.hosts:
-        return dict.fromkeys(workers)
-    return {at: host for at, worker in workers.items() if (host := _host_of(worker, shard.hosts))}
-
-
-def _host_of(worker: _Worker, hosts: list[_Host]) -> str | None:
-    """The host of the plan that a worker is named like, or else runs at."""
-    named = [host.name for host in hosts if host.is_named(worker)]
-    return max(named, key=len, default=None) or next(
-        (host.name for host in hosts if worker.machine in host.machines), None
-    )
+def _as_url(address: str) -> str:
+    """What ssh takes, `USER@HOST`, as a URL; its host may be an IPv6 address."""
+    if "://" in address:
+        return address
+    host = address.rpartition("@")[2]
+    is_bare_ipv6 = host.count(":") > 1 and not host.startswith("[")
+    return f"ssh://[{host}]" if is_bare_ipv6 else f"ssh://{host}"
 
 
 def _nowhere(shard: _Shard, workers: dict[str, _Worker]) -> str:
@@ -394,16 +412,13 @@ def _nowhere(shard: _Shard, workers: dict[str, _Worker]) -> str:
     return f"no worker is named like {names}, nor runs at the address of one; there are {there}"
 
 
-def _task(
-    folder: str, shard: str, places: dict[str, str | None], patience: Time, stop: str
-) -> _Ended:
+def _task(folder: str, shard: str, host: str | None, patience: Time, stop: str) -> _Ended:
     """On a worker: the shard."""
-    from distributed import Event, get_worker
+    from distributed import Event
 
     from ._campaign import Campaign
 
     is_stopped = Event(stop).is_set
-    host = places[get_worker().address]
     # A task of a client that died may still run the shard: its result counts.
     start = functools.partial(Campaign.run_shard.start, wait=True)
     try:

@@ -12,7 +12,7 @@ pub const LOSS_MAX: f64 = 0.02;
 const LOSSES_MIN: u64 = 8;
 /// Rounds over which the losses by chance are averaged, and after how many they are known.
 const CHANCE_ROUNDS: f64 = 64.0;
-const CHANCE_ROUNDS_MIN: f64 = 16.0;
+const CHANCE_ROUNDS_MIN: f64 = 14.0;
 
 /// Pacing and window while the rate still grows: the pacing doubles the rate each round (version 2,
 /// section 2.5).
@@ -94,31 +94,49 @@ struct Aggregation {
     extra: Maximum<10>,
 }
 
-/// The share of packets that the path loses by chance, as a mean over rounds.
+/// What the path loses by chance: sums over earlier rounds, of which older ones count less.
 #[derive(Debug, Clone, Copy, Default)]
 struct ChanceLoss {
     rounds: f64,
-    share: f64,
+    packets: f64,
+    lost: f64,
+    /// Of the numbers lost in each round.
+    squares: f64,
 }
 
 impl ChanceLoss {
-    /// A round is over. What is lost to full queues is a small part, and no round counts for more
-    /// than [`LOSS_MAX`].
-    fn add(&mut self, round: &Round) {
-        let all = (round.delivered + round.lost).as_f64();
-        if all <= 0.0 {
-            return;
-        }
-        self.rounds = (self.rounds + 1.0).min(CHANCE_ROUNDS);
-        let share = (round.lost.as_f64() / all).min(LOSS_MAX);
-        self.share += (share - self.share) / self.rounds;
+    /// A round is over. Of one that met a full queue no more than [`LOSS_MAX`] counts.
+    fn add(&mut self, packets: f64, lost: f64) {
+        let lost = lost.min(LOSS_MAX * packets);
+        let kept = 1.0 - 1.0 / CHANCE_ROUNDS;
+        self.rounds = kept * self.rounds + 1.0;
+        self.packets = kept * self.packets + packets;
+        self.lost = kept * self.lost + lost;
+        self.squares = kept * self.squares + lost * lost;
     }
 
     /// The most of so many packets whose loss chance explains, once that is known: three standard
-    /// deviations of a Poisson distribution above its mean, and two packets.
+    /// deviations above its mean, and two packets. Both grow where earlier rounds had few packets
+    /// to know the mean by.
     fn most_of(&self, packets: f64) -> Option<f64> {
-        let mean = self.share * packets;
-        (self.rounds >= CHANCE_ROUNDS_MIN).then(|| mean + 3.0 * mean.sqrt() + 2.0)
+        let is_known = self.rounds >= CHANCE_ROUNDS_MIN && self.packets > 0.0;
+        is_known.then(|| {
+            let unsure = 1.0 + packets / self.packets;
+            let mean = self.lost / self.packets * packets;
+            let variance = self.dispersion() * mean;
+            mean + 3.0 * (variance * unsure).sqrt() + 2.0 * unsure
+        })
+    }
+
+    /// Variance over mean of what a round loses: 1 where each packet is lost by itself (a Poisson
+    /// distribution), the packets of a burst where they are lost together.
+    fn dispersion(&self) -> f64 {
+        let mean = self.lost / self.rounds;
+        let variance = self.squares / self.rounds - mean * mean;
+        match mean > 0.0 {
+            true => (variance / mean).max(1.0),
+            false => 1.0,
+        }
     }
 }
 
@@ -314,7 +332,9 @@ impl PathModel {
         self.round.rate = self.round.rate.max(rate);
         let is_round_start = sample.prior_delivered >= self.round.ends_at;
         if is_round_start {
-            self.chance_loss.add(&self.round);
+            let packets = |bytes: Bytes| bytes.as_f64() / self.segment.as_f64();
+            let (arrived, lost) = (packets(self.round.delivered), packets(self.round.lost));
+            self.chance_loss.add(arrived + lost, lost);
             self.round = Round {
                 ends_at: self.delivery.delivered(),
                 count: self.round.count + 1,
@@ -347,12 +367,16 @@ impl PathModel {
         too_much || self.is_beyond_chance(lost, all)
     }
 
-    /// The start loses more when it meets a full queue, before chance is known.
+    /// The start loses more when it meets a full queue, before chance is known; and with little on
+    /// the way there is little to give up.
     fn is_beyond_chance(&self, lost: Bytes, all: Bytes) -> bool {
         let packets = |bytes: Bytes| bytes.as_f64() / self.segment.as_f64();
         let most = self.chance_loss.most_of(packets(all));
-        let starts = matches!(self.phase, Phase::Startup { .. } | Phase::Drain);
-        !starts && most.is_some_and(|most| packets(lost) > most)
+        let is_asked = match self.phase {
+            Phase::Startup { .. } | Phase::Drain | Phase::ProbeRtt { .. } => false,
+            Phase::Down | Phase::Cruise { .. } | Phase::Refill { .. } | Phase::Up { .. } => true,
+        };
+        is_asked && most.is_some_and(|most| packets(lost) > most)
     }
 
     fn on_too_much_loss(&mut self) {

@@ -219,7 +219,7 @@ impl Control {
             Control::Bbr(bbr) => bbr.on_ack(window, acked),
             Control::PathModel(model) => model.on_ack(window, acked),
             Control::Udt(udt) => udt.on_ack(window, acked),
-            Control::Rbudp(_) => {}
+            Control::Rbudp(_) => Rbudp::open(window),
             Control::Netblt(netblt) => netblt.on_ack(window, acked),
             Control::Ensemble(ensemble) => ensemble.on_ack(window, acked),
         }
@@ -246,7 +246,8 @@ impl Control {
     pub(crate) fn on_timeout(&mut self, window: &mut Window, now: Time) {
         match self {
             Control::Bbr(bbr) => bbr.on_timeout(window),
-            Control::PathModel(_) | Control::Udt(_) | Control::Rbudp(_) | Control::Netblt(_) => {}
+            Control::PathModel(model) => model.on_timeout(),
+            Control::Udt(_) | Control::Rbudp(_) | Control::Netblt(_) => {}
             Control::Cubic(cubic) => cubic.on_timeout(window, now),
             Control::Ensemble(ensemble) => ensemble.on_timeout(window, now),
             _ => {

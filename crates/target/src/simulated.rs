@@ -99,6 +99,12 @@ impl SimulatedPath {
     }
 
     fn unbounded(&self, setting: &Setting) -> Result<Scenario, TargetError> {
+        if let Some(option) = setting.only_of_tcp() {
+            return Err(refusal(
+                format!("{option} is of TCP, and streams over UDP have nothing like it"),
+                format!("leave out {option}, or `--transport udp`"),
+            ));
+        }
         let path = self.path_for(setting)?;
         let mut scenario = match setting.transport {
             Transport::Tcp => Scenario::of(path, variant(setting)?),

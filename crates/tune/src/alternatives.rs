@@ -38,7 +38,8 @@ fn congestion(history: &History, chosen: &Sample) -> Option<Request> {
         };
         [alone, together].map(|setting| with_congestion(&setting, name))
     });
-    let mut new = settings.filter(|setting| history.of(setting).is_none());
+    let is_new = |one: &Setting| history.of(one).is_none() && !history.has_failed(one);
+    let mut new = settings.filter(is_new);
     let setting = new.find(|setting| is_promising(history, setting))?;
     let name = setting.congestion.clone().unwrap_or_default();
     request(history, setting, format!("what {name} makes of it"))

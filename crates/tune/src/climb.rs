@@ -74,7 +74,9 @@ pub(crate) fn untried(history: &History) -> Option<String> {
     let rungs = rungs(history);
     let last = rungs.last()?;
     let is_over = has_ended(history, &rungs) || history.sample_plan().is_some();
+    let is_refused = |next: &StreamCount| refused(history).is_some_and(|most| most <= *next);
     let next = further(history, &rungs).filter(|next| *next > last.streams() && !is_over)?;
+    let next = Some(next).filter(|next| !is_refused(next))?;
     let next = next.get();
     Some(format!(
         "{next} streams might carry more: the budget ended before the search tried them"
@@ -117,6 +119,7 @@ fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {
 /// The fewest streams of a rung that could not be sampled.
 fn refused(history: &History) -> Option<StreamCount> {
     let failed = history.failed.iter().map(|failed| &failed.setting);
+    let failed = failed.filter(|setting| history.has_failed(setting));
     let of_climb = failed.filter(|setting| **setting == history.climbing(setting.streams));
     of_climb.map(|setting| setting.streams).min()
 }

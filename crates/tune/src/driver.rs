@@ -15,8 +15,9 @@ use crate::standing::standings;
 use crate::strategy::{Choice, Request, Strategy};
 use crate::tuning::{Answer, Ended, FailedSample, Recommended, Sample, TuneError, Tuning};
 
-/// So many failures in a row may be of their settings; one more says that the target is gone.
-const FAILED_MAX: usize = 2;
+/// So many failures in a row may be of two settings, each of which was asked for twice; one more
+/// says that the target is gone.
+const FAILED_MAX: usize = 4;
 
 /// Follows a search, sample after sample.
 pub trait SampleObserver: Watch {
@@ -95,7 +96,9 @@ fn sample_until_known(
             ..request.plan
         };
         let mut guard = Guard::new(history, observer);
-        let observation = match target.observe(&request.setting, &plan, &mut guard) {
+        let observed = target.observe(&request.setting, &plan, &mut guard);
+        let cost = guard.cost();
+        let observation = match observed {
             Ok(observation) => observation,
             Err(error)
                 if failed_last == FAILED_MAX || !is_of_its_setting(&error, history, &request) =>
@@ -104,7 +107,11 @@ fn sample_until_known(
             }
             Err(error) => {
                 let setting = request.setting;
-                let failed = FailedSample { setting, error };
+                let failed = FailedSample {
+                    setting,
+                    error,
+                    cost,
+                };
                 observer.on_sample_failed(number, &failed);
                 history.failed.push(failed);
                 failed_last += 1;
@@ -152,10 +159,10 @@ fn cancelled() -> TargetError {
 fn conclude(
     strategy: &dyn Strategy,
     target: &dyn Target,
-    history: History,
+    mut history: History,
     cut: Option<TargetError>,
 ) -> Result<Tuning, TuneError> {
-    let is_alone = history.samples.len() < 2;
+    let is_alone = history.samples.len() < 2 && history.failed.is_empty();
     let ended = match cut {
         Some(error) if error.fault == Fault::Cancelled || is_alone => Ended::Stopped(error),
         Some(error) => Ended::Cut(answer(strategy, target, &history)?, error),
@@ -169,7 +176,7 @@ fn conclude(
         untried: climb::untried(&history),
         left_behind: target.left_behind(),
         cost: history.cost(),
-        failed: history.failed,
+        failed: history.take_failed(),
         samples: history.samples,
         ended,
     })

@@ -5,10 +5,11 @@
 //! that its setting is too much.
 
 use observe::{Snapshot, Watch};
-use units::{Bytes, Span};
+use units::{Bytes, Span, Time};
 
 use crate::history::History;
 use crate::plan::Objective;
+use crate::tuning::Cost;
 
 /// Readings in a row beyond the delay budget that end a sample: half a second.
 const READINGS: u32 = 5;
@@ -21,6 +22,8 @@ pub(crate) struct Guard<'a> {
     rtt_max: Option<Span>,
     too_long: u32,
     has_enough: bool,
+    /// What the sample has taken so far.
+    cost: Cost,
 }
 
 impl<'a> Guard<'a> {
@@ -31,7 +34,13 @@ impl<'a> Guard<'a> {
             rtt_max: rtt_max(history),
             too_long: 0,
             has_enough: false,
+            cost: Cost::default(),
         }
+    }
+
+    /// What the sample had taken when data flowed last.
+    pub fn cost(&self) -> Cost {
+        self.cost
     }
 
     fn count_delay(&mut self, snapshot: &Snapshot) {
@@ -51,6 +60,10 @@ fn rtt_max(history: &History) -> Option<Span> {
 impl Watch for Guard<'_> {
     fn on_progress(&mut self, snapshot: &Snapshot) {
         self.observer.on_progress(snapshot);
+        self.cost = Cost {
+            elapsed: snapshot.at.since(Time::ZERO),
+            bytes: snapshot.bytes,
+        };
         self.count_delay(snapshot);
         let spent = self.bytes_left.is_some_and(|left| snapshot.bytes >= left);
         self.has_enough = spent || self.too_long >= READINGS;

@@ -80,9 +80,23 @@ impl History {
         }
     }
 
-    /// Whether this setting could not be sampled.
+    /// Whether this setting could not be sampled. Once may be the path's fault: it is asked for
+    /// again.
     pub fn has_failed(&self, setting: &Setting) -> bool {
-        self.failed.iter().any(|failed| failed.setting == *setting)
+        let failed = self.failed.iter();
+        failed.filter(|failed| failed.setting == *setting).count() > 1
+    }
+
+    /// What could not be sampled in the end, each setting once.
+    pub(crate) fn take_failed(&mut self) -> Vec<FailedSample> {
+        let mut failed: Vec<FailedSample> = Vec::new();
+        for one in std::mem::take(&mut self.failed) {
+            let is_sampled = self.samples.iter().any(|two| two.setting == one.setting);
+            if !is_sampled && failed.iter().all(|two| two.setting != one.setting) {
+                failed.push(one);
+            }
+        }
+        failed
     }
 
     /// The plan's setting with these streams and this window.
@@ -247,15 +261,16 @@ impl History {
 
     /// What has been spent.
     pub fn cost(&self) -> Cost {
-        let elapsed = self.samples.iter().map(|sample| sample.observation.elapsed);
-        let bytes = self
-            .samples
-            .iter()
-            .map(|sample| sample.observation.bytes_delivered());
-        Cost {
-            elapsed: elapsed.fold(Span::ZERO, |sum, span| sum + span),
-            bytes: bytes.sum(),
-        }
+        let sampled = self.samples.iter().map(|sample| Cost {
+            elapsed: sample.observation.elapsed,
+            bytes: sample.observation.bytes_delivered(),
+        });
+        let failed = self.failed.iter().map(|failed| failed.cost);
+        let sum = |sum: Cost, one: Cost| Cost {
+            elapsed: sum.elapsed + one.elapsed,
+            bytes: sum.bytes + one.bytes,
+        };
+        sampled.chain(failed).fold(Cost::default(), sum)
     }
 
     /// How the next sample is taken: no longer than a share of what the budget leaves, so that

@@ -41,6 +41,7 @@ fn untried(history: &History, axes: &MoverAxes) -> Option<Setting> {
                 ..best.clone()
             };
             match rate(history, &next) {
+                None if history.has_failed(&next) => break,
                 None => return Some(next),
                 Some(reached) if reached > (1.0 + GAIN_MIN) * rate(history, &best)? => {
                     best = next;

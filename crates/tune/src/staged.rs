@@ -19,8 +19,8 @@
 //!     other.
 //! 12. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
 //!
-//! A stage whose sample cannot be taken, as where the far end accepts only so many streams, is
-//! over; the next ones go on with what was seen.
+//! A setting that cannot be sampled twice, as where the far end accepts only so many streams, is
+//! not asked for again: the next stages go on with what was seen.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for
 //! one, the stage is over. What is recommended was always sampled: models say where to look, and
@@ -60,7 +60,6 @@ impl Strategy for Staged {
             moving::further,
             confirm::confirm,
         ];
-        // A stage whose sample failed is over.
         let mut requests = stages.into_iter().filter_map(|stage| stage(history));
         requests.find(|request| !history.has_failed(&request.setting))
     }

@@ -23,6 +23,8 @@ pub struct Synthetic {
     pub noise: Pcg32,
     /// Samples after which the target fails, and how.
     pub fails_after: Option<(usize, Fault)>,
+    /// The sample that fails, and no other one does.
+    pub fails_at: Option<usize>,
     /// Settings that it refuses.
     pub refuses: fn(&Setting) -> bool,
     /// Samples after which the path is another one.
@@ -38,6 +40,7 @@ impl Synthetic {
             path,
             noise: Pcg32::seed_from_u64(seed),
             fails_after: None,
+            fails_at: None,
             refuses: |_| false,
             changes_after: None,
             taken: 0,
@@ -110,7 +113,7 @@ impl Target for Synthetic {
         if let Some((_, fault)) = self.fails_after.filter(|(after, _)| self.taken > *after) {
             return Err(failure(fault, "gone"));
         }
-        if (self.refuses)(setting) {
+        if self.fails_at == Some(self.taken) || (self.refuses)(setting) {
             return Err(failure(Fault::Run, "refused"));
         }
         if let Some((_, path)) = self.changes_after.filter(|(after, _)| self.taken > *after) {

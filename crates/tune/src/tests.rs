@@ -399,6 +399,23 @@ fn settings_that_the_far_end_refuses_end_no_search() {
     assert_eq!(streams, 11, "{}", table(&tuning));
 }
 
+#[test]
+fn a_failure_that_passes_leaves_no_trace() {
+    for seed in 1..4 {
+        let path = || Synthetic::new(slac_cern(), seed);
+        let undisturbed = tune(&mut path(), &TunePlan::default(), &mut ()).unwrap();
+        for number in 2..=undisturbed.samples.len() {
+            let mut target = path();
+            target.fails_at = Some(number);
+            let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+            let is_confirmed = undisturbed.samples[number - 1].purpose == Purpose::Confirm;
+            let is_cut = matches!(tuning.ended, Ended::Cut(..));
+            assert_eq!(is_cut, is_confirmed, "sample {number}, seed {seed}");
+            assert!(tuning.failed.is_empty(), "sample {number}, seed {seed}");
+        }
+    }
+}
+
 /// Has had enough after some samples.
 struct Impatient {
     samples: usize,

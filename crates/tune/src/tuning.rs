@@ -55,6 +55,8 @@ pub struct FailedSample {
     pub setting: Setting,
     /// Why there is no sample of it.
     pub error: TargetError,
+    /// What it took, as far as data flowed.
+    pub cost: Cost,
 }
 
 /// Whether a sample counts where one is recommended.

@@ -14,7 +14,7 @@
 //!   better than a count of n.
 //! * Where something else holds the rate (sockets' buffers, a program, a full link), the scatter
 //!   within the run counts, and what losses would cost that the run did not happen to see.
-//! * Over UDP losses cut no window: the scatter within the run counts.
+//! * Over UDP no window grows and falls with single losses: the scatter within the run counts.
 //! * Where the sender does not tell, a rate that is flat is believed, any other only after 200
 //!   round trips.
 //!

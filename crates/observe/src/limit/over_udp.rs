@@ -1,9 +1,10 @@
 //! The step of the decision for streams over UDP, whose sender is our own.
 //!
 //! `rate_control::PathModel` sends as fast as the path was seen to deliver. It gives way to losses
-//! only where a round trip loses more than 2 %, so fewer do not hold it back: neither Mathis's
-//! formula nor a comparison with paced runs applies. What a queue, a program, a processor or a rate
-//! that was set tell, earlier steps have told.
+//! only where a round trip loses more than 2 %, or more than the path loses by chance. What is lost
+//! by chance does not hold it back, so neither Mathis's formula nor a comparison with paced runs
+//! applies; what a queue drops shows that the link is full. What a queue, a program, a processor or
+//! a rate that was set tell, earlier steps have told.
 
 use super::evidence::Evidence;
 use super::no_signal::too_short;
@@ -35,8 +36,8 @@ fn by_losses(evidence: &Evidence<'_>, lost: f64) -> Verdict {
         return Verdict::of(Limit::Loss, because).or(&[Limit::Link, Limit::Policer]);
     }
     let because = format!(
-        "the sender keeps to the rate at which the path was seen to deliver, and the {} of the \
-         bytes that were lost do not hold it back",
+        "the sender keeps to the rate at which the path was seen to deliver, and does not give way \
+         to the {} of the bytes that were lost by chance",
         percent(lost)
     );
     let verdict = Verdict::of(Limit::Link, because);

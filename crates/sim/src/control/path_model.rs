@@ -1,9 +1,10 @@
 //! The controller of streams over UDP (`rate_control::PathModel`), as `trunkline copy --transport
 //! udp` runs it.
 //!
-//! It is the code that sends on live paths; what stands here gives it the segments of this
-//! simulator for its packets. Acknowledgements and repairs are TCP's: they come after two segments
-//! and not after ten packets.
+//! The controller is the code that sends on live paths; what stands here gives it the segments of
+//! this simulator for its packets. What differs: acknowledgements and repairs are TCP's, after two
+//! segments and not after ten packets; a repeated segment keeps its number, so that a late
+//! acknowledgement of the first one gives too short a round trip; there is always data to send.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,8 @@ use units::{Bytes, Rate, Time};
 
 use super::{Acked, Facts, Window};
 
-/// Sends at the rate at which the path delivers; a loss counts where a round loses more than 2 %.
+/// Sends at the rate at which the path delivers; losses count where a round loses more than 2 %, or
+/// more than chance explains.
 #[derive(Debug, Clone)]
 pub(crate) struct PathModel {
     model: rate_control::PathModel,
@@ -58,6 +60,12 @@ impl PathModel {
         self.open(window);
     }
 
+    /// All that was on the way counts as lost.
+    pub(crate) fn on_timeout(&mut self) {
+        let lost = self.on_the_way.all_lost();
+        self.model.on_lost(self.segment.times(lost));
+    }
+
     fn open(&self, window: &mut Window) {
         window.size = self.model.window().as_f64() / self.segment.as_f64();
         window.threshold = 0.0;
@@ -82,6 +90,12 @@ impl OnTheWay {
             self.left.resize(place + 1, None);
         }
         self.left[place] = Some(now);
+    }
+
+    /// How many were on the way.
+    fn all_lost(&mut self) -> u64 {
+        let left = self.left.iter_mut();
+        left.filter_map(Option::take).count() as u64
     }
 
     fn remove(&mut self, number: u32) -> Option<Time> {

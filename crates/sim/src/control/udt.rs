@@ -20,7 +20,7 @@ const DECREASES: u32 = 5;
 /// Packets a step adds for each bit per second that is left, rounded up to a power of ten and
 /// divided by the size of a packet.
 const BETA: f64 = 1.5e-6;
-/// Below the rate before the last loss, at least this share of the capacity is taken for left.
+/// Below the rate before the last loss, no more than this share of the capacity is taken for left.
 const LEFT_SHARE: f64 = 1.0 / 9.0;
 /// The window: at first, on top of what arrives in a round trip, and where slow start ends.
 const WINDOW_FIRST: f64 = 16.0;
@@ -44,7 +44,9 @@ pub(crate) struct Udt {
     /// Packets per second that arrive; none before the first look.
     arrival: Option<f64>,
     had_loss: bool,
-    /// The period before the last decrease.
+    /// The report at hand began a period of congestion.
+    is_counted: bool,
+    /// The period before the last decrease; that of slow start before the first.
     period_before: f64,
     reports: Reports,
 }
@@ -72,6 +74,7 @@ impl Udt {
             arrived: 0,
             arrival: None,
             had_loss: false,
+            is_counted: false,
             period_before: PERIOD_FIRST,
             reports: Reports {
                 seen: 0,
@@ -117,6 +120,7 @@ impl Udt {
         }
         self.period_before = self.period;
         self.reports.begin();
+        self.is_counted = true;
         self.slow_down();
     }
 
@@ -138,7 +142,7 @@ impl Udt {
     fn speed_up(&mut self) {
         let mut left = self.capacity - 1.0 / self.period;
         if self.period > self.period_before {
-            left = left.max(self.capacity * LEFT_SHARE);
+            left = left.min(self.capacity * LEFT_SHARE);
         }
         let size = self.segment.as_f64();
         let least = 1.0 / size;
@@ -156,7 +160,8 @@ impl Udt {
             return;
         }
         self.had_loss = true;
-        if self.reports.is_one_to_slow_down_at() {
+        let is_counted = std::mem::take(&mut self.is_counted);
+        if !is_counted && self.reports.is_one_to_slow_down_at() {
             self.slow_down();
         }
     }
@@ -166,7 +171,6 @@ impl Udt {
         let time = (round_trip + INTERVAL).as_secs_f64();
         let rate = self.arrival.unwrap_or(window.size / time);
         self.period = 1.0 / rate.max(1.0);
-        self.period_before = self.period;
     }
 
     fn slow_down(&mut self) {
@@ -213,22 +217,31 @@ mod tests {
 
     #[test]
     fn the_step_follows_what_is_left() {
-        // 50 Mbit/s are left: 10^8 * 1.5e-6 / 1500, a tenth of a packet more in 10 ms.
+        // 50 Mbit/s are left, and a ninth of 100 is taken for it: 10^8 * 1.5e-6 / 1500, a tenth of
+        // a packet more in 10 ms. Of all 50 the next power of ten is the same.
         let mut udt = udt();
         udt.speed_up();
-        let rate = 1.0 / udt.period - udt.capacity / 2.0;
-        assert!((rate - 10.0).abs() < 1e-6, "{rate}");
+        let step = 1.0 / udt.period - udt.capacity / 2.0;
+        assert!((step - 10.0).abs() < 1e-6, "{step}");
+        // A ninth of 60 Mbit/s is 6.7: a hundredth of a packet.
+        let mut slow = Udt::new(&Facts::of(Rate::from_bits_per_second(60_000_000)));
+        slow.arrival = Some(slow.capacity / 2.0);
+        slow.leave_slow_start(&Window::new(10), Span::from_millis(100));
+        slow.speed_up();
+        let step = 1.0 / slow.period - slow.capacity / 2.0;
+        assert!((step - 1.0).abs() < 1e-6, "{step}");
     }
 
     #[test]
-    fn a_loss_takes_a_ninth_and_further_reports_at_most_five() {
+    fn a_loss_takes_a_ninth_and_further_reports_at_most_four_times_more() {
         let mut udt = udt();
         let before = udt.period;
+        let report = |udt: &mut Udt| udt.on_report(&Window::new(10), Span::from_millis(100));
         udt.on_congestion();
+        // It is the same one.
+        report(&mut udt);
         assert_eq!(udt.period, before * DECREASE);
-        for _ in 0..100 {
-            udt.on_report(&Window::new(10), Span::from_millis(100));
-        }
+        (0..100).for_each(|_| report(&mut udt));
         let falls = (udt.period / before).ln() / DECREASE.ln();
         assert!((falls - 5.0).abs() < 1e-9, "{falls}");
     }

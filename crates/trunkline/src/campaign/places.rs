@@ -9,7 +9,8 @@ use units::Span;
 use crate::Error;
 use crate::copy::{Access, Place, Token};
 
-const SERVER: &str = "trunkline://";
+/// How the address of a standing server begins.
+pub(super) const SERVER: &str = "trunkline://";
 
 /// A copy's two ends. One is here and the other one elsewhere, or both are elsewhere and this
 /// machine commands.

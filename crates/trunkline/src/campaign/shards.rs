@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use campaign_plan::{Campaign as Plan, GroupName, HostName, LinkName};
+use campaign_plan::{Campaign as Plan, GroupName, Host, HostName, LinkName};
 use campaign_store::{ShardId, ShardRow, ShardRun};
 use serde::Serialize;
 
 use super::Campaign;
+use super::places::SERVER;
 use crate::Error;
 
 /// Where a shard stands.
@@ -27,8 +28,9 @@ pub enum ShardState {
 pub struct ShardHost {
     /// Its name in the plan.
     pub name: HostName,
-    /// `[USER@]HOST` or `trunkline://HOST[:PORT]`, as the plan has it.
-    pub address: String,
+    /// `[USER@]HOST` or `trunkline://HOST[:PORT]`, as the plan has it; none where what runs on that
+    /// host would not find the places of the plan: those of a server whose `root` is not said.
+    pub address: Option<String>,
 }
 
 /// One task for an engine.
@@ -119,10 +121,10 @@ impl Campaign {
 }
 
 fn host_of(plan: &Plan, name: &HostName) -> ShardHost {
-    let host = plan.hosts().get(name);
+    let finds_places = |host: &&Host| host.root.is_some() || !host.address.starts_with(SERVER);
+    let host = plan.hosts().get(name).filter(finds_places);
     ShardHost {
         name: name.clone(),
-        // Plans whose groups name a host that they do not have are refused.
-        address: host.map(|host| host.address.clone()).unwrap_or_default(),
+        address: host.map(|host| host.address.clone()),
     }
 }
