@@ -20,7 +20,7 @@ use crate::stream::Stream;
 /// The name in the certificate of the other end, which says nothing.
 const NAME: &str = "trunkline";
 
-/// How soon it is noticed that nobody waits any more.
+/// How often a caller is asked whether it still waits.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Why there is no connection.

@@ -7,7 +7,7 @@ use observe::Window;
 use steer::Scavenger;
 use steer::online::{Online, OnlinePlan};
 use units::{Bytes, Rate, Span};
-use wire::copy::{CopyDirection, Opening, Selection};
+use wire::copy::{CongestionChoice, CopyDirection, Opening, Selection};
 
 use crate::CopySpec;
 
@@ -101,10 +101,27 @@ pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
         objective: objective(&opening.objective),
         streams: stream_count(opening.streams),
         remembered: stream_count(opening.remembered),
+        found: stream_count(opening.remembered).filter(|_| has_found_control(opening)),
         window: window(opening.window_bytes),
         rtt,
         ..OnlinePlan::default()
     }
+}
+
+/// Whether the remembered streams are those of a search, with a congestion control that this host
+/// may use, too.
+fn has_found_control(opening: &Opening) -> bool {
+    let choice = opening.congestion.as_ref();
+    choice.is_some_and(|one| one.if_allowed && congestion_of(one).is_some())
+}
+
+/// The congestion control that an end sends with, where it is not its own.
+pub(crate) fn congestion_of(choice: &CongestionChoice) -> Option<String> {
+    let may_use = || {
+        let allowed = sockets::host::congestion_controls();
+        allowed.contains(&choice.name)
+    };
+    (!choice.if_allowed || may_use()).then(|| choice.name.clone())
 }
 
 /// Number of streams that a copy begins with.

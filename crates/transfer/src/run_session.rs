@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use sockets::StreamOptions;
 use units::Span;
-use wire::copy::{CongestionChoice, Message, Opening, Problem, Selection};
+use wire::copy::{Message, Opening, Problem, Selection};
 
 use crate::copy_stats::CopyStats;
+use crate::opening::congestion_of;
 use crate::receiver::Receiver;
 use crate::root::Root;
 use crate::sender::{Sender, SenderSetup};
@@ -190,7 +191,7 @@ pub(crate) fn options(opening: &Opening, part: Part) -> StreamOptions {
     StreamOptions {
         window: opening.window_bytes.map(units::Bytes::new),
         congestion: match part {
-            Part::Sends => opening.congestion.as_ref().and_then(control),
+            Part::Sends => opening.congestion.as_ref().and_then(congestion_of),
             // The receiver may not have it.
             Part::Receives => None,
         },
@@ -202,15 +203,6 @@ pub(crate) fn options(opening: &Opening, part: Part) -> StreamOptions {
         unsent_max: Some(UNSENT_MAX),
         ..StreamOptions::default()
     }
-}
-
-/// The congestion control that this end sends with, where it is not its own.
-fn control(choice: &CongestionChoice) -> Option<String> {
-    let may_use = || {
-        let allowed = sockets::host::congestion_controls();
-        allowed.contains(&choice.name)
-    };
-    (!choice.if_allowed || may_use()).then(|| choice.name.clone())
 }
 
 /// Names of this end's files as bytes.

@@ -17,6 +17,9 @@ pub struct OnlinePlan {
     /// Streams that this host needed the last time. The copy begins with at least half of
     /// [`super::streams_for`]: a long copy ends with fewer streams than its start needs.
     pub remembered: Option<StreamCount>,
+    /// Streams that a search found for the congestion control that the copy sends with: it begins
+    /// with no more.
+    pub found: Option<StreamCount>,
     /// Socket buffers that the user asked for; [`Window::Auto`] sets them only where a buffer
     /// binds.
     pub window: Window,
@@ -39,6 +42,7 @@ impl Default for OnlinePlan {
             streams_max: StreamCount::MAX,
             streams: None,
             remembered: None,
+            found: None,
             window: Window::Auto,
             window_max: None,
             rtt: None,

@@ -89,7 +89,8 @@ const REST_BEGINS: Phase = Phase::Resting {
 fn first(plan: &OnlinePlan) -> StreamCount {
     let by_rtt = plan.rtt.map_or(FIRST, streams_for);
     let half = StreamCount::new(by_rtt.get().div_ceil(2).into()).unwrap_or(FIRST);
-    plan.remembered.map_or(by_rtt, |known| known.max(half))
+    let by_memory = plan.remembered.map_or(by_rtt, |known| known.max(half));
+    plan.found.unwrap_or(by_memory)
 }
 
 /// Steers one copy.
@@ -152,10 +153,11 @@ impl Online {
     /// How to begin.
     pub fn start(&self) -> Steer {
         let plan = &self.plan;
-        let why = match (plan.streams, plan.remembered, plan.rtt) {
-            (Some(_), _, _) => "asked for".to_owned(),
-            (_, Some(_), _) => "what this host needed the last time".to_owned(),
-            (_, _, Some(rtt)) => {
+        let why = match (plan.streams, plan.found, plan.remembered, plan.rtt) {
+            (Some(_), ..) => "asked for".to_owned(),
+            (_, Some(_), ..) => "what a search found".to_owned(),
+            (_, _, Some(_), _) => "what this host needed the last time".to_owned(),
+            (_, _, _, Some(rtt)) => {
                 format!("a first guess for a round trip of {}", rtt.human())
             }
             _ => "nothing is known of the path yet".to_owned(),

@@ -502,6 +502,12 @@ fn a_memory_of_few_streams_does_not_slow_the_start() {
     assert_eq!(Online::new(plan(4)).streams(), count(20));
     assert_eq!(Online::new(plan(30)).streams(), count(30));
     assert_eq!(Online::new(plan(60)).streams(), count(60));
+    // A search has tried what it found.
+    let found = OnlinePlan {
+        found: Some(count(4)),
+        ..plan(4)
+    };
+    assert_eq!(Online::new(found).streams(), count(4));
 }
 
 #[test]
