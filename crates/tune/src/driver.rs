@@ -162,7 +162,7 @@ fn conclude(
     mut history: History,
     cut: Option<TargetError>,
 ) -> Result<Tuning, TuneError> {
-    let is_alone = history.samples.len() < 2 && history.failed.is_empty();
+    let is_alone = history.samples.len() < 2;
     let ended = match cut {
         Some(error) if error.fault == Fault::Cancelled || is_alone => Ended::Stopped(error),
         Some(error) => Ended::Cut(answer(strategy, target, &history)?, error),
