@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Copies over UDP beside copies over TCP: on a path that loses packets, on the loopback device, and
-what either takes from a CUBIC flow beside it, and what a code against losses could save at the end
-of a copy.
+what either takes from a CUBIC flow beside it, and what a code against losses could save at most.
 
     make build && bench/udp.py [lossy] [loopback] [harm] [tail] [--runs N]
 
@@ -162,7 +161,7 @@ def tail(bench):
     """What losses add to a whole copy, but for the bytes sent twice: forward error correction could
     take away no more."""
     clean = LOSSY.replace('loss  = { kind = "random", rate = 0.01 }', "")
-    print("## What losses add to the end of a copy over UDP: 300 Mbit/s, 100 ms\n")
+    print("## What losses add to a copy over UDP: 300 Mbit/s, 100 ms\n")
     print("| file MB | without losses, s | with 1 % lost, s | more than the bytes sent twice explain |\n|---|---|---|---|")
     for megabytes in [1, 10, 100]:
         seconds = {text: [] for text in (clean, LOSSY)}

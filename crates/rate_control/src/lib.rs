@@ -6,8 +6,8 @@
 //! Congestion-Based Congestion Control", ACM Queue 14(5), 2016) for the model, and version 2
 //! (draft-cardwell-iccrg-bbr-congestion-control-02) for bounds by loss and for rare probes. One
 //! thing differs: a loss is a signal only in a round that lost more than [`LOSS_MAX`], or more than
-//! chance explains at the share that earlier rounds lost, because long paths lose packets that no
-//! queue dropped.
+//! chance explains by what earlier rounds lost, because long paths lose packets that no queue
+//! dropped.
 //!
 //! Left out: ECN (no path of ours marks), and the version 2 coupling of probes to a Reno flow's
 //! saw tooth on paths with less than a few dozen packets.

@@ -10,7 +10,8 @@ use crate::filters::{Maximum, Minimum};
 pub const LOSS_MAX: f64 = 0.02;
 /// Lost packets of a round below which chance decides ("BBRStartupFullLossCnt" and the like).
 const LOSSES_MIN: u64 = 8;
-/// Rounds over which the losses by chance are averaged, and after how many they are known.
+/// Rounds over which the losses by chance are averaged, and the weight of those after which they
+/// are known: sixteen rounds, of which older ones count less.
 const CHANCE_ROUNDS: f64 = 64.0;
 const CHANCE_ROUNDS_MIN: f64 = 14.0;
 
