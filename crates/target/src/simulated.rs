@@ -101,8 +101,8 @@ impl SimulatedPath {
     fn unbounded(&self, setting: &Setting) -> Result<Scenario, TargetError> {
         if let Some(option) = setting.only_of_tcp() {
             return Err(refusal(
-                format!("{option} is of TCP, and streams over UDP have nothing like it"),
-                format!("leave out {option}, or `--transport udp`"),
+                format!("`{option}` is for TCP, and this run goes over UDP"),
+                "leave out one of the two".to_owned(),
             ));
         }
         let path = self.path_for(setting)?;

@@ -123,6 +123,18 @@ fn a_stream_over_udp_keeps_its_rate_under_losses() {
 }
 
 #[test]
+fn options_of_tcp_are_refused_over_udp() {
+    let windowed = Setting {
+        transport: Transport::Udp,
+        ..setting(1, Window::Fixed(Bytes::from_kib(64)))
+    };
+    let seen = target("lan").observe(&windowed, &lasting(1), &mut ());
+    let error = seen.unwrap_err();
+    let told = "`--window` is for TCP, and this run goes over UDP";
+    assert_eq!(error.to_string(), told);
+}
+
+#[test]
 fn round_trips_are_those_of_the_path_and_its_queue() {
     let observation = seen(
         "slac-caltech",
