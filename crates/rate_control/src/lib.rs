@@ -7,20 +7,22 @@
 //! (draft-cardwell-iccrg-bbr-congestion-control-02) for bounds by loss and for rare probes. One
 //! thing differs: a loss is a signal only in a round that lost more than [`LOSS_MAX`], or more than
 //! chance explains by what earlier rounds lost, because long paths lose packets that no queue
-//! dropped.
+//! dropped. Where more than that is lost by chance, the bound grows once it shows.
 //!
 //! Left out: ECN (no path of ours marks), and the version 2 coupling of probes to a Reno flow's
 //! saw tooth on paths with less than a few dozen packets.
 //!
 //! There is no clock here: each call brings the time. Reading order: `delivery` (samples of the
-//! rate), `filters` (maxima and minima over a window), `path_model`.
+//! rate), `filters` (maxima and minima over a window), `chance_loss`, `path_model`.
 
+mod chance_loss;
 mod delivery;
 mod filters;
 mod path_model;
 
+pub use chance_loss::LOSS_MAX;
 pub use delivery::{Delivery, Sample};
-pub use path_model::{LOSS_MAX, PathModel};
+pub use path_model::PathModel;
 
 #[cfg(test)]
 mod tests;

@@ -2,18 +2,12 @@
 
 use units::{Bytes, Rate, Span, Time};
 
+use crate::chance_loss::ChanceLoss;
 use crate::delivery::{Delivery, Sample};
 use crate::filters::{Maximum, Minimum};
 
-/// The share of a round's bytes whose loss shows that too much was on the way ("BBRLossThresh",
-/// version 2, section 2.7).
-pub const LOSS_MAX: f64 = 0.02;
 /// Lost packets of a round below which chance decides ("BBRStartupFullLossCnt" and the like).
 const LOSSES_MIN: u64 = 8;
-/// Rounds over which the losses by chance are averaged, and the weight of those after which they
-/// are known: sixteen rounds, of which older ones count less.
-const CHANCE_ROUNDS: f64 = 64.0;
-const CHANCE_ROUNDS_MIN: f64 = 14.0;
 
 /// Pacing and window while the rate still grows: the pacing doubles the rate each round (version 2,
 /// section 2.5).
@@ -95,52 +89,6 @@ struct Aggregation {
     extra: Maximum<10>,
 }
 
-/// What the path loses by chance: sums over earlier rounds, of which older ones count less.
-#[derive(Debug, Clone, Copy, Default)]
-struct ChanceLoss {
-    rounds: f64,
-    packets: f64,
-    lost: f64,
-    /// Of the numbers lost in each round.
-    squares: f64,
-}
-
-impl ChanceLoss {
-    /// A round is over. Of one that met a full queue no more than [`LOSS_MAX`] counts.
-    fn add(&mut self, packets: f64, lost: f64) {
-        let lost = lost.min(LOSS_MAX * packets);
-        let kept = 1.0 - 1.0 / CHANCE_ROUNDS;
-        self.rounds = kept * self.rounds + 1.0;
-        self.packets = kept * self.packets + packets;
-        self.lost = kept * self.lost + lost;
-        self.squares = kept * self.squares + lost * lost;
-    }
-
-    /// The most of so many packets whose loss chance explains, once that is known: three standard
-    /// deviations above its mean, and two packets. Both grow where earlier rounds had few packets
-    /// to know the mean by.
-    fn most_of(&self, packets: f64) -> Option<f64> {
-        let is_known = self.rounds >= CHANCE_ROUNDS_MIN && self.packets > 0.0;
-        is_known.then(|| {
-            let unsure = 1.0 + packets / self.packets;
-            let mean = self.lost / self.packets * packets;
-            let variance = self.dispersion() * mean;
-            mean + 3.0 * (variance * unsure).sqrt() + 2.0 * unsure
-        })
-    }
-
-    /// Variance over mean of what a round loses: 1 where each packet is lost by itself (a Poisson
-    /// distribution), the packets of a burst where they are lost together.
-    fn dispersion(&self) -> f64 {
-        let mean = self.lost / self.rounds;
-        let variance = self.squares / self.rounds - mean * mean;
-        match mean > 0.0 {
-            true => (variance / mean).max(1.0),
-            false => 1.0,
-        }
-    }
-}
-
 /// The model of one path.
 #[derive(Debug, Clone)]
 pub struct PathModel {
@@ -173,7 +121,7 @@ impl PathModel {
             segment,
             bandwidth: Maximum::new(),
             round_trip: Minimum::new(now),
-            chance_loss: ChanceLoss::default(),
+            chance_loss: ChanceLoss::new(),
             phase: Phase::Startup {
                 full: 0.0,
                 rounds: 0,
@@ -335,7 +283,9 @@ impl PathModel {
         if is_round_start {
             let packets = |bytes: Bytes| bytes.as_f64() / self.segment.as_f64();
             let (arrived, lost) = (packets(self.round.delivered), packets(self.round.lost));
-            self.chance_loss.add(arrived + lost, lost);
+            if self.chance_loss.add(arrived + lost, lost) {
+                self.begin_again();
+            }
             self.round = Round {
                 ends_at: self.delivery.delivered(),
                 count: self.round.count + 1,
@@ -359,12 +309,12 @@ impl PathModel {
         one.extra.add(extra.clamp(0.0, most.as_f64()));
     }
 
-    /// Whether more of this round is lost than [`LOSS_MAX`], or than chance explains.
+    /// Whether more of this round is lost than any may lose, or than chance explains.
     fn is_lossy(&self) -> bool {
         let lost = self.round.lost;
         let all = (self.round.delivered + lost).max(self.bytes(1.0));
-        let too_much =
-            lost >= self.segment.times(LOSSES_MIN) && lost.as_f64() > LOSS_MAX * all.as_f64();
+        let most = self.chance_loss.share_max() * all.as_f64();
+        let too_much = lost >= self.segment.times(LOSSES_MIN) && lost.as_f64() > most;
         too_much || self.is_beyond_chance(lost, all)
     }
 
@@ -503,6 +453,15 @@ impl PathModel {
             }
             _ => {}
         }
+    }
+
+    /// The rate grows as at first: losses by chance had held it back.
+    fn begin_again(&mut self) {
+        (self.rate_bound, self.window_bound, self.window_max) = (None, None, None);
+        self.phase = Phase::Startup {
+            full: 0.0,
+            rounds: 0,
+        };
     }
 
     fn begin_down(&mut self) {

@@ -16,6 +16,8 @@ struct Path {
     queue: Bytes,
     /// One packet of so many is lost, wherever chance has it.
     lost_of: Option<u64>,
+    /// What is above the rate, and more than the queue, is dropped; nothing waits.
+    polices: bool,
 }
 
 /// Seeded, so that a failure repeats.
@@ -87,7 +89,11 @@ impl Run {
         if !is_dropped {
             self.free = self.now + waits + self.path.rate.time_to_send(SEGMENT);
         }
-        let back = self.now + waits + self.path.round_trip;
+        let delay = match self.path.polices {
+            true => Span::ZERO,
+            false => waits,
+        };
+        let back = self.now + delay + self.path.round_trip;
         self.on_the_way.push_back((back, self.now, is_lost));
         self.model.on_sent(self.now, SEGMENT);
         self.in_flight += SEGMENT;
@@ -157,6 +163,7 @@ const LONG: Path = Path {
     round_trip: Span::from_millis(100),
     queue: Bytes::new(3_750_000),
     lost_of: None,
+    polices: false,
 };
 
 const fn mbps_const(megabits: u64) -> Rate {
@@ -197,6 +204,40 @@ fn losses_without_a_queue_cost_what_they_lose() {
 }
 
 #[test]
+fn losses_by_chance_above_the_bound_are_found_out() {
+    for (lost_of, seed) in [(60, 1), (50, 2), (40, 3), (30, 4), (20, 5), (10, 6)] {
+        let path = Path {
+            lost_of: Some(lost_of),
+            ..LONG
+        };
+        let mut run = Run::new(path, seed);
+        run.until(at(10));
+        let seen = run.see(at(60));
+        let kept = 1.0 - 1.0 / lost_of as f64;
+        assert!(
+            share(seen.goodput, path.rate) > 0.8 * kept,
+            "one of {lost_of}, seed {seed}: {seen:?}"
+        );
+    }
+}
+
+#[test]
+fn a_policer_is_not_taken_for_chance() {
+    for (queue, seed) in [(30_000, 1), (375_000, 2), (3_750_000, 3)] {
+        let path = Path {
+            queue: Bytes::new(queue),
+            polices: true,
+            ..LONG
+        };
+        let mut run = Run::new(path, seed);
+        run.until(at(5));
+        let seen = run.see(at(60));
+        assert!(seen.lost < 0.03, "{queue} B: {seen:?}");
+        assert!(share(seen.goodput, path.rate) > 0.6, "{queue} B: {seen:?}");
+    }
+}
+
+#[test]
 fn a_shallow_queue_is_not_kept_overflowing() {
     let path = Path {
         queue: Bytes::new(375_000),
@@ -219,6 +260,7 @@ fn short_slow_and_fast_paths_are_filled() {
             round_trip,
             queue,
             lost_of: None,
+            polices: false,
         };
         let mut run = Run::new(path, 1);
         run.until(at(8));

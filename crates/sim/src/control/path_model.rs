@@ -13,7 +13,7 @@ use units::{Bytes, Rate, Time};
 use super::{Acked, Facts, Window};
 
 /// Sends at the rate at which the path delivers; losses count where a round loses more than 2 %, or
-/// more than chance explains.
+/// twice what is lost whatever is sent, or more than chance explains.
 #[derive(Debug, Clone)]
 pub(crate) struct PathModel {
     model: rate_control::PathModel,
