@@ -37,8 +37,7 @@ use sockets::poll::{is_ready, readable, wait};
 use queue::Queue;
 
 pub use rejection::Rejection;
-pub use source::Handover;
-pub(crate) use source::Source;
+pub use source::{Handover, Source};
 
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);

@@ -20,6 +20,7 @@ use wire::copy::{CodecError, Incoming, Message, encode};
 
 use super::handle::StreamHandle;
 use super::tls::Tls;
+use super::udp_relay::RelayGoodbye;
 use carrier::Carrier;
 
 /// Bytes that may wait to be sent before [`Conversation::send`] waits.
@@ -34,6 +35,8 @@ pub struct Conversation<M = Message> {
     shared: Arc<Shared<M>>,
     handle: StreamHandle,
     thread: Option<JoinHandle<()>>,
+    /// Dropped behind the socket, which the thread has.
+    goodbye: Option<RelayGoodbye>,
 }
 
 /// Why a conversation is over.
@@ -114,7 +117,14 @@ impl<M: Incoming> Conversation<M> {
             shared,
             handle,
             thread: Some(thread),
+            goodbye: None,
         })
+    }
+
+    /// The same on the socket of a connection over UDP.
+    pub(super) fn with_goodbye(mut self, goodbye: Option<RelayGoodbye>) -> Self {
+        self.goodbye = goodbye;
+        self
     }
 }
 

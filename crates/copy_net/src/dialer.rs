@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use observe::Transport;
-use units::Span;
+use units::{Span, Time};
 use wire::copy::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
 use wire::third_party::Report;
 
@@ -20,8 +20,11 @@ use super::connect::{ConnectError, connect_any};
 use super::conversation::Conversation;
 use super::identity::{Fingerprint, connection_to};
 use super::tls::Tls;
+use super::udp_dialer::{TCP_FIRST_WAIT, dial_control_over_udp};
+use super::udp_relay::RelayGoodbye;
 use sockets::Address;
 use sockets::options::StreamOptions;
+use sockets::tcp_info;
 
 use deadline_io::DeadlineIo;
 pub use error::DialError;
@@ -36,6 +39,15 @@ pub struct Dialer {
     pub silence: Span,
     /// What carries the streams.
     pub transport: Transport,
+}
+
+/// A connection on which nothing was said yet.
+#[derive(Debug)]
+pub(super) struct ControlSocket {
+    pub socket: TcpStream,
+    pub peer: SocketAddr,
+    /// Of one over UDP.
+    pub goodbye: Option<RelayGoodbye>,
 }
 
 /// An open conversation, and the dialer of its streams.
@@ -87,6 +99,7 @@ struct Wanted<'a> {
 /// A connection of which both ends know each other.
 struct Authenticated {
     peer: SocketAddr,
+    goodbye: Option<RelayGoodbye>,
     admitted: Admitted,
     endpoint: StreamEndpoint,
     io: DeadlineIo,
@@ -219,35 +232,60 @@ impl Dialer {
         &self,
         places: &[Address],
         end: Instant,
-        mut open: impl FnMut((TcpStream, SocketAddr)) -> Result<T, DialError>,
+        mut open: impl FnMut(ControlSocket) -> Result<T, DialError>,
     ) -> Result<T, DialError> {
         let mut left = resolve(places)?;
         let mut failure = None;
         loop {
-            let limit = end.saturating_duration_since(Instant::now());
-            match connect_any(&left, &StreamOptions::default(), limit) {
-                Ok((socket, peer)) => match open((socket, peer)) {
-                    Ok(opened) => return Ok(opened),
-                    Err(error) => {
-                        left.retain(|address| *address != peer);
-                        failure = Some(error);
+            match self.connect(&left, end) {
+                Ok(connection) => {
+                    let peer = connection.peer;
+                    match open(connection) {
+                        Ok(opened) => return Ok(opened),
+                        Err(error) => {
+                            left.retain(|address| *address != peer);
+                            failure = Some(error);
+                        }
                     }
-                },
-                Err(ConnectError::Option(error)) => return Err(error.into()),
-                // A wrong answer says more than a missing one.
-                Err(ConnectError::Unreachable(tried)) => {
-                    return Err(
-                        failure.unwrap_or_else(|| DialError::unreachable(tried, self.timeout))
-                    );
                 }
+                // A wrong answer says more than a missing one.
+                Err(error) => return Err(failure.unwrap_or(error)),
             }
+        }
+    }
+
+    /// For streams over UDP the control connection is over UDP, too, where no TCP connection can be
+    /// made.
+    fn connect(&self, places: &[SocketAddr], end: Instant) -> Result<ControlSocket, DialError> {
+        let left = end.saturating_duration_since(Instant::now());
+        let over_tcp = |limit: Duration| {
+            let connected = connect_any(places, &StreamOptions::default(), limit);
+            connected.map(|(socket, peer)| ControlSocket {
+                socket,
+                peer,
+                goodbye: None,
+            })
+        };
+        let unanswered = |tried| DialError::unreachable(tried, self.timeout);
+        match self.transport {
+            Transport::Tcp => over_tcp(left).map_err(|error| match error {
+                ConnectError::Option(error) => error.into(),
+                ConnectError::Unreachable(tried) => unanswered(tried),
+            }),
+            Transport::Udp => match over_tcp(left.min(TCP_FIRST_WAIT.into())) {
+                Ok(connected) => Ok(connected),
+                Err(ConnectError::Option(error)) => Err(error.into()),
+                Err(ConnectError::Unreachable(tried)) => {
+                    over_udp(places, end).map_err(|_| unanswered(tried))
+                }
+            },
         }
     }
 
     /// Opens a session on an existing connection, made by either end.
     pub(super) fn open(
         &self,
-        connection: (TcpStream, SocketAddr),
+        connection: ControlSocket,
         token: &Token,
         known: Option<KnownPeer<'_>>,
         end: Instant,
@@ -255,6 +293,7 @@ impl Dialer {
     ) -> Result<Dialed, DialError> {
         let Authenticated {
             peer,
+            goodbye,
             admitted,
             endpoint,
             io,
@@ -273,7 +312,7 @@ impl Dialer {
         let failed = |source| DialError::during(peer, self.timeout, source);
         Ok(Dialed {
             peer,
-            conversation: conversation.map_err(failed)?,
+            conversation: conversation.map_err(failed)?.with_goodbye(goodbye),
             streams: StreamDialer {
                 endpoint,
                 key: admitted.session_key.clone(),
@@ -286,7 +325,11 @@ impl Dialer {
     /// Has both ends of a connection authenticate each other.
     fn authenticate(
         &self,
-        (socket, peer): (TcpStream, SocketAddr),
+        ControlSocket {
+            socket,
+            peer,
+            goodbye,
+        }: ControlSocket,
         wanted: Wanted<'_>,
         end: Instant,
         early: &mut dyn FnMut(&StreamEndpoint),
@@ -303,7 +346,12 @@ impl Dialer {
         let mut io = DeadlineIo::new(socket, tls, end).map_err(failed)?;
         io.complete_handshake().map_err(failed)?;
         let (pin, exporter) = io.facts().map_err(failed)?;
-        let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.timeout, self.transport);
+        // The socket of a connection over UDP is one within this host.
+        let rtt = match goodbye {
+            None => round_trip(io.socket()),
+            Some(_) => None,
+        };
+        let endpoint = StreamEndpoint::of(rtt, peer, pin, self.timeout, self.transport);
         early(&endpoint);
         let (name, key) = (token.name.clone(), token.secret.key());
         let (handshake, hello) =
@@ -317,6 +365,7 @@ impl Dialer {
         let admitted = handshake.on_answer(&answer).map_err(wrong)?;
         Ok(Authenticated {
             peer,
+            goodbye,
             admitted,
             endpoint,
             io,
@@ -393,6 +442,22 @@ impl StreamDialer {
         channel.write_parts(&[&greeting.encode()])?;
         Ok(channel)
     }
+}
+
+/// What the kernel knows.
+fn round_trip(socket: &TcpStream) -> Option<Span> {
+    let sample = tcp_info::read(socket, Time::ZERO).ok()?;
+    sample.rtt_min.or(sample.rtt)
+}
+
+fn over_udp(places: &[SocketAddr], end: Instant) -> Result<ControlSocket, DialError> {
+    let left = end.saturating_duration_since(Instant::now());
+    let (relayed, peer) = dial_control_over_udp(places, left.into(), &|| false)?;
+    Ok(ControlSocket {
+        socket: relayed.socket,
+        peer,
+        goodbye: Some(relayed.goodbye),
+    })
 }
 
 /// All addresses of all places, in their order, each once.

@@ -1,5 +1,6 @@
 //! Connections that carry files: one that both ends talk over, and any number of streams, all to
-//! one port. Streams may come over UDP ([`Transport`]), as QUIC connections with one stream each.
+//! one port. Streams may come over UDP ([`Transport`]), as QUIC connections with one stream each,
+//! and so may the other one where no TCP connection can be made.
 //!
 //! Everything is in TLS 1.3, except streams where both ends agreed otherwise. The listening end
 //! signs its certificate itself; that it is the right one follows from the handshake of
@@ -21,7 +22,7 @@
 //! and a [`ChannelHandler`] give them one connection for bytes both ways.
 //!
 //! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking`
-//! for the one that listens; [`dial_udp`] and [`UdpAcceptor`] for streams over UDP, of tests, too;
+//! for the one that listens; [`dial_udp`], [`UdpAcceptor`] and `udp_relay` over UDP, of tests, too;
 //! [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and [`serve_ssh_child`] for
 //! a far end that ssh starts.
 
@@ -44,6 +45,7 @@ mod ssh_child;
 mod tls;
 mod udp_acceptor;
 mod udp_dialer;
+mod udp_relay;
 
 use std::io;
 use std::net::SocketAddr;
@@ -53,7 +55,7 @@ use units::Span;
 use wire::copy::{Admitted, Key, KeyName, Rights, Secret};
 use wire::third_party::Order;
 
-pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection};
+pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection, Source};
 pub use channel::Channel;
 pub use conversation::{Conversation, ConversationError};
 pub use dialer::{
@@ -68,7 +70,8 @@ pub use session_registry::{ArrivedStream, IncomingStreams};
 pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd};
 pub use ssh_child::{CallbackTarget, SshChildError, serve_ssh_child};
 pub use udp_acceptor::{StreamOfOthers, UdpAcceptor};
-pub use udp_dialer::{UDP_WAIT, dial_udp};
+pub use udp_dialer::{TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp};
+pub use udp_relay::{RelayGoodbye, RelayedSocket};
 
 /// What an end says of itself to people at the other.
 pub const SOFTWARE: &str = concat!("trunkline ", env!("CARGO_PKG_VERSION"));

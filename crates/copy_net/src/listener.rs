@@ -12,7 +12,7 @@ use thiserror::Error;
 use wire::copy::{SessionKey, Token};
 
 use super::acceptor::{AcceptLimits, Acceptor, Handler, Shared, Source};
-use super::dialer::{DialError, Dialed, Dialer};
+use super::dialer::{ControlSocket, DialError, Dialed, Dialer};
 use super::identity::{Fingerprint, Identity};
 use super::session_registry::{Caller, IncomingStreams, SessionRegistry};
 use sockets::listen;
@@ -55,7 +55,12 @@ impl Callbacks {
             };
             // Streams come from there, so that there is nowhere to connect to.
             let until = end.min(Instant::now() + CALLER_MAX);
-            match dialer.open((socket, peer), token, None, until, &mut |_| ()) {
+            let connection = ControlSocket {
+                socket,
+                peer,
+                goodbye: None,
+            };
+            match dialer.open(connection, token, None, until, &mut |_| ()) {
                 Ok(dialed) => return Ok(dialed),
                 Err(error) => failure = Some(error),
             }

@@ -1,26 +1,48 @@
-//! Accepts streams that come over UDP: those of copies, and those of another server on the port.
+//! Accepts what comes over UDP: streams of copies, those of another server on the port, and control
+//! connections of both.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use quic_net::{Arrival, Server, ServerLimits};
 use wire::copy::{GREETING_LENGTH, Greeting};
 
-use super::acceptor::{AcceptLimits, Acceptor, Rejection, Shared};
+use super::acceptor::{AcceptLimits, Acceptor, Handover, Rejection, Shared};
 use super::channel::Channel;
 use super::handshaking::is_of_a_copy;
 use super::identity::Identity;
+use super::udp_relay::{RELAY_MAGIC, Relay, relay};
+use sockets::eviction;
 
 /// From so many connections on that have not said what they are for, new ones have to show first
 /// that they receive at their address.
 const UNVALIDATED_MAX: usize = 32;
 
-/// Accepts streams over UDP.
+/// Control connections at the same time; one more ends the oldest of the address that has most.
+/// Each has two threads here.
+const RELAYS_MAX: usize = 128;
+
+/// Accepts what comes over UDP.
 pub struct UdpAcceptor {
     server: Server,
     copies: Option<Arc<Shared>>,
+    control: Option<Handover>,
 }
+
+/// What a connection is by its first bytes.
+enum Kind<'a> {
+    /// A control connection, which goes on as over TCP.
+    Control(&'a Handover),
+    /// A stream of a copy.
+    Copy(&'a Shared),
+    /// A stream of another server on the port.
+    Other,
+}
+
+/// Control connections, the oldest first.
+#[derive(Default)]
+struct Relays(Vec<(IpAddr, Relay)>);
 
 /// A stream that is not of a copy.
 #[derive(Debug)]
@@ -50,7 +72,18 @@ impl UdpAcceptor {
         Ok(UdpAcceptor {
             server: Server::new(socket, identity.settings(), limits)?,
             copies: None,
+            control: None,
         })
+    }
+
+    /// Hands control connections over to an acceptor as if they had come over TCP. Without, none
+    /// are served.
+    #[must_use]
+    pub fn with_control(self, control: Handover) -> Self {
+        UdpAcceptor {
+            control: Some(control),
+            ..self
+        }
     }
 
     /// Passes streams of copies to the sessions of an acceptor that has the same identity.
@@ -74,30 +107,59 @@ impl UdpAcceptor {
         others: &dyn Fn(&[u8], SocketAddr) -> bool,
         is_stopped: &dyn Fn() -> bool,
     ) {
-        let copies = self.copies;
-        let is_copy = |heard: &[u8]| {
-            let begins = heard.first().is_some_and(|byte| is_of_a_copy(*byte));
-            copies.as_ref().filter(|_| begins)
+        let UdpAcceptor {
+            server,
+            copies,
+            control,
+        } = self;
+        let kind = |heard: &[u8]| match heard.first() {
+            Some(byte) if !is_of_a_copy(*byte) => Kind::Other,
+            _ if heard.starts_with(&RELAY_MAGIC) => {
+                control.as_ref().map_or(Kind::Other, Kind::Control)
+            }
+            _ => copies.as_deref().map_or(Kind::Other, Kind::Copy),
         };
-        let wanted = |heard: &[u8]| match (heard, is_copy(heard)) {
+        let wanted = |heard: &[u8]| match (heard, kind(heard)) {
             ([], _) => 1,
-            (_, Some(_)) => GREETING_LENGTH,
-            (_, None) => first,
+            (_, Kind::Control(_)) => RELAY_MAGIC.len(),
+            (heard, _) if heard.len() < RELAY_MAGIC.len() => RELAY_MAGIC.len(),
+            (_, Kind::Copy(_)) => GREETING_LENGTH,
+            (_, Kind::Other) => first,
         };
-        let mut arrived = |arrival: Arrival| match is_copy(&arrival.first) {
-            Some(copies) => {
+        let mut relays = Relays::default();
+        let mut arrived = |arrival: Arrival| match kind(&arrival.first) {
+            Kind::Control(control) => relays.begin(arrival, control),
+            Kind::Copy(copies) => {
                 let peer = arrival.peer;
                 if let Err(reason) = hand_over(copies, arrival) {
                     copies.handler.rejected(peer, &reason);
                 }
             }
-            None => take(StreamOfOthers {
+            Kind::Other => take(StreamOfOthers {
                 peer: arrival.peer,
                 first: arrival.first,
                 channel: Channel::over_udp(arrival.stream),
             }),
         };
-        self.server.run(&wanted, &mut arrived, others, is_stopped);
+        server.run(&wanted, &mut arrived, others, is_stopped);
+    }
+}
+
+impl Relays {
+    /// A host without a descriptor or thread left ends the connection.
+    fn begin(&mut self, arrival: Arrival, control: &Handover) {
+        self.0.retain(|(_, relay)| !relay.is_over());
+        let addresses = self.0.iter().map(|(address, _)| *address);
+        if self.0.len() >= RELAYS_MAX
+            && let Some(oldest) = eviction::oldest_of_largest(addresses)
+        {
+            self.0.remove(oldest).1.shut_down();
+        }
+        let peer = arrival.peer;
+        if let Ok((socket, relay)) = relay(arrival.stream) {
+            self.0.push((peer.ip(), relay));
+            control.give(socket, peer);
+        }
     }
 }
 

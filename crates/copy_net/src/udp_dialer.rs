@@ -1,20 +1,29 @@
-//! Connects a stream over UDP.
+//! Connects over UDP: streams, and the control connection before them.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use quic_net::Stream;
 use units::Span;
 
 use super::channel::Channel;
 use super::dialer::DialError;
 use super::identity::{Fingerprint, settings_to};
+use super::udp_relay::{RELAY_MAGIC, RelayedSocket, relay};
 
-/// The longest wait for an answer over UDP. The other end has just answered over TCP, and the
-/// first packet is repeated after 1, 3 and 7 s where no round trip is known.
+/// The longest wait for an answer over UDP. The first packet is repeated after 1, 3 and 7 s where
+/// no round trip is known.
 pub const UDP_WAIT: Span = Span::from_secs(8);
 
-/// Connects to a host that has answered over TCP on the same port.
+/// How long a control connection is tried over TCP before it goes over UDP as the streams do: the
+/// kernel repeats its first packet after one second.
+///
+/// TCP comes first, because the kernel of a program that was killed says so at once. Over UDP only
+/// the silence tells, so that its next copy would wait for it.
+pub const TCP_FIRST_WAIT: Span = Span::from_secs(3);
+
+/// Connects a stream.
 ///
 /// * `pin`: the certificate that it has to show; any does without.
 /// * `timeout`: how long that may take.
@@ -28,10 +37,60 @@ pub fn dial_udp(
     timeout: Span,
     is_given_up: &dyn Fn() -> bool,
 ) -> Result<Channel, DialError> {
+    connect(peer, pin, timeout, is_given_up).map(Channel::over_udp)
+}
+
+/// Connects to whichever of several addresses answers, one after the other, for a control
+/// connection: what is said on the socket is said there as over TCP.
+///
+/// * `timeout`: how long all of it may take.
+/// * `is_given_up`: as of [`dial_udp`].
+///
+/// # Errors
+/// When nothing or something else answers at the last one.
+pub fn dial_control_over_udp(
+    peers: &[SocketAddr],
+    timeout: Span,
+    is_given_up: &dyn Fn() -> bool,
+) -> Result<(RelayedSocket, SocketAddr), DialError> {
+    let end = Instant::now() + Duration::from(timeout);
+    let mut failure = None;
+    for (tried, peer) in peers.iter().enumerate() {
+        let left = end.saturating_duration_since(Instant::now());
+        let share = Span::from(left / (peers.len() - tried) as u32);
+        match control_to(*peer, share.min(UDP_WAIT), is_given_up) {
+            Ok(socket) => return Ok((socket, *peer)),
+            Err(error) => failure = Some(error),
+        }
+    }
+    Err(failure.unwrap_or_else(|| DialError::unreachable(Vec::new(), timeout)))
+}
+
+/// Which certificate it has to show follows from what is said then.
+fn control_to(
+    peer: SocketAddr,
+    timeout: Span,
+    is_given_up: &dyn Fn() -> bool,
+) -> Result<RelayedSocket, DialError> {
+    let mut stream = connect(peer, None, timeout, is_given_up)?;
+    let begun = stream.write_all(&RELAY_MAGIC).and_then(|()| relay(stream));
+    let begun = begun.map_err(|source| DialError::during(peer, timeout, source));
+    begun.map(|(socket, relay)| RelayedSocket {
+        socket,
+        goodbye: relay.with_goodbye(),
+    })
+}
+
+fn connect(
+    peer: SocketAddr,
+    pin: Option<Fingerprint>,
+    timeout: Span,
+    is_given_up: &dyn Fn() -> bool,
+) -> Result<Stream, DialError> {
     let during = |source| DialError::during(peer, timeout, source);
     let tls = settings_to(pin).map_err(during)?;
     let end = Instant::now() + Duration::from(timeout);
-    let stream = quic_net::connect(peer, tls, end, is_given_up).map_err(|source| match source {
+    quic_net::connect(peer, tls, end, is_given_up).map_err(|source| match source {
         quic_net::ConnectError::Here(source) => during(source),
         quic_net::ConnectError::Wrong(why) => during(io::Error::new(ErrorKind::InvalidData, why)),
         quic_net::ConnectError::Refused => DialError::UdpRefused { peer },
@@ -39,6 +98,5 @@ pub fn dial_udp(
             peer,
             after: timeout,
         },
-    })?;
-    Ok(Channel::over_udp(stream))
+    })
 }

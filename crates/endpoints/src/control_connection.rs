@@ -3,8 +3,10 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use copy_net::{RelayGoodbye, RelayedSocket};
 use nix::poll::{PollFd, PollFlags};
 use socket2::{SockRef, TcpKeepalive};
 use sockets::poll::wait;
@@ -28,7 +30,11 @@ pub(crate) enum Heard {
 
 /// A control connection in non-blocking mode.
 #[derive(Debug)]
-pub(crate) struct ControlConnection(TcpStream);
+pub(crate) struct ControlConnection {
+    socket: TcpStream,
+    /// Of one over UDP; dropped behind the socket.
+    goodbye: Option<Arc<RelayGoodbye>>,
+}
 
 impl ControlConnection {
     /// Takes over a connected socket.
@@ -40,22 +46,40 @@ impl ControlConnection {
             .with_interval(KEEPALIVE_INTERVAL)
             .with_retries(KEEPALIVE_PROBES);
         SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
-        Ok(ControlConnection(stream))
+        Ok(ControlConnection {
+            socket: stream,
+            goodbye: None,
+        })
+    }
+
+    /// Takes over the socket of a connection over UDP, which finds out itself whether the peer is
+    /// there.
+    pub(crate) fn over_udp(relayed: RelayedSocket) -> io::Result<Self> {
+        let RelayedSocket { socket, goodbye } = relayed;
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        Ok(ControlConnection {
+            socket,
+            goodbye: Some(Arc::new(goodbye)),
+        })
     }
 
     /// The same connection once more.
     pub(crate) fn duplicate(&self) -> io::Result<ControlConnection> {
-        self.0.try_clone().map(ControlConnection)
+        Ok(ControlConnection {
+            socket: self.socket.try_clone()?,
+            goodbye: self.goodbye.clone(),
+        })
     }
 
     /// Where this end is.
     pub(crate) fn local_address(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
+        self.socket.local_addr()
     }
 
     /// Reads what has arrived.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Heard {
-        match self.0.read(buffer) {
+        match self.socket.read(buffer) {
             Ok(0) => Heard::Closed,
             Ok(got) => Heard::Bytes(got),
             Err(error) => match error.kind() {
@@ -67,7 +91,7 @@ impl ControlConnection {
 
     /// Whether the peer has closed, as far as it shows before what it said is read.
     pub(crate) fn is_closed(&self) -> bool {
-        match self.0.peek(&mut [0]) {
+        match self.socket.peek(&mut [0]) {
             Ok(got) => got == 0,
             Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
         }
@@ -78,7 +102,7 @@ impl ControlConnection {
         let end = Instant::now() + limit;
         let mut rest = bytes;
         while !rest.is_empty() {
-            match self.0.write(rest) {
+            match self.socket.write(rest) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -91,7 +115,10 @@ impl ControlConnection {
 
     fn writable_by(&self, end: Instant) -> io::Result<()> {
         let left = end.saturating_duration_since(Instant::now());
-        match wait(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLOUT)], left)? {
+        match wait(
+            &mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLOUT)],
+            left,
+        )? {
             0 if left.is_zero() => Err(ErrorKind::TimedOut.into()),
             _ => Ok(()),
         }
@@ -100,7 +127,7 @@ impl ControlConnection {
 
 impl AsFd for ControlConnection {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.socket.as_fd()
     }
 }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use observe::{
     Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, TargetError, Trace,
-    TracePlan, Train, Watch, Way,
+    TracePlan, Train, Transport, Watch, Way,
 };
 use units::Span;
 use wire::trains::{Bounds, Cause, TrainPlan};
@@ -74,7 +74,7 @@ impl PathProbes {
     /// When the host's name has no address.
     pub fn connect(address: &Address) -> Result<Self, ClientError> {
         let found = connect::resolve(address)?;
-        let (far, server, peer) = match connect::control(address) {
+        let (far, server, peer) = match connect::control(address, Transport::Tcp, &()) {
             Ok((control, peer)) => {
                 let far = request_probing(address, control, &());
                 let far = far.map_or(Far::Unknown, |server| Far::from(server, peer));

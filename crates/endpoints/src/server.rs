@@ -52,7 +52,7 @@ use wire::trains::{Bounds, ProbingWaits};
 use wire::{Cookie, EchoToken, ServerWaits, TestBounds};
 
 use acceptor::ArrivalSender;
-use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, UdpAcceptor};
+use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, Source, UdpAcceptor};
 use probe_demux::ProbeDemux;
 use udp_memory::UdpMemory;
 
@@ -161,8 +161,10 @@ pub struct Server {
     listener: TcpListener,
     /// For echoes and trains.
     datagrams: UdpSocket,
-    /// For streams, on the same socket.
+    /// For streams and control connections, on the same socket.
     udp: UdpAcceptor,
+    /// Control connections that came there.
+    over_udp: Source,
     identity: Identity,
     address: SocketAddr,
     limits: ServerLimits,
@@ -193,9 +195,11 @@ impl Server {
         let identity = Identity::generate().map_err(udp)?;
         let shared_port = datagrams.try_clone().map_err(udp)?;
         let acceptor = UdpAcceptor::new(shared_port, &identity, &AcceptLimits::default());
+        let (control, over_udp) = Handover::new().map_err(udp)?;
         Ok(Server {
             listener,
-            udp: acceptor.map_err(udp)?,
+            udp: acceptor.map_err(udp)?.with_control(control),
+            over_udp,
             datagrams,
             identity,
             address,
@@ -238,7 +242,7 @@ impl Server {
     /// `on_event` is called from several threads.
     pub fn run(self, stop: &AtomicBool, on_event: &(dyn Fn(ServerEvent) + Sync)) {
         let (copies, acceptor) = self.copies.unzip();
-        let udp = self.udp;
+        let (udp, over_udp) = (self.udp, self.over_udp);
         let shared = Shared {
             stop,
             on_event,
@@ -264,7 +268,7 @@ impl Server {
                 let is_stopped = || shared.is_stopped();
                 udp.run(udp_streams::FIRST, &mut streams, &others, &is_stopped);
             });
-            acceptor::serve(scope, &self.listener, shared);
+            acceptor::serve(scope, &self.listener, &over_udp, shared);
         });
     }
 }

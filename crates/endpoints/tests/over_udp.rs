@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
@@ -178,6 +179,61 @@ fn a_port_that_takes_no_udp_is_named() {
         ClientError::Udp(DialError::UdpRefused { peer }) if *peer == at
     ));
     assert!(error.to_string().contains(&at.to_string()), "{error}");
+    still_serves(&server);
+}
+
+/// A port whose UDP leads to the server, and whose TCP leads nowhere.
+fn without_tcp(server: &Running) -> SocketAddr {
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (at, to) = (near.local_addr().unwrap(), server.address);
+    thread::spawn(move || {
+        let mut flows: BTreeMap<SocketAddr, UdpSocket> = BTreeMap::new();
+        let mut packet = [0; 1 << 16];
+        while let Ok((length, from)) = near.recv_from(&mut packet) {
+            let far = flows.entry(from).or_insert_with(|| {
+                let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+                far.connect(to).unwrap();
+                let (near, back) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+                thread::spawn(move || {
+                    let mut packet = [0; 1 << 16];
+                    while let Ok(length) = back.recv(&mut packet) {
+                        let _ = near.send_to(&packet[..length], from);
+                    }
+                });
+                far
+            });
+            let _ = far.send(&packet[..length]);
+        }
+    });
+    at
+}
+
+#[test]
+fn a_path_that_passes_udp_alone_is_measured() {
+    let server = Running::start();
+    let at = without_tcp(&server);
+    assert!(TcpStream::connect(at).is_err());
+    for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
+        let target: Address = at.to_string().parse().unwrap();
+        let seen = run(target, &setting(2, direction)).unwrap();
+        assert!(seen.bytes_delivered() > Bytes::from_kib(500));
+        // The server hears the last word, and not that its client was lost.
+        assert!(server.next_end().is_ok());
+    }
+}
+
+#[test]
+fn control_connections_that_say_nothing_take_places_from_themselves() {
+    let server = Running::start();
+    let silent: Vec<_> = (0..200).map(|_| says(&server, b"TLu1")).collect();
+    still_serves(&server);
+    drop(silent);
+    let garbage = says(
+        &server,
+        b"TLu1 and what no client would say, in so many words",
+    );
+    assert!(matches!(refusal(&server), Refusal::Stranger(_)));
+    drop(garbage);
     still_serves(&server);
 }
 

@@ -29,4 +29,4 @@ pub use client::{ConnectError, connect};
 pub use config::WINDOW_MOST;
 pub use connection::Handle;
 pub use server::{Arrival, Server, ServerLimits};
-pub use stream::Stream;
+pub use stream::{Stream, StreamWriter};

@@ -25,16 +25,34 @@ pub struct Stream {
     /// What was taken from the connection and not read yet.
     read: VecDeque<Chunk>,
     read_timeout: Cell<Option<Duration>>,
-    write_timeout: Cell<Option<Duration>>,
+    writer: StreamWriter,
+}
+
+/// Writes to a stream that another thread reads. When the [`Stream`] is dropped, what was written
+/// and ended is still delivered.
+pub struct StreamWriter {
+    connection: Arc<Connection>,
+    timeout: Cell<Option<Duration>>,
 }
 
 impl Stream {
     pub(crate) fn new(connection: Arc<Connection>) -> Self {
         Stream {
+            writer: StreamWriter {
+                connection: Arc::clone(&connection),
+                timeout: Cell::new(None),
+            },
             connection,
             read: VecDeque::new(),
             read_timeout: Cell::new(None),
-            write_timeout: Cell::new(None),
+        }
+    }
+
+    /// Writes to it from another thread.
+    pub fn writer(&self) -> StreamWriter {
+        StreamWriter {
+            connection: Arc::clone(&self.connection),
+            timeout: self.writer.timeout.clone(),
         }
     }
 
@@ -47,7 +65,7 @@ impl Stream {
     /// [`ErrorKind::WouldBlock`].
     pub fn set_timeouts(&self, read: Option<Duration>, write: Option<Duration>) {
         self.read_timeout.set(read);
-        self.write_timeout.set(write);
+        self.writer.timeout.set(write);
     }
 
     /// Keying material that only the two ends of this connection have (RFC 8446, section 7.5).
@@ -86,22 +104,20 @@ impl Stream {
     /// # Errors
     /// When the stream is broken.
     pub fn finish(&mut self) -> io::Result<()> {
+        self.writer.finish()
+    }
+
+    /// Waits until the peer has all that was written before [`finish`](Self::finish), and then ends
+    /// the connection; after `limit` in any case.
+    pub fn close(self, limit: Duration) {
+        let end = Some(Instant::now() + limit);
         let mut state = self.connection.lock();
-        if let Some(Ended::Well) = state.ended {
-            // The peer had all it wanted and has closed.
-            return Ok(());
+        while !state.is_delivered && state.ended.is_none() {
+            match self.connection.wait(state, end) {
+                Ok(waited) => state = waited,
+                Err(_) => return self.connection.shut_down(),
+            }
         }
-        let Some(stream) = state.writable()? else {
-            return Err(ErrorKind::NotConnected.into());
-        };
-        if !state.is_finished {
-            let finished = state.proto.send_stream(stream).finish();
-            finished.map_err(|_| io::Error::from(ErrorKind::BrokenPipe))?;
-            state.is_finished = true;
-        }
-        drop(state);
-        self.connection.wake();
-        Ok(())
     }
 
     fn read_until(&mut self, buffer: &mut [u8], end: Option<Instant>) -> io::Result<usize> {
@@ -168,9 +184,34 @@ impl Stream {
             state = self.connection.wait(state, end)?;
         }
     }
+}
 
-    fn write_some(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
-        let end = self.write_timeout.get().map(|limit| Instant::now() + limit);
+impl StreamWriter {
+    /// Ends what this end sends, so that the peer can tell it from a broken stream.
+    ///
+    /// # Errors
+    /// When the stream is broken.
+    pub fn finish(&self) -> io::Result<()> {
+        let mut state = self.connection.lock();
+        if let Some(Ended::Well) = state.ended {
+            // The peer had all it wanted and has closed.
+            return Ok(());
+        }
+        let Some(stream) = state.writable()? else {
+            return Err(ErrorKind::NotConnected.into());
+        };
+        if !state.is_finished {
+            let finished = state.proto.send_stream(stream).finish();
+            finished.map_err(|_| io::Error::from(ErrorKind::BrokenPipe))?;
+            state.is_finished = true;
+        }
+        drop(state);
+        self.connection.wake();
+        Ok(())
+    }
+
+    fn write_some(&self, chunk: &mut Chunk) -> io::Result<usize> {
+        let end = self.timeout.get().map(|limit| Instant::now() + limit);
         let mut state = self.connection.lock();
         loop {
             if let Some(stream) = state.writable()? {
@@ -206,6 +247,21 @@ impl Read for Stream {
 }
 
 impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.writer.write_vectored(parts)
+    }
+
+    /// Nothing waits in this end: every write goes to the connection.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Write for StreamWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_vectored(&[IoSlice::new(bytes)])
     }

@@ -87,7 +87,10 @@ fn a_server_without_udp_is_told_and_tcp_is_not_taken_instead() {
     let put = server.copy(&[&UDP[..], &["-r", "run7", &place]].concat());
     let text = complaint(&put);
     assert_eq!(put.status.code(), Some(1), "{text}");
-    assert!(text.contains("no program takes UDP on that port"), "{text}");
+    assert!(
+        text.contains("no program takes UDP at 127.0.0.1:"),
+        "{text}"
+    );
     assert!(text.contains("leave out `--transport udp`"), "{text}");
     assert_eq!(fs::read_dir(server.root()).unwrap().count(), 0);
 }
@@ -127,11 +130,45 @@ fn udp_that_is_dropped_on_the_way_is_told_within_seconds() {
     let text = complaint(&output);
     assert!(!output.status.success(), "{text}");
     assert!(
-        text.contains("nothing came back over UDP within 8s"),
+        text.contains("nothing came back over UDP from") && text.contains("within 8s"),
         "{text}"
     );
     assert!(text.contains("open that port for UDP"), "{text}");
     assert_eq!(fs::read_dir(root).unwrap().count(), 0);
+}
+
+/// No TCP connection is made: on a path that passes UDP alone, all of a copy goes over it.
+#[test]
+fn a_path_that_passes_udp_alone_carries_copies_both_ways() {
+    if !testkit::can_emulate() || !testkit::has_program("nft") {
+        return;
+    }
+    let server = Server::start(&[]);
+    tree(&server.near(), 3_000_000);
+    let folder = server.near();
+    let path = folder.join("path.toml");
+    fs::write(&path, PATH).unwrap();
+    let program = env!("CARGO_BIN_EXE_trunkline");
+    let rules = "table inet t { chain c { type filter hook input priority 0; \
+                 meta l4proto tcp iif != lo drop; }; }";
+    let (root, tokens) = (server.root(), server.tokens());
+    let far = format!(
+        "nft '{rules}' && exec {program} serve --root {} --tokens {}",
+        root.display(),
+        tokens.display()
+    );
+    let words = ["emulate", path.to_str().unwrap(), "--far", &far, "--", "sh"];
+    let copies = format!(
+        "{program} copy -r run7 trunkline://far/x --transport udp && \
+         {program} copy -r trunkline://far/x/run7/ back --transport udp && \
+         {program} measure far --transport udp -t 1s"
+    );
+    let mut command = trunkline(&[&words[..], &["-c", &copies]].concat());
+    command.env("TRUNKLINE_TOKEN", server.token());
+    let output = command.current_dir(&folder).output().unwrap();
+    let text = complaint(&output);
+    assert!(output.status.success(), "{text}");
+    assert_same(&folder.join("run7"), &folder.join("back"));
 }
 
 fn begin(server: &Server) -> Child {

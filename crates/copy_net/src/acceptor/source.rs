@@ -15,7 +15,8 @@ use super::TICK;
 /// since that one may be late on a busy host while strangers come by the hundred.
 const INTAKE_MAX: usize = 1024;
 
-/// Where connections come from.
+/// Where the connections of an acceptor come from.
+#[derive(Debug)]
 pub enum Source {
     /// A port of its own.
     Listener(TcpListener),
@@ -31,7 +32,11 @@ pub struct Handover {
 }
 
 impl Handover {
-    pub(super) fn new() -> io::Result<(Handover, Source)> {
+    /// And where the other acceptor takes them.
+    ///
+    /// # Errors
+    /// When this process has no descriptor left.
+    pub fn new() -> io::Result<(Handover, Source)> {
         let (sender, receiver) = sync_channel(INTAKE_MAX);
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let bell = Arc::new(EventFd::from_value_and_flags(0, flags)?);
@@ -49,14 +54,16 @@ impl Handover {
 }
 
 impl Source {
-    pub(super) fn watched(&self) -> BorrowedFd<'_> {
+    /// Readable when there may be one.
+    pub fn watched(&self) -> BorrowedFd<'_> {
         match self {
             Source::Listener(listener) => listener.as_fd(),
             Source::Acceptor(_, bell) => bell.as_fd(),
         }
     }
 
-    pub(super) fn next(&self) -> Option<(TcpStream, SocketAddr)> {
+    /// The next one that has come, with where it came from.
+    pub fn next(&self) -> Option<(TcpStream, SocketAddr)> {
         match self {
             Source::Listener(listener) => loop {
                 match listener.accept() {

@@ -59,14 +59,14 @@ pub enum DialError {
         /// What TLS says.
         source: io::Error,
     },
-    /// The host answers over TCP, and says that no program takes UDP there.
-    #[error("{peer} answers over TCP, but no program takes UDP on that port")]
+    /// The host says that no program takes UDP there.
+    #[error("no program takes UDP at {peer}")]
     UdpRefused {
         /// Where.
         peer: SocketAddr,
     },
-    /// The host answers over TCP, and nothing comes back over UDP.
-    #[error("{peer} answers over TCP, but nothing came back over UDP within {after}")]
+    /// Nothing comes back over UDP.
+    #[error("nothing came back over UDP from {peer} within {after}")]
     UdpSilent {
         /// Where.
         peer: SocketAddr,
@@ -95,7 +95,7 @@ pub enum DialError {
 }
 
 impl DialError {
-    pub(super) fn unreachable(tried: Tried, timeout: Span) -> Self {
+    pub(crate) fn unreachable(tried: Tried, timeout: Span) -> Self {
         DialError::Unreachable { tried, timeout }
     }
 

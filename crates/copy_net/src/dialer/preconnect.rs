@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use observe::Transport;
-use units::{Span, Time};
+use units::Span;
 
 use super::super::channel::Channel;
 use super::super::connect::{ConnectError, connect_any};
@@ -17,7 +17,6 @@ use super::super::udp_dialer::{UDP_WAIT, dial_udp};
 use super::DialError;
 use super::deadline_io::DeadlineIo;
 use sockets::options::StreamOptions;
-use sockets::tcp_info;
 
 /// Where streams connect. The greeting that follows takes the key of the conversation.
 #[derive(Debug, Clone)]
@@ -45,20 +44,19 @@ impl fmt::Debug for RawStream {
 }
 
 impl StreamEndpoint {
-    /// Where the other end of this connection is, which showed that certificate.
+    /// Where the other end of a connection is, which showed that certificate.
     pub(super) fn of(
-        socket: &TcpStream,
+        rtt: Option<Span>,
         peer: SocketAddr,
         pin: Fingerprint,
         timeout: Span,
         transport: Transport,
     ) -> Self {
-        let sample = tcp_info::read(socket, Time::ZERO).ok();
         StreamEndpoint {
             addresses: vec![peer],
             pin,
             timeout,
-            rtt: sample.and_then(|sample| sample.rtt_min.or(sample.rtt)),
+            rtt,
             transport,
         }
     }
@@ -98,7 +96,7 @@ impl StreamEndpoint {
         Ok(RawStream { channel, peer })
     }
 
-    /// Over UDP there is one address: the one that answered over TCP.
+    /// Over UDP there is one address: the one that answered.
     fn connect_udp(&self) -> Result<RawStream, DialError> {
         let Some(peer) = self.addresses.first().copied() else {
             return Err(DialError::unreachable(Vec::new(), self.timeout));

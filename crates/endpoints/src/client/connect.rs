@@ -5,9 +5,9 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use copy_net::{Channel, UDP_WAIT, dial_udp};
+use copy_net::{Channel, TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp};
 use nix::poll::{PollFd, PollFlags};
-use observe::Watch;
+use observe::{Transport, Watch};
 use socket2::{Domain, Socket};
 use units::Span;
 use wire::{Cookie, numbered_greeting};
@@ -24,18 +24,54 @@ const CONNECT_WAIT: Span = Span::from_secs(5);
 const REFUSED_RETRIES: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// The control connection, over the first of the host's addresses that answers.
-pub(crate) fn control(address: &Address) -> Result<(ControlConnection, SocketAddr), ClientError> {
+/// The control connection, over the first of the host's addresses that answers. For streams over
+/// UDP it is over UDP, too, where no TCP connection can be made.
+pub(crate) fn control(
+    address: &Address,
+    streams: Transport,
+    watch: &dyn Watch,
+) -> Result<(ControlConnection, SocketAddr), ClientError> {
+    let is_unanswered = |error: &ClientError| {
+        matches!(
+            error,
+            ClientError::Refused { .. } | ClientError::Silent { .. } | ClientError::Connect { .. }
+        )
+    };
+    match streams {
+        Transport::Tcp => over_tcp(address, CONNECT_WAIT),
+        Transport::Udp => match over_tcp(address, TCP_FIRST_WAIT) {
+            Err(unanswered) if is_unanswered(&unanswered) => over_udp(address, unanswered, watch),
+            other => other,
+        },
+    }
+}
+
+/// * `unanswered`: what became of TCP, which is told where UDP fails, too.
+fn over_udp(
+    address: &Address,
+    unanswered: ClientError,
+    watch: &dyn Watch,
+) -> Result<(ControlConnection, SocketAddr), ClientError> {
+    let is_given_up = || watch.is_cancelled();
+    let dialed = dial_control_over_udp(&resolve(address)?, UDP_WAIT, &is_given_up);
+    let (relayed, peer) = dialed.map_err(|_| match is_given_up() {
+        true => ClientError::Cancelled,
+        false => unanswered.and_over_udp(),
+    })?;
+    Ok((ControlConnection::over_udp(relayed)?, peer))
+}
+
+fn over_tcp(address: &Address, wait: Span) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let mut last = None;
     for peer in resolve(address)? {
-        let connected = TcpStream::connect_timeout(&peer, CONNECT_WAIT.into());
+        let connected = TcpStream::connect_timeout(&peer, wait.into());
         match connected.and_then(met_a_server) {
             Ok(stream) => return Ok((ControlConnection::new(stream)?, peer)),
             Err(error) => last = Some(error),
         }
     }
     let nowhere = || io::Error::new(ErrorKind::NotFound, "the name has no address");
-    Err(explain(address.clone(), last.unwrap_or_else(nowhere)))
+    Err(explain(address.clone(), wait, last.unwrap_or_else(nowhere)))
 }
 
 /// Refuses a connection to itself.
@@ -60,12 +96,12 @@ pub(crate) fn resolve(address: &Address) -> Result<Vec<SocketAddr>, ClientError>
     Ok(found?.collect())
 }
 
-fn explain(address: Address, source: io::Error) -> ClientError {
+fn explain(address: Address, wait: Span, source: io::Error) -> ClientError {
     match source.kind() {
         ErrorKind::ConnectionRefused => ClientError::Refused { address },
         ErrorKind::TimedOut | ErrorKind::WouldBlock => ClientError::Silent {
             address,
-            after: CONNECT_WAIT,
+            after: wait,
         },
         _ => ClientError::Connect { address, source },
     }

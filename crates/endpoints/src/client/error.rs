@@ -37,6 +37,12 @@ pub enum ClientError {
         /// The bound.
         after: Span,
     },
+    /// And none over UDP.
+    #[error("{address} answered neither over TCP nor over UDP")]
+    SilentOverBoth {
+        /// Name and port.
+        address: Address,
+    },
     /// The connection failed otherwise.
     #[error("cannot connect to {address}")]
     Connect {
@@ -117,6 +123,14 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// The same of a server that was tried over UDP as well.
+    pub(super) fn and_over_udp(self) -> Self {
+        match self {
+            ClientError::Silent { address, .. } => ClientError::SilentOverBoth { address },
+            other => other,
+        }
+    }
+
     /// What the user can try next.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -129,7 +143,12 @@ impl ClientError {
                 before_port(&address.to_string())
             )),
             Self::Silent { address, .. } => Some(format!(
-                "a firewall may drop TCP port {}: open it, or choose another port",
+                "a firewall may drop TCP port {}: open it or choose another port; where UDP alone \
+                passes, `--transport udp` needs no TCP",
+                address.port
+            )),
+            Self::SilentOverBoth { address } => Some(format!(
+                "that host may be down, or a firewall may drop TCP and UDP port {}",
                 address.port
             )),
             Self::Control { source, .. } => source.hint().map(str::to_owned),

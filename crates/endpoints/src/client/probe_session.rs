@@ -1,6 +1,6 @@
 //! Asking a server for trains in place of a test.
 
-use observe::Watch;
+use observe::{Transport, Watch};
 use units::Span;
 use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 
@@ -61,7 +61,7 @@ pub(crate) fn request_probing_with_retry(
     watch: &mut dyn Watch,
 ) -> Result<ProbeServer, ClientError> {
     retry_while_busy(watch, server, |watch| {
-        let (control, _) = connect::control(address)?;
+        let (control, _) = connect::control(address, Transport::Tcp, watch)?;
         request_probing(address, control, watch)
     })
 }

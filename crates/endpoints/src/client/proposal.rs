@@ -32,11 +32,12 @@ impl Proposal {
         setting: &Setting,
         streams: u16,
         plan: &SamplePlan,
+        watch: &dyn Watch,
     ) -> Result<Self, ClientError> {
         if let Some(option) = setting.only_of_tcp() {
             return Err(ClientError::OnlyOfTcp { option });
         }
-        let (control, peer) = connect::control(&client.address)?;
+        let (control, peer) = connect::control(&client.address, setting.transport, watch)?;
         let cookie = Cookie::from_random(&random::bytes()?);
         let request = request(setting, streams, plan);
         let address = client.address.clone();

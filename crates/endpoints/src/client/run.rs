@@ -45,7 +45,7 @@ impl Run {
         plan: &SamplePlan,
         watch: &dyn Watch,
     ) -> Result<(Self, Option<ProbeSeries>), ClientError> {
-        let mut proposal = Proposal::make(client, setting, setting.streams.get(), plan)?;
+        let mut proposal = Proposal::make(client, setting, setting.streams.get(), plan, watch)?;
         proposal.until_accepted(watch)?;
         let answer = proposal.answer();
         let token = answer.map(|answer| answer.echo_token);
@@ -90,7 +90,7 @@ impl Run {
     ) -> Result<(), ClientError> {
         let missing = streams.get() - self.setting.streams.get();
         if missing > 0 {
-            let mut proposal = Proposal::make(client, &self.setting, missing, plan)?;
+            let mut proposal = Proposal::make(client, &self.setting, missing, plan, watch)?;
             proposal.until_accepted(watch)?;
             self.tests.push(proposal.start(plan, watch)?);
             self.setting.streams = streams;

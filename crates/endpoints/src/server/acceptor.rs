@@ -16,7 +16,7 @@ use wire::{COOKIE_LENGTH, Cookie, Denial, NUMBERED_GREETING_LENGTH};
 
 use super::event::{Refusal, ServerEvent};
 use super::{Shared, session};
-use copy_net::{Channel, is_of_a_copy};
+use copy_net::{Channel, Source, is_of_a_copy};
 use sockets::Clock;
 use sockets::eviction;
 use sockets::poll::{is_ready, readable, wait};
@@ -130,9 +130,12 @@ struct Acceptor<'scope, 'env, 'a> {
 }
 
 /// Accepts until the server stops.
+///
+/// * `over_udp`: connections that came over UDP.
 pub(super) fn serve<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     listener: &TcpListener,
+    over_udp: &Source,
     shared: &'env Shared<'_>,
 ) {
     let mut acceptor = Acceptor {
@@ -144,20 +147,24 @@ pub(super) fn serve<'scope, 'env>(
         accepted: 0,
     };
     while !shared.is_stopped() {
-        let ready = acceptor.wait(listener);
+        let ready = acceptor.wait(listener, over_udp);
         acceptor.forget_finished();
         acceptor.read_cookies(&ready);
         acceptor.drop_silent();
         acceptor.accept(listener);
+        while let Some((socket, peer)) = over_udp.next() {
+            acceptor.admit(socket, canonical(peer));
+        }
     }
 }
 
 impl<'scope> Acceptor<'scope, '_, '_> {
     /// Which of the unidentified connections have something to say.
-    fn wait(&self, listener: &TcpListener) -> Vec<bool> {
+    fn wait(&self, listener: &TcpListener, over_udp: &Source) -> Vec<bool> {
         let sockets = self.unidentified.iter().map(|one| one.socket.as_fd());
         let mut watched: Vec<_> = sockets.map(readable).collect();
         watched.push(readable(listener.as_fd()));
+        watched.push(readable(over_udp.watched()));
         if wait(&mut watched, TICK).is_err() {
             thread::sleep(TICK);
         }
