@@ -73,13 +73,21 @@ pub trait Watch: Send {
         let _ = snapshot;
     }
 
+    /// Called as often while nothing has moved yet, where the target can tell that.
+    ///
+    /// * `elapsed`: since the run was begun.
+    fn on_idle(&mut self, elapsed: Span) {
+        let _ = elapsed;
+    }
+
     /// Whether the user has had enough; asked at least every interval.
     fn is_cancelled(&self) -> bool {
         false
     }
 
     /// Whether what was seen so far is enough: the run then ends at once, and what it showed
-    /// counts. Asked after each [`Watch::on_progress`].
+    /// counts. Asked after each [`Watch::on_progress`], and after each [`Watch::on_idle`], where the
+    /// run fails.
     fn has_enough(&self) -> bool {
         false
     }

@@ -308,7 +308,7 @@ impl History {
     }
 
     /// Sending time that the budget still allows, in seconds and in bytes at the highest rate seen.
-    fn time_left(&self) -> Span {
+    pub(crate) fn time_left(&self) -> Span {
         let spent = self.cost();
         let connecting = self
             .rtt_for_sampling()

@@ -27,6 +27,10 @@ pub struct Synthetic {
     pub fails_at: Option<usize>,
     /// Settings that it refuses.
     pub refuses: fn(&Setting) -> bool,
+    /// How long those move nothing before they fail.
+    pub idles: Span,
+    /// How long they did.
+    pub idled: Span,
     /// Samples after which the path is another one.
     pub changes_after: Option<(usize, Path)>,
     /// Samples taken so far.
@@ -42,6 +46,8 @@ impl Synthetic {
             fails_after: None,
             fails_at: None,
             refuses: |_| false,
+            idles: Span::ZERO,
+            idled: Span::ZERO,
             changes_after: None,
             taken: 0,
         }
@@ -51,6 +57,15 @@ impl Synthetic {
     fn random(&mut self) -> f64 {
         let uniform = |noise: &mut Pcg32| f64::from(noise.next_u32()) / f64::from(u32::MAX);
         (0..4).map(|_| uniform(&mut self.noise)).sum::<f64>() / 2.0 - 1.0
+    }
+
+    fn idle(&mut self, watch: &mut dyn Watch) {
+        let mut elapsed = Span::ZERO;
+        while elapsed < self.idles && !watch.has_enough() {
+            elapsed += SamplePlan::INTERVAL;
+            watch.on_idle(elapsed);
+        }
+        self.idled += elapsed;
     }
 
     /// Bytes delivered by all streams at every interval, until the plan has what it wants.
@@ -114,6 +129,7 @@ impl Target for Synthetic {
             return Err(failure(fault, "gone"));
         }
         if self.fails_at == Some(self.taken) || (self.refuses)(setting) {
+            self.idle(watch);
             return Err(failure(Fault::Run, "refused"));
         }
         if let Some((_, path)) = self.changes_after.filter(|(after, _)| self.taken > *after) {

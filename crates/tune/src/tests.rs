@@ -400,6 +400,35 @@ fn settings_that_the_far_end_refuses_end_no_search() {
 }
 
 #[test]
+fn settings_that_hang_take_no_more_than_the_budget() {
+    for (seed, seconds) in [(1, 20), (2, 30), (3, 60)] {
+        let time = Span::from_secs(seconds);
+        let budget = Budget {
+            time: Some(time),
+            ..Budget::default()
+        };
+        let plan = TunePlan {
+            budget,
+            ..TunePlan::default()
+        };
+        let mut target = Synthetic::new(slac_cern(), seed);
+        target.refuses = |setting| setting.streams.get() > 4 || setting.congestion.is_some();
+        target.idles = Span::from_secs(20);
+        let tuning = tune(&mut target, &plan, &mut ()).unwrap();
+        let idle = tuning.failed.iter().map(|failed| failed.cost.elapsed);
+        assert!(idle.max().unwrap() > Span::from_secs(5), "seed {seed}");
+        let bound = time + Span::from_secs(1);
+        assert!(
+            tuning.cost.elapsed <= bound,
+            "seed {seed}: {:?}",
+            tuning.cost
+        );
+        assert!(target.idled <= tuning.cost.elapsed, "seed {seed}");
+        assert!(tuning.answer().is_some(), "seed {seed}");
+    }
+}
+
+#[test]
 fn a_failure_that_passes_leaves_no_trace() {
     for seed in 1..4 {
         let path = || Synthetic::new(slac_cern(), seed);

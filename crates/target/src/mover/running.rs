@@ -201,7 +201,10 @@ impl Running {
             if has_ended {
                 return self.ended(now, plan);
             }
-            self.check_stall(now)?;
+            if self.began.is_none() {
+                watch.on_idle(now.since(Time::ZERO));
+            }
+            self.check_stall(now, watch)?;
         }
     }
 
@@ -278,15 +281,16 @@ impl Running {
         }
     }
 
-    fn check_stall(&self, now: Time) -> Result<(), TargetError> {
+    fn check_stall(&self, now: Time, watch: &dyn Watch) -> Result<(), TargetError> {
+        let waited = now.since(self.shown.moved);
         let (has_begun, most) = match self.began {
             Some(_) => (true, self.patience.stall),
             None => (false, self.patience.begin),
         };
-        match now.since(self.shown.moved) > most {
+        match waited > most || !has_begun && watch.has_enough() {
             true => Err(errors::hangs(
                 self.client,
-                most,
+                waited.min(most),
                 has_begun,
                 &self.child.said(),
             )),
