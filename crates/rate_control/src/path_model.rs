@@ -2,7 +2,7 @@
 
 use units::{Bytes, Rate, Span, Time};
 
-use crate::chance_loss::ChanceLoss;
+use crate::chance_loss::{ChanceLoss, RoundSeen};
 use crate::delivery::{Delivery, Sample};
 use crate::filters::{Maximum, Minimum};
 
@@ -35,6 +35,11 @@ const PROBE_SPREAD: Span = Span::from_secs(1);
 const ROUND_TRIP_AGE: Span = Span::from_secs(10);
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 const PROBE_RTT_WINDOW: f64 = 0.5;
+
+/// Rounds after which the longest delay is looked for anew, and the share of the smallest round
+/// trip below which a delay is none.
+const DELAY_ROUNDS: u64 = 64;
+const DELAY_MIN: f64 = 0.01;
 
 const FIRST_SEGMENTS: u64 = 32;
 const LEAST_SEGMENTS: u64 = 4;
@@ -78,6 +83,15 @@ struct Round {
     rate: f64,
     /// Too much of it was lost, and that has been acted on.
     was_lossy: bool,
+    /// Sum and number of the round trips of its samples, in seconds.
+    delays: (f64, f64),
+}
+
+impl Round {
+    fn take_delay(&mut self, round_trip: Span) {
+        self.delays.0 += round_trip.as_secs_f64();
+        self.delays.1 += 1.0;
+    }
 }
 
 /// Acknowledgements that came faster than the bandwidth, because something on the way held them
@@ -98,6 +112,8 @@ pub struct PathModel {
     bandwidth: Maximum<2>,
     round_trip: Minimum,
     chance_loss: ChanceLoss,
+    /// The longest mean round trip of a round, in seconds.
+    delay: Maximum<2>,
     phase: Phase,
     round: Round,
     aggregation: Aggregation,
@@ -122,6 +138,7 @@ impl PathModel {
             bandwidth: Maximum::new(),
             round_trip: Minimum::new(now),
             chance_loss: ChanceLoss::new(),
+            delay: Maximum::new(),
             phase: Phase::Startup {
                 full: 0.0,
                 rounds: 0,
@@ -279,11 +296,19 @@ impl PathModel {
             self.bandwidth.add(rate);
         }
         self.round.rate = self.round.rate.max(rate);
+        self.round.take_delay(sample.round_trip);
         let is_round_start = sample.prior_delivered >= self.round.ends_at;
         if is_round_start {
             let packets = |bytes: Bytes| bytes.as_f64() / self.segment.as_f64();
             let (arrived, lost) = (packets(self.round.delivered), packets(self.round.lost));
-            if self.chance_loss.add(arrived + lost, lost) {
+            let is_looking = matches!(self.phase, Phase::ProbeRtt { .. });
+            let seen = RoundSeen {
+                packets: arrived + lost,
+                lost,
+                is_queued: self.is_queued(),
+                may_begin: !is_looking && !sample.is_app_limited,
+            };
+            if self.chance_loss.add(seen) {
                 self.begin_again();
             }
             self.round = Round {
@@ -294,6 +319,18 @@ impl PathModel {
             self.aggregation.extra.advance();
         }
         is_round_start
+    }
+
+    /// Whether the round trips of the present round are nearer to the longest than to the smallest.
+    fn is_queued(&mut self) -> bool {
+        let (sum, number) = self.round.delays;
+        let (mean, least) = (sum / number.max(1.0), self.round_trip().as_secs_f64());
+        if self.round.count % DELAY_ROUNDS == 0 {
+            self.delay.advance();
+        }
+        self.delay.add(mean);
+        let waited = mean - least;
+        waited > least * DELAY_MIN && waited > 0.5 * (self.delay.value() - least)
     }
 
     fn aggregate(&mut self, now: Time, acked: Bytes) {
