@@ -26,6 +26,7 @@ use super::handle::StreamHandle;
 use super::handshaking::{Handshaking, Identified};
 use super::identity::Identity;
 use super::session_registry::SessionRegistry;
+use super::udp_relay::round_trip;
 use super::{
     AcceptedChannel, AcceptedController, AcceptedRemote, AcceptedSession, Channel, ChannelHandler,
     CopyHandler, SOFTWARE,
@@ -530,10 +531,12 @@ impl Acceptor {
             }
             Handler::Copies(handler) => {
                 let streams = self.shared.registry.expect(admitted.session_key.clone())?;
+                let rtt = round_trip(&socket, peer);
                 let conversation = Conversation::start(socket, tls, self.shared.limits.silence)?;
                 let accepted = AcceptedSession {
                     peer,
                     admitted,
+                    rtt,
                     conversation,
                     streams,
                 };

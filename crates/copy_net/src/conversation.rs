@@ -35,7 +35,7 @@ pub struct Conversation<M = Message> {
     shared: Arc<Shared<M>>,
     handle: StreamHandle,
     thread: Option<JoinHandle<()>>,
-    /// Dropped behind the socket, which the thread has.
+    /// Of a connection over UDP.
     goodbye: Option<RelayGoodbye>,
 }
 
@@ -213,9 +213,9 @@ impl<M> Conversation<M> {
         self.end(timeout);
     }
 
-    /// The same without waiting for the peer: returns when the kernel has all that was said. Should
-    /// this program end at once, the peer may find the connection broken behind that, or, where
-    /// packets are lost, before it.
+    /// The same without waiting for the peer: returns when the kernel has all that was said, or over
+    /// UDP when it has arrived, after a second at most. Should this program end at once, the peer
+    /// may find the connection broken behind that, or, where packets are lost, before it.
     pub fn leave(mut self, timeout: Duration) {
         self.begin_to_close(timeout);
         let mut state = self.shared.lock();
@@ -247,7 +247,8 @@ impl<M> Conversation<M> {
     }
 }
 
-/// Does not wait for the peer; use [`Conversation::close`] for a goodbye that arrives.
+/// Does not wait for the peer; use [`Conversation::close`] for a goodbye that arrives. Over UDP it
+/// waits a second at most until what was said has arrived.
 impl<M> Drop for Conversation<M> {
     fn drop(&mut self) {
         self.end(Duration::ZERO);

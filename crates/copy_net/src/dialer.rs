@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use observe::Transport;
-use units::{Span, Time};
+use units::Span;
 use wire::copy::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
 use wire::third_party::Report;
 
@@ -20,11 +20,10 @@ use super::connect::{ConnectError, connect_any};
 use super::conversation::Conversation;
 use super::identity::{Fingerprint, connection_to};
 use super::tls::Tls;
-use super::udp_dialer::{TCP_FIRST_WAIT, dial_control_over_udp};
-use super::udp_relay::RelayGoodbye;
+use super::udp_dialer::{TCP_FIRST_WAIT, dial_control_over_udp, udp_wait_after};
+use super::udp_relay::{RelayGoodbye, round_trip};
 use sockets::Address;
 use sockets::options::StreamOptions;
-use sockets::tcp_info;
 
 use deadline_io::DeadlineIo;
 pub use error::DialError;
@@ -132,7 +131,7 @@ impl Dialer {
     /// # Errors
     /// When no address is left; with the reason of the last one.
     pub fn control(&self, places: &[Address], token: &Token) -> Result<Dialed, DialError> {
-        self.control_and(places, token, None, &mut |_| ())
+        self.control_and(places, token, None, &mut |_| (), &|| false)
     }
 
     /// The same for a connection that carries another protocol: both ends are authenticated, and
@@ -183,7 +182,8 @@ impl Dialer {
         purpose: Purpose,
     ) -> Result<DialedRemote, DialError> {
         let end = Instant::now() + Duration::from(self.timeout);
-        self.at_any(places, end, |connection| {
+        let connect = |left: &[SocketAddr]| self.connect_tcp(left, end);
+        at_any(places, connect, |connection| {
             let wanted = Wanted {
                 purpose,
                 token,
@@ -212,6 +212,8 @@ impl Dialer {
     /// that is known, so that they can be connected while the two ends find out who they are. That
     /// says nothing to the other end, which may still turn out to be another one.
     ///
+    /// * `is_given_up`: asked ten times a second while UDP is tried.
+    ///
     /// # Errors
     /// As [`control`](Self::control).
     pub fn control_and(
@@ -220,65 +222,63 @@ impl Dialer {
         token: &Token,
         known: Option<KnownPeer<'_>>,
         early: &mut dyn FnMut(&StreamEndpoint),
+        is_given_up: &dyn Fn() -> bool,
     ) -> Result<Dialed, DialError> {
-        let end = Instant::now() + Duration::from(self.timeout);
-        self.at_any(places, end, |connection| {
-            self.open(connection, token, known, end, early)
-        })
+        let timeout = Duration::from(self.timeout);
+        match self.transport {
+            Transport::Tcp => {
+                let end = Instant::now() + timeout;
+                let connect = |left: &[SocketAddr]| self.connect_tcp(left, end);
+                let open = |connection| self.open(connection, token, known, end, early);
+                at_any(places, connect, open)
+            }
+            Transport::Udp => {
+                let connect = |left: &[SocketAddr]| self.connect_tcp_or_udp(left, is_given_up);
+                let open = |connection| {
+                    let end = Instant::now() + timeout;
+                    self.open(connection, token, known, end, early)
+                };
+                at_any(places, connect, open)
+            }
+        }
     }
 
-    /// Connects to one address after the other until `open` is content with one.
-    fn at_any<T>(
-        &self,
-        places: &[Address],
-        end: Instant,
-        mut open: impl FnMut(ControlSocket) -> Result<T, DialError>,
-    ) -> Result<T, DialError> {
-        let mut left = resolve(places)?;
-        let mut failure = None;
-        loop {
-            match self.connect(&left, end) {
-                Ok(connection) => {
-                    let peer = connection.peer;
-                    match open(connection) {
-                        Ok(opened) => return Ok(opened),
-                        Err(error) => {
-                            left.retain(|address| *address != peer);
-                            failure = Some(error);
-                        }
-                    }
-                }
-                // A wrong answer says more than a missing one.
-                Err(error) => return Err(failure.unwrap_or(error)),
+    fn connect_tcp(&self, places: &[SocketAddr], end: Instant) -> Result<ControlSocket, DialError> {
+        let limit = end.saturating_duration_since(Instant::now());
+        match connect_any(places, &StreamOptions::default(), limit) {
+            Ok((socket, peer)) => Ok(ControlSocket {
+                socket,
+                peer,
+                goodbye: None,
+            }),
+            Err(ConnectError::Option(error)) => Err(error.into()),
+            Err(ConnectError::Unreachable(tried)) => {
+                Err(DialError::unreachable(tried, self.timeout))
             }
         }
     }
 
     /// For streams over UDP the control connection is over UDP, too, where no TCP connection can be
     /// made.
-    fn connect(&self, places: &[SocketAddr], end: Instant) -> Result<ControlSocket, DialError> {
-        let left = end.saturating_duration_since(Instant::now());
-        let over_tcp = |limit: Duration| {
-            let connected = connect_any(places, &StreamOptions::default(), limit);
-            connected.map(|(socket, peer)| ControlSocket {
-                socket,
-                peer,
-                goodbye: None,
-            })
+    fn connect_tcp_or_udp(
+        &self,
+        places: &[SocketAddr],
+        is_given_up: &dyn Fn() -> bool,
+    ) -> Result<ControlSocket, DialError> {
+        let began = Instant::now();
+        let end = began + Duration::from(TCP_FIRST_WAIT);
+        let unanswered = match self.connect_tcp(places, end) {
+            Err(unanswered @ DialError::Unreachable { .. }) => unanswered,
+            other => return other,
         };
-        let unanswered = |tried| DialError::unreachable(tried, self.timeout);
-        match self.transport {
-            Transport::Tcp => over_tcp(left).map_err(|error| match error {
-                ConnectError::Option(error) => error.into(),
-                ConnectError::Unreachable(tried) => unanswered(tried),
+        let wait = udp_wait_after(began.elapsed());
+        match dial_control_over_udp(places, wait, is_given_up) {
+            Ok((relayed, peer)) => Ok(ControlSocket {
+                socket: relayed.socket,
+                peer,
+                goodbye: Some(relayed.goodbye),
             }),
-            Transport::Udp => match over_tcp(left.min(TCP_FIRST_WAIT.into())) {
-                Ok(connected) => Ok(connected),
-                Err(ConnectError::Option(error)) => Err(error.into()),
-                Err(ConnectError::Unreachable(tried)) => {
-                    over_udp(places, end).map_err(|_| unanswered(tried))
-                }
-            },
+            Err(found) => Err(unanswered.and_over_udp(found)),
         }
     }
 
@@ -346,11 +346,7 @@ impl Dialer {
         let mut io = DeadlineIo::new(socket, tls, end).map_err(failed)?;
         io.complete_handshake().map_err(failed)?;
         let (pin, exporter) = io.facts().map_err(failed)?;
-        // The socket of a connection over UDP is one within this host.
-        let rtt = match goodbye {
-            None => round_trip(io.socket()),
-            Some(_) => None,
-        };
+        let rtt = round_trip(io.socket(), peer);
         let endpoint = StreamEndpoint::of(rtt, peer, pin, self.timeout, self.transport);
         early(&endpoint);
         let (name, key) = (token.name.clone(), token.secret.key());
@@ -444,20 +440,31 @@ impl StreamDialer {
     }
 }
 
-/// What the kernel knows.
-fn round_trip(socket: &TcpStream) -> Option<Span> {
-    let sample = tcp_info::read(socket, Time::ZERO).ok()?;
-    sample.rtt_min.or(sample.rtt)
-}
-
-fn over_udp(places: &[SocketAddr], end: Instant) -> Result<ControlSocket, DialError> {
-    let left = end.saturating_duration_since(Instant::now());
-    let (relayed, peer) = dial_control_over_udp(places, left.into(), &|| false)?;
-    Ok(ControlSocket {
-        socket: relayed.socket,
-        peer,
-        goodbye: Some(relayed.goodbye),
-    })
+/// Connects to one address after the other until `open` is content with one.
+fn at_any<T>(
+    places: &[Address],
+    connect: impl Fn(&[SocketAddr]) -> Result<ControlSocket, DialError>,
+    mut open: impl FnMut(ControlSocket) -> Result<T, DialError>,
+) -> Result<T, DialError> {
+    let mut left = resolve(places)?;
+    let mut failure = None;
+    loop {
+        match connect(&left) {
+            Ok(connection) => {
+                let peer = connection.peer;
+                match open(connection) {
+                    Ok(opened) => return Ok(opened),
+                    Err(error) => {
+                        left.retain(|address| *address != peer);
+                        failure = Some(error);
+                    }
+                }
+            }
+            // A wrong answer says more than a missing one.
+            Err(error @ DialError::Unreachable { .. }) => return Err(failure.unwrap_or(error)),
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// All addresses of all places, in their order, each once.

@@ -70,7 +70,7 @@ pub use session_registry::{ArrivedStream, IncomingStreams};
 pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd};
 pub use ssh_child::{CallbackTarget, SshChildError, serve_ssh_child};
 pub use udp_acceptor::{StreamOfOthers, UdpAcceptor};
-pub use udp_dialer::{TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp};
+pub use udp_dialer::{TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp, udp_wait_after};
 pub use udp_relay::{RelayGoodbye, RelayedSocket};
 
 /// What an end says of itself to people at the other.
@@ -190,6 +190,8 @@ pub struct AcceptedSession {
     pub peer: SocketAddr,
     /// Who it is, and what it may.
     pub admitted: Admitted,
+    /// Smallest round trip to there so far, where the kernel knows it.
+    pub rtt: Option<Span>,
     /// The conversation.
     pub conversation: Conversation,
     /// The streams that it opens to here.

@@ -1,9 +1,11 @@
 //! Accepts what comes over UDP: streams of copies, those of another server on the port, and control
 //! connections of both.
 
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use quic_net::{Arrival, Server, ServerLimits};
 use wire::copy::{GREETING_LENGTH, Greeting};
@@ -19,13 +21,16 @@ use sockets::eviction;
 /// that they receive at their address.
 const UNVALIDATED_MAX: usize = 32;
 
-/// Control connections at the same time; one more ends the oldest of the address that has most.
-/// Each has two threads here.
-const RELAYS_MAX: usize = 128;
+/// Control connections at the same time, and those of one address. Each has two threads here.
+const RELAYS_MAX: usize = 256;
+const RELAYS_OF_ADDRESS_MAX: usize = 64;
+/// How long the last bytes of this end may take when it stops.
+const LAST_BYTES_MAX: Duration = Duration::from_secs(1);
 
 /// Accepts what comes over UDP.
 pub struct UdpAcceptor {
     server: Server,
+    timeout: Duration,
     copies: Option<Arc<Shared>>,
     control: Option<Handover>,
 }
@@ -42,7 +47,11 @@ enum Kind<'a> {
 
 /// Control connections, the oldest first.
 #[derive(Default)]
-struct Relays(Vec<(IpAddr, Relay)>);
+struct Relays {
+    all: Vec<(IpAddr, Relay)>,
+    /// How long one may take to identify itself.
+    timeout: Duration,
+}
 
 /// A stream that is not of a copy.
 #[derive(Debug)]
@@ -70,6 +79,7 @@ impl UdpAcceptor {
             timeout: limits.timeout.into(),
         };
         Ok(UdpAcceptor {
+            timeout: limits.timeout,
             server: Server::new(socket, identity.settings(), limits)?,
             copies: None,
             control: None,
@@ -109,6 +119,7 @@ impl UdpAcceptor {
     ) {
         let UdpAcceptor {
             server,
+            timeout,
             copies,
             control,
         } = self;
@@ -126,9 +137,12 @@ impl UdpAcceptor {
             (_, Kind::Copy(_)) => GREETING_LENGTH,
             (_, Kind::Other) => first,
         };
-        let mut relays = Relays::default();
+        let relays = RefCell::new(Relays {
+            all: Vec::new(),
+            timeout,
+        });
         let mut arrived = |arrival: Arrival| match kind(&arrival.first) {
-            Kind::Control(control) => relays.begin(arrival, control),
+            Kind::Control(control) => relays.borrow_mut().begin(arrival, control),
             Kind::Copy(copies) => {
                 let peer = arrival.peer;
                 if let Err(reason) = hand_over(copies, arrival) {
@@ -141,25 +155,65 @@ impl UdpAcceptor {
                 channel: Channel::over_udp(arrival.stream),
             }),
         };
-        server.run(&wanted, &mut arrived, others, is_stopped);
+        let stopped_at = Cell::new(None);
+        let is_stopped = || {
+            is_stopped() && {
+                let since: Instant = stopped_at.get().unwrap_or_else(Instant::now);
+                stopped_at.set(Some(since));
+                relays.borrow().are_quiet() || since.elapsed() >= LAST_BYTES_MAX
+            }
+        };
+        server.run(&wanted, &mut arrived, others, &is_stopped);
     }
 }
 
 impl Relays {
-    /// A host without a descriptor or thread left ends the connection.
+    /// A host without a descriptor, thread or loopback address left ends the connection, as does
+    /// one that has too many.
     fn begin(&mut self, arrival: Arrival, control: &Handover) {
-        self.0.retain(|(_, relay)| !relay.is_over());
-        let addresses = self.0.iter().map(|(address, _)| *address);
-        if self.0.len() >= RELAYS_MAX
-            && let Some(oldest) = eviction::oldest_of_largest(addresses)
-        {
-            self.0.remove(oldest).1.shut_down();
-        }
         let peer = arrival.peer;
+        if !self.has_room_for(peer.ip()) {
+            return;
+        }
         if let Ok((socket, relay)) = relay(arrival.stream) {
-            self.0.push((peer.ip(), relay));
+            self.all.push((peer.ip(), relay));
             control.give(socket, peer);
         }
+    }
+
+    /// One more than may be ends one of that address where it has too many, and otherwise of the
+    /// address that has most: the oldest to which nothing was said or that is closed here, or else
+    /// the oldest that may not have identified itself yet.
+    fn has_room_for(&mut self, address: IpAddr) -> bool {
+        self.all.retain(|(_, relay)| !relay.is_over());
+        let own = self.all.iter().filter(|(one, _)| *one == address).count();
+        let is_own = own >= RELAYS_OF_ADDRESS_MAX;
+        if !is_own && self.all.len() < RELAYS_MAX {
+            return true;
+        }
+        let bounded = |one: IpAddr| !is_own || one == address;
+        let unused = |one, relay: &Relay| bounded(one) && !relay.is_used();
+        let young = |one, relay: &Relay| bounded(one) && relay.age() < self.timeout;
+        let oldest = self.oldest(unused).or_else(|| self.oldest(young));
+        oldest.is_some_and(|at| {
+            self.all.remove(at).1.shut_down();
+            true
+        })
+    }
+
+    /// The oldest of those that may be ended, of the address that has most of them.
+    fn oldest(&self, may_end: impl Fn(IpAddr, &Relay) -> bool) -> Option<usize> {
+        let may_end: Vec<usize> = (0..self.all.len())
+            .filter(|at| may_end(self.all[*at].0, &self.all[*at].1))
+            .collect();
+        let addresses = may_end.iter().map(|at| self.all[*at].0);
+        let oldest = eviction::oldest_of_largest(addresses)?;
+        may_end.get(oldest).copied()
+    }
+
+    /// Whether no more bytes of this end are on their way.
+    fn are_quiet(&self) -> bool {
+        self.all.iter().all(|(_, relay)| relay.has_delivered())
     }
 }
 

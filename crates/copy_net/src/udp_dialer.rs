@@ -23,6 +23,15 @@ pub const UDP_WAIT: Span = Span::from_secs(8);
 /// the silence tells, so that its next copy would wait for it.
 pub const TCP_FIRST_WAIT: Span = Span::from_secs(3);
 
+/// How long UDP is tried after TCP was for so long: a host that refuses TCP at once is there, and
+/// answers soon if ever.
+pub fn udp_wait_after(tcp: Duration) -> Span {
+    match tcp < Duration::from(TCP_FIRST_WAIT) {
+        true => TCP_FIRST_WAIT,
+        false => UDP_WAIT,
+    }
+}
+
 /// Connects a stream.
 ///
 /// * `pin`: the certificate that it has to show; any does without.

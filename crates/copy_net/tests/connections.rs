@@ -125,9 +125,15 @@ fn a_stream_that_was_connected_ahead_carries_once_it_greets() {
     let far = Far::start();
     let options = StreamOptions::default();
     let mut ahead = Vec::new();
-    let near = Dialer::default().control_and(&[far.place()], &token(1), None, &mut |reach| {
-        ahead.extend([true, false].map(|plain| reach.connect(&options, plain).unwrap()));
-    });
+    let near = Dialer::default().control_and(
+        &[far.place()],
+        &token(1),
+        None,
+        &mut |reach| {
+            ahead.extend([true, false].map(|plain| reach.connect(&options, plain).unwrap()));
+        },
+        &|| false,
+    );
     let (near, accepted) = (near.unwrap(), far.accepted());
     accepted.streams.allow_plain(true);
     let session = accepted.streams.session().unwrap();
@@ -148,7 +154,7 @@ fn a_known_end_hears_the_first_message_with_the_greeting() {
     let first = &entries(5_000);
     let dial = |pin| {
         let known = Some(KnownPeer { pin, first });
-        Dialer::default().control_and(&[far.place()], &token(1), known, &mut |_| ())
+        Dialer::default().control_and(&[far.place()], &token(1), known, &mut |_| (), &|| false)
     };
     let near = dial(far.fingerprint).unwrap();
     assert!(near.first_was_sent);

@@ -258,18 +258,32 @@ impl Server {
             numbers: self.numbers,
         };
         let shared = &shared;
+        let all_ended = &AtomicBool::new(false);
         thread::scope(|scope| {
-            if let Some(acceptor) = acceptor {
-                scope.spawn(move || acceptor.run(&|| shared.is_stopped()));
-            }
             scope.spawn(move || {
                 let mut streams = |stream| udp_streams::take(shared, stream);
                 let others = |datagram: &[u8], from| echo::take(shared, datagram, from);
-                let is_stopped = || shared.is_stopped();
+                // Sessions whose control connection is over UDP say their last word before.
+                let is_stopped = || all_ended.load(Ordering::Acquire);
                 udp.run(udp_streams::FIRST, &mut streams, &others, &is_stopped);
             });
-            acceptor::serve(scope, &self.listener, &over_udp, shared);
+            let _ended = SetWhenDropped(all_ended);
+            thread::scope(|scope| {
+                if let Some(acceptor) = acceptor {
+                    scope.spawn(move || acceptor.run(&|| shared.is_stopped()));
+                }
+                acceptor::serve(scope, &self.listener, &over_udp, shared);
+            });
         });
+    }
+}
+
+/// Sets a flag, even where what came before panicked.
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 

@@ -225,8 +225,16 @@ fn a_path_that_passes_udp_alone_is_measured() {
 #[test]
 fn control_connections_that_say_nothing_take_places_from_themselves() {
     let server = Running::start();
-    let silent: Vec<_> = (0..200).map(|_| says(&server, b"TLu1")).collect();
-    still_serves(&server);
+    let at: Address = without_tcp(&server).to_string().parse().unwrap();
+    let running = {
+        let (at, setting) = (at.clone(), setting(1, Direction::Reverse));
+        thread::spawn(move || run(at, &setting))
+    };
+    thread::sleep(Span::from_millis(500).into());
+    let silent: Vec<_> = (0..100).map(|_| says(&server, b"TLu1")).collect();
+    assert!(running.join().unwrap().is_ok());
+    let seen = run(at, &setting(1, Direction::Forward)).unwrap();
+    assert!(seen.bytes_delivered() > Bytes::ZERO);
     drop(silent);
     let garbage = says(
         &server,
@@ -235,6 +243,20 @@ fn control_connections_that_say_nothing_take_places_from_themselves() {
     assert!(matches!(refusal(&server), Refusal::Stranger(_)));
     drop(garbage);
     still_serves(&server);
+}
+
+#[test]
+fn a_stopped_server_tells_those_who_are_connected_over_udp_alone() {
+    let server = Running::start();
+    let at: Address = without_tcp(&server).to_string().parse().unwrap();
+    let running = thread::spawn(move || {
+        let plan = SamplePlan::lasting(Span::from_secs(30));
+        Client::new(at).run(&setting(1, Direction::Forward), &plan, &mut ())
+    });
+    while !matches!(server.next_event(), ServerEvent::Started { .. }) {}
+    server.stop();
+    let error = running.join().unwrap().unwrap_err();
+    assert!(error.to_string().contains("stopped"), "{error}");
 }
 
 #[test]

@@ -302,8 +302,7 @@ pub(crate) fn open_session(
 ) -> Result<SessionEnd, SessionEnd> {
     let control = stats.control();
     let dialed = connected.dialed;
-    let sample = dialed.conversation.handle().sample(stats.now()).ok();
-    let rtt = sample.and_then(|sample| sample.rtt_min.or(sample.rtt));
+    let rtt = dialed.streams.rtt();
     let at = stats.now();
     let peer = dialed.peer.to_string();
     stats.tell(&CopyEvent::Connected { at, peer, rtt });

@@ -288,8 +288,7 @@ impl FarEnd {
     ) -> Result<SessionEnd, SessionEnd> {
         let lost = |error: std::io::Error| SessionEnd::Lost(error.to_string());
         let (name, rights) = (accepted.admitted.key_name.clone(), accepted.admitted.rights);
-        let rtt = accepted.conversation.handle().sample(stats.now()).ok();
-        let rtt = rtt.and_then(|sample| sample.rtt_min.or(sample.rtt));
+        let rtt = accepted.rtt;
         let back = self.back.as_ref();
         let dialer = back.map(|back| back.streams(&accepted, STREAM_MAX));
         let message_loop = MessageLoop::start(accepted.conversation, Speaker::Far).map_err(lost)?;

@@ -16,6 +16,9 @@ use crate::run_session::{Part, options};
 /// for a greeting.
 const AGE_MAX: Duration = Duration::from_secs(5);
 
+/// How soon a first connection that is there, or a stop, is noticed.
+const TICK: Duration = Duration::from_millis(5);
+
 /// A connection that is being made, or was.
 #[derive(Debug)]
 pub(crate) enum PendingConnection {
@@ -60,14 +63,24 @@ impl Preconnected {
             .collect();
     }
 
-    /// Waits for the first one, if there is any. Over UDP that shows whether any will come.
+    /// Waits for the first one, if there is any, until `is_stopped`. Over UDP that shows whether any
+    /// will come.
     ///
     /// # Errors
     /// Why it could not be made.
-    pub(crate) fn wait_for_first(&mut self) -> Result<(), DialError> {
+    pub(crate) fn wait_for_first(
+        &mut self,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), DialError> {
         let Some(PendingConnection::Running(thread)) = self.pending.pop_front() else {
             return Ok(());
         };
+        while !thread.is_finished() {
+            if is_stopped() {
+                return Ok(());
+            }
+            thread::sleep(TICK);
+        }
         // A thread that panicked has said so; the connection is made anew.
         if let Ok(made) = thread.join() {
             self.pending.push_front(PendingConnection::Made(made?));

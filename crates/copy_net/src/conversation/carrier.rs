@@ -28,6 +28,8 @@ pub(super) struct Carrier<M> {
     silence: Span,
     heard: Instant,
     said_goodbye: bool,
+    /// The socket has all of it.
+    is_ended: bool,
     /// What comes is read, so that the peer is not cut off before it has read this end's last
     /// words, and dropped: it may be any amount.
     is_deaf: bool,
@@ -49,6 +51,7 @@ impl<M: Incoming> Carrier<M> {
             silence,
             heard: Instant::now(),
             said_goodbye: false,
+            is_ended: false,
             is_deaf: false,
         }
     }
@@ -189,7 +192,10 @@ impl<M: Incoming> Carrier<M> {
             self.tls.close();
             would_block(self.tls.flush(&self.socket))?;
         }
-        if self.said_goodbye && !self.tls.wants_write() {
+        if self.said_goodbye && !self.tls.wants_write() && !self.is_ended {
+            // A connection that is carried over UDP is ended behind the last word.
+            let _ = self.socket.shutdown(Shutdown::Write);
+            self.is_ended = true;
             self.shared.lock().is_said = true;
             self.shared.changed.notify_all();
         }

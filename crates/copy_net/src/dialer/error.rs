@@ -22,10 +22,12 @@ pub enum DialError {
         source: io::Error,
     },
     /// No address answers.
-    #[error("{}", listed(.tried))]
+    #[error("{}{}", listed(.tried), and_over_udp(.over_udp.as_deref()))]
     Unreachable {
         /// Each address and what became of it.
         tried: Vec<(SocketAddr, io::Error)>,
+        /// What became of UDP, where that was tried, too.
+        over_udp: Option<Box<DialError>>,
         /// How long was waited.
         timeout: Span,
     },
@@ -96,7 +98,27 @@ pub enum DialError {
 
 impl DialError {
     pub(crate) fn unreachable(tried: Tried, timeout: Span) -> Self {
-        DialError::Unreachable { tried, timeout }
+        DialError::Unreachable {
+            tried,
+            over_udp: None,
+            timeout,
+        }
+    }
+
+    /// The same of a host that was tried over UDP as well. What shows that UDP got somewhere says
+    /// more.
+    pub(crate) fn and_over_udp(self, found: DialError) -> Self {
+        match (self, found) {
+            (
+                DialError::Unreachable { tried, timeout, .. },
+                found @ (DialError::UdpRefused { .. } | DialError::UdpSilent { .. }),
+            ) => DialError::Unreachable {
+                tried,
+                over_udp: Some(Box::new(found)),
+                timeout,
+            },
+            (_, found) => found,
+        }
     }
 
     /// What a failure after the connection was made means.
@@ -169,6 +191,10 @@ fn unreachable_hint(tried: &[(SocketAddr, io::Error)]) -> Option<String> {
         return None;
     };
     Some(text.to_owned())
+}
+
+fn and_over_udp(found: Option<&DialError>) -> String {
+    found.map_or_else(String::new, |found| format!("; {found}"))
 }
 
 fn listed(tried: &[(SocketAddr, io::Error)]) -> String {

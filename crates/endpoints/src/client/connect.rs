@@ -5,7 +5,9 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use copy_net::{Channel, TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp};
+use copy_net::{
+    Channel, TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp, udp_wait_after,
+};
 use nix::poll::{PollFd, PollFlags};
 use observe::{Transport, Watch};
 use socket2::{Domain, Socket};
@@ -39,24 +41,31 @@ pub(crate) fn control(
     };
     match streams {
         Transport::Tcp => over_tcp(address, CONNECT_WAIT),
-        Transport::Udp => match over_tcp(address, TCP_FIRST_WAIT) {
-            Err(unanswered) if is_unanswered(&unanswered) => over_udp(address, unanswered, watch),
-            other => other,
-        },
+        Transport::Udp => {
+            let began = Instant::now();
+            match over_tcp(address, TCP_FIRST_WAIT) {
+                Err(unanswered) if is_unanswered(&unanswered) => {
+                    let wait = udp_wait_after(began.elapsed());
+                    over_udp(address, wait, unanswered, watch)
+                }
+                other => other,
+            }
+        }
     }
 }
 
 /// * `unanswered`: what became of TCP, which is told where UDP fails, too.
 fn over_udp(
     address: &Address,
+    wait: Span,
     unanswered: ClientError,
     watch: &dyn Watch,
 ) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let is_given_up = || watch.is_cancelled();
-    let dialed = dial_control_over_udp(&resolve(address)?, UDP_WAIT, &is_given_up);
-    let (relayed, peer) = dialed.map_err(|_| match is_given_up() {
+    let dialed = dial_control_over_udp(&resolve(address)?, wait, &is_given_up);
+    let (relayed, peer) = dialed.map_err(|found| match is_given_up() {
         true => ClientError::Cancelled,
-        false => unanswered.and_over_udp(),
+        false => unanswered.and_over_udp(found),
     })?;
     Ok((ControlConnection::over_udp(relayed)?, peer))
 }

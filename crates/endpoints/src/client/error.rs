@@ -123,11 +123,18 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The same of a server that was tried over UDP as well.
-    pub(super) fn and_over_udp(self) -> Self {
-        match self {
-            ClientError::Silent { address, .. } => ClientError::SilentOverBoth { address },
-            other => other,
+    /// The same of a server that was tried over UDP as well. What shows that UDP got somewhere says
+    /// more.
+    pub(super) fn and_over_udp(self, found: DialError) -> Self {
+        match (self, found) {
+            (ClientError::Silent { address, .. }, DialError::UdpSilent { .. }) => {
+                ClientError::SilentOverBoth { address }
+            }
+            (ClientError::Silent { address, .. }, DialError::UdpRefused { .. }) => {
+                ClientError::Refused { address }
+            }
+            (unanswered, DialError::UdpSilent { .. } | DialError::UdpRefused { .. }) => unanswered,
+            (_, found) => found.into(),
         }
     }
 

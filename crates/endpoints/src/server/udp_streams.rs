@@ -3,7 +3,7 @@
 //!
 //! Nothing is sent to an address that has not shown that it receives there, but for the handshake,
 //! which is bounded by what came (RFC 9000, section 8). A stream belongs to a test that was agreed
-//! on over TCP, within the bounds for all tests; any other one is ended.
+//! on, within the bounds for all tests; any other one is ended.
 
 use wire::{NUMBERED_GREETING_LENGTH, read_numbered_greeting};
 

@@ -78,7 +78,8 @@ impl<'a> Connector<'a> {
                 let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
                 let places = std::slice::from_ref(address);
                 let transport = self.spec.transport;
-                dial(places, &token, None, opening, transport).map_err(|error| {
+                let dialed = dial(places, &token, None, opening, transport, is_stopped);
+                dialed.map_err(|error| {
                     self.hint = error.hint();
                     why_not(&error)
                 })
@@ -94,13 +95,13 @@ impl<'a> Connector<'a> {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Connected, SessionEnd> {
         if let Some(started) = &self.started {
-            if let Ok(connected) = self.connect_to_started(started, opening) {
+            if let Ok(connected) = self.connect_to_started(started, opening, is_stopped) {
                 return Ok(connected);
             }
             self.started = None;
         }
         let started = self.start(is_stopped)?;
-        let connected = self.connect_to_started(&started, opening);
+        let connected = self.connect_to_started(&started, opening, is_stopped);
         self.started = Some(started);
         connected.map_err(|error| why_not(&error))
     }
@@ -109,11 +110,13 @@ impl<'a> Connector<'a> {
         &self,
         started: &SshFarEnd,
         opening: &Opening,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<Connected, DialError> {
         let Some(port) = &self.port else {
             let pin = started.answer.fingerprint.map(Fingerprint);
             let transport = self.spec.transport;
-            return dial(&started.places, &started.token, pin, opening, transport);
+            let places = &started.places;
+            return dial(places, &started.token, pin, opening, transport, is_stopped);
         };
         let dialed = port.callbacks.control(&Dialer::default(), &started.token)?;
         let key = dialed.admitted.session_key.clone();
@@ -172,12 +175,15 @@ pub(super) fn start_through_ssh(
 
 /// Connects to the far end, and its streams at the same time. One with a known certificate is told
 /// at once what is wanted.
+///
+/// * `is_stopped`: asked ten times a second while UDP is tried.
 pub(crate) fn dial(
     places: &[Address],
     token: &Token,
     pin: Option<Fingerprint>,
     opening: &Opening,
     transport: Transport,
+    is_stopped: &dyn Fn() -> bool,
 ) -> Result<Connected, DialError> {
     let first = &Message::Open(Box::new(opening.clone()));
     let known = pin.map(|pin| KnownPeer { pin, first });
@@ -187,9 +193,9 @@ pub(crate) fn dial(
         transport,
         ..Dialer::default()
     };
-    let dialed = dialer.control_and(places, token, known, begin)?;
+    let dialed = dialer.control_and(places, token, known, begin, is_stopped)?;
     if transport == Transport::Udp {
-        preconnected.wait_for_first()?;
+        preconnected.wait_for_first(is_stopped)?;
     }
     let incoming = None;
     Ok(Connected {

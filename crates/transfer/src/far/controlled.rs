@@ -163,8 +163,10 @@ impl FarEnd {
         let files = files.map_err(SessionEnd::Problem)?;
         let opening = Push::at_destination(&push.opening);
         let pin = push.fingerprint.map(Fingerprint);
-        let connected = dial(&places, &push.token, pin, &opening, Transport::Tcp)
-            .map_err(|error| seen_from_here(why_not(&error)))?;
+        let connected = dial(&places, &push.token, pin, &opening, Transport::Tcp, &|| {
+            false
+        })
+        .map_err(|error| seen_from_here(why_not(&error)))?;
         open_session(connected, &opening, files, stats, &mut || ())
     }
 
