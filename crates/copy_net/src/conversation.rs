@@ -213,9 +213,9 @@ impl<M> Conversation<M> {
         self.end(timeout);
     }
 
-    /// The same without waiting for the peer: returns when the kernel has all that was said, or over
-    /// UDP when it has arrived, after a second at most. Should this program end at once, the peer
-    /// may find the connection broken behind that, or, where packets are lost, before it.
+    /// The same without waiting for the peer: returns when the kernel has all that was said, or
+    /// over UDP when it has arrived, after a second at most. Should this program end at once, the
+    /// peer may find the connection broken behind that, or, where packets are lost, before it.
     pub fn leave(mut self, timeout: Duration) {
         self.begin_to_close(timeout);
         let mut state = self.shared.lock();

@@ -90,8 +90,8 @@ pub(super) fn relay(stream: Stream) -> io::Result<(TcpStream, Relay)> {
 /// The round trip to the other end of a connection, where the kernel knows it: the socket of a
 /// relay is connected to another address than that of the `peer`.
 pub(super) fn round_trip(socket: &TcpStream, peer: SocketAddr) -> Option<Span> {
-    let at = socket.peer_addr().ok()?;
-    let is_relayed = at.ip().to_canonical() != peer.ip().to_canonical() || at.port() != peer.port();
+    let canonical = |at: SocketAddr| (at.ip().to_canonical(), at.port());
+    let is_relayed = canonical(socket.peer_addr().ok()?) != canonical(peer);
     let sample = tcp_info::read(socket, Time::ZERO).ok();
     let sample = sample.filter(|_| !is_relayed)?;
     sample.rtt_min.or(sample.rtt)

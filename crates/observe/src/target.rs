@@ -86,8 +86,8 @@ pub trait Watch: Send {
     }
 
     /// Whether what was seen so far is enough: the run then ends at once, and what it showed
-    /// counts. Asked after each [`Watch::on_progress`], and after each [`Watch::on_idle`], where the
-    /// run fails.
+    /// counts. Asked after each [`Watch::on_progress`], and after each [`Watch::on_idle`], where
+    /// the run fails.
     fn has_enough(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! What a path loses by chance, whatever is sent.
 //!
 //! A round that loses too much is followed by rounds with less on the way. What a policer or this
-//! sender's own queue dropped is then no longer lost. What others' packets in a full queue cost goes
-//! on, but the round trips are long. Losses that go on while they are short are those of the path.
+//! sender's own queue dropped is then no longer lost. What others' packets in a full queue cost
+//! goes on, but the round trips are long. Losses that go on while they are short are of the path.
 
 /// The share of a round's bytes whose loss shows that too much was on the way ("BBRLossThresh",
 /// version 2, section 2.7).

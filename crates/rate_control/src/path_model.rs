@@ -325,7 +325,7 @@ impl PathModel {
     fn is_queued(&mut self) -> bool {
         let (sum, number) = self.round.delays;
         let (mean, least) = (sum / number.max(1.0), self.round_trip().as_secs_f64());
-        if self.round.count % DELAY_ROUNDS == 0 {
+        if self.round.count.is_multiple_of(DELAY_ROUNDS) {
             self.delay.advance();
         }
         self.delay.add(mean);

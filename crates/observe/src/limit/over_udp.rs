@@ -2,9 +2,9 @@
 //!
 //! `rate_control::PathModel` sends as fast as the path was seen to deliver. It gives way to losses
 //! only where a round trip loses more than 2 %, or more than the path loses by chance. What is lost
-//! by chance does not hold it back once that is known, so neither Mathis's formula nor a comparison
-//! with paced runs applies; what a queue drops shows that the link is full. What a queue, a program,
-//! a processor or a rate that was set tell, earlier steps have told.
+//! by chance does not hold it back once that is known, so neither Mathis's formula nor a
+//! comparison with paced runs applies; what a queue drops shows that the link is full. What a
+//! queue, a program, a processor or a rate that was set tell, earlier steps have told.
 
 use super::evidence::Evidence;
 use super::no_signal::too_short;
@@ -29,8 +29,8 @@ pub(super) fn over_udp(evidence: &Evidence<'_>) -> Option<Verdict> {
 fn by_losses(evidence: &Evidence<'_>, lost: f64) -> Verdict {
     if lost > GIVES_WAY {
         let because = format!(
-            "{} of the bytes were lost: the sender gives way to more than {}, until it has seen that \
-             sending less loses as much",
+            "{} of the bytes were lost: the sender gives way to more than {}, unless it has seen \
+             that as much is lost without a queue",
             percent(lost),
             percent(GIVES_WAY)
         );
