@@ -63,8 +63,8 @@ impl Preconnected {
             .collect();
     }
 
-    /// Waits for the first one, if there is any, until `is_stopped`. Over UDP that shows whether any
-    /// will come.
+    /// Waits for the first one, if there is any, until `is_stopped`. Over UDP that shows whether
+    /// any will come.
     ///
     /// # Errors
     /// Why it could not be made.
