@@ -1,8 +1,8 @@
 //! The steps of the decision that look at socket buffers.
 
-use units::Bytes;
+use units::{Bytes, Span};
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, SEGMENT};
 use super::words::{percent, streams};
 use super::{Limit, Verdict};
 
@@ -14,8 +14,8 @@ const BUFFER_ALWAYS: f64 = 0.8;
 const QUEUE_BEHIND_FULL_BUFFERS: f64 = 0.5;
 /// More than half of the readings.
 const MOSTLY: f64 = 0.5;
-/// A window that falls by more than this is closed by a program that does not read: the kernel
-/// grows buffers and never shrinks them.
+/// A window that falls by more than this is closed by a program that does not read, or by what
+/// waits behind lost packets: the kernel grows buffers and never shrinks them.
 const WINDOW_FALLS: f64 = 0.5;
 
 pub(super) fn buffer(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -68,6 +68,9 @@ fn receive_buffer(evidence: &Evidence<'_>, share: f64, full: f64) -> Verdict {
         need(evidence),
     );
     match evidence.tcp.peer_window_fall {
+        Some(fall) if fall > WINDOW_FALLS && is_always_missing_some(evidence) => {
+            holds_what_came_behind_losses(evidence, fall, &because)
+        }
         Some(fall) if fall > WINDOW_FALLS => slow_reader(fall, &because),
         None if share <= BUFFER_ALWAYS => {
             with_need(evidence, Limit::ReceiveBuffer, because).or(&[Limit::SlowReader])
@@ -81,6 +84,24 @@ fn with_need(evidence: &Evidence<'_>, limit: Limit, because: String) -> Verdict 
         window_needed: window_needed(evidence),
         ..Verdict::of(limit, because)
     }
+}
+
+/// Whether a stream loses a packet in each round trip and more, so that something always waits in
+/// the receiver's buffer behind one that is missing.
+fn is_always_missing_some(evidence: &Evidence<'_>) -> bool {
+    let lost = evidence.tcp.retransmitted_share.unwrap_or(0.0);
+    let rtt = evidence.rtt_min.map_or(0.0, Span::as_secs_f64);
+    let each = evidence.goodput().as_f64() / evidence.streams() as f64;
+    lost * each * rtt / (8.0 * SEGMENT) >= 1.0
+}
+
+fn holds_what_came_behind_losses(evidence: &Evidence<'_>, fall: f64, because: &str) -> Verdict {
+    let because = format!(
+        "{because}; the window fell by {} in between: what arrives behind a lost packet waits in \
+         the buffer until that was sent again",
+        percent(fall)
+    );
+    with_need(evidence, Limit::ReceiveBuffer, because).or(&[Limit::Loss, Limit::SlowReader])
 }
 
 /// The receiver closes its window while data wait to be read.

@@ -24,7 +24,7 @@ const WAIT_MIN: Span = Span::from_millis(1);
 /// The same as a share of the round trip.
 const WAIT_SHARE: f64 = 0.04;
 /// Payload of a segment where it is unknown: that of Ethernet with time stamps.
-const SEGMENT: f64 = 1448.0;
+pub(super) const SEGMENT: f64 = 1448.0;
 
 /// One direction of a run beside what is known of the path.
 pub(super) struct Evidence<'a> {

@@ -58,6 +58,20 @@ fn a_window_that_closes_while_data_wait_is_a_slow_reader() {
 }
 
 #[test]
+fn a_window_that_closes_behind_losses_is_no_slow_reader() {
+    let mut lossy = summary([75.0, 1.0, 0.33, 0.0, 0.45, 100.0, 0.3, 0.0]);
+    lossy.directions[0].tcp.peer_window_fall = Some(0.6);
+    lossy.directions[0].tcp.retransmitted_share = Some(0.05);
+    assert_eq!(
+        named(&lossy, &Context::default()),
+        (Limit::ReceiveBuffer, vec![Limit::Loss, Limit::SlowReader])
+    );
+    // One loss in several round trips leaves nothing missing for most of the time.
+    lossy.directions[0].tcp.retransmitted_share = Some(1e-3);
+    assert_eq!(named(&lossy, &Context::default()).0, Limit::SlowReader);
+}
+
+#[test]
 fn streams_that_add_up_without_a_loss_have_a_limit_each() {
     let mut clean = lossy(10.0, 0.0);
     clean.directions[0].retransmits_total = Some(0);
