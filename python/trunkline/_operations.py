@@ -158,6 +158,7 @@ def _tune(
     streams_max: int = 128,
     budget: Time | str | None = None,
     axes: Iterable[Literal["streams", "window", "congestion", "pacing"]] | None = None,
+    transport: Literal["tcp", "udp"] = "tcp",
     reverse: bool = False,
     bidir: bool = False,
     congestion: str | None = None,
@@ -182,6 +183,7 @@ def _tune(
         budget: What the search may spend: a time, an amount of data or both: `"20s,500MB"`.
         axes: What the search may vary; the rest stays as the hosts have it. Without this streams
             and window, and bbr where losses hold the default congestion control back.
+        transport: What carries the streams; over `"udp"` the number of streams is searched.
         reverse: The far end sends.
         bidir: Both ends send at once.
         congestion: Congestion control by its kernel name.
@@ -208,6 +210,7 @@ def _tune(
         "streams_max": str(streams_max),
         "budget": _text.optional_span(budget),
         "axes": None if axes is None else list(axes),
+        "transport": transport,
         "mover_option": _words(mover_option),
     }
     return _call(_trunkline.start_tune, "tune", given, asked, on_progress, _tune)

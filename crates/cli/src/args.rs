@@ -136,6 +136,15 @@ impl Demo {
     }
 }
 
+/// What streams go over.
+#[derive(Debug, Args)]
+pub(crate) struct Carrier {
+    /// What carries the streams, `tcp` or `udp`: UDP fills paths that lose packets without `bbr` in
+    /// the sender's kernel, and needs `trunkline serve` at the far end
+    #[arg(long, value_enum, default_value = "tcp", hide_possible_values = true)]
+    pub transport: Transport,
+}
+
 /// Measure one setting in detail
 #[derive(Debug, Args)]
 #[command(
@@ -155,10 +164,8 @@ pub(crate) struct Measure {
     #[arg(short, long, value_name = "SIZE", default_value = "auto", value_parser = window)]
     pub window: Window,
 
-    /// What carries the streams, `tcp` or `udp`: UDP fills paths that lose packets without `bbr` in
-    /// the sender's kernel, and needs `trunkline serve` at the far end
-    #[arg(long, value_enum, default_value = "tcp", hide_possible_values = true)]
-    pub transport: Transport,
+    #[command(flatten)]
+    pub carrier: Carrier,
 
     /// How long to send: `10`, `10s`, `2min`
     #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = duration)]

@@ -129,8 +129,10 @@ pub fn for_setting(setting: &Setting, own_control: Option<&Setting>) -> Vec<Advi
     let trunkline = [Tool::Trunkline].into_iter();
     let trunkline = trunkline.filter(|_| is_paced || is_over_udp || setting.congestion.is_some());
     let tc = [Tool::Tc].into_iter().filter(|_| is_paced);
-    Tool::ALL
-        .into_iter()
+    // Without anything that was found over TCP there is nothing to tell other programs.
+    let others = Tool::ALL.into_iter();
+    let others = others.filter(|_| !is_over_udp || own_control.is_some());
+    others
         .chain(trunkline)
         .chain(tc)
         .map(|tool| match own_control {

@@ -7,7 +7,8 @@
 //! the sender or did not count, and the far end takes streams over UDP. It counts only where it
 //! carries clearly more than all that was seen over TCP.
 //!
-//! Left out: paths that pass only UDP. Both ends talk over TCP in any case.
+//! Where the plan names UDP for all samples, as on paths that pass nothing else, their number is
+//! searched like that of TCP's streams.
 
 use observe::{Direction, SamplePlan, Setting, StreamCount, TargetKind, Then, Transport, Window};
 use units::Rate;

@@ -1,7 +1,7 @@
 //! What the tuner is asked for, and its defaults with their reasons.
 
 pub use models::Objective;
-use observe::{Amount, MoverAxes, Precision, SamplePlan, Setting, StreamCount, Window};
+use observe::{Amount, MoverAxes, Precision, SamplePlan, Setting, StreamCount, Transport, Window};
 use units::{Bytes, Rate, Span};
 
 /// How the tuner goes about it.
@@ -227,9 +227,12 @@ impl TunePlan {
         wanted.max(LEAST)
     }
 
-    /// The same plan, with no more than what a program lets its user set. Trunkline itself, `None`,
-    /// sets everything.
+    /// The same plan, with no more than what a program lets its user set, and what the transport
+    /// has. Trunkline itself, `None`, sets everything.
     pub(crate) fn within(mut self, mover: Option<&MoverAxes>) -> Self {
+        if self.base.transport == Transport::Udp {
+            self.axes.retain(|axis| *axis != Axis::Window);
+        }
         if let Some(mover) = mover {
             self.streams_max = self.streams_max.min(mover.streams_max);
             self.axes.retain(|axis| match axis {
@@ -246,11 +249,12 @@ impl TunePlan {
         self.axes.contains(&axis)
     }
 
-    /// The congestion controls that the search may try: none where the plan names one.
+    /// The congestion controls that the search may try: none where the plan names one, and none
+    /// over UDP, which has its own.
     pub(crate) fn controls(&self) -> Controls {
-        match self.base.congestion {
-            Some(_) => Controls::Kept,
-            None => self.controls,
+        match (&self.base.congestion, self.base.transport) {
+            (None, Transport::Tcp) => self.controls,
+            _ => Controls::Kept,
         }
     }
 

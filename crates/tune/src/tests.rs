@@ -2,7 +2,7 @@ mod over_udp;
 mod programs;
 mod stages;
 
-use observe::{Fault, HostLimits, Limit, Setting, StreamCount, Watch, Window};
+use observe::{Fault, HostLimits, Limit, Setting, StreamCount, Transport, Watch, Window};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use units::{Bytes, Span};
@@ -397,6 +397,30 @@ fn settings_that_the_far_end_refuses_end_no_search() {
     let answer = tuning.answer().unwrap();
     let streams = answer.recommended.setting.streams.get();
     assert_eq!(streams, 11, "{}", table(&tuning));
+}
+
+#[test]
+fn over_udp_the_number_of_streams_alone_is_searched() {
+    for path in [slac_cern(), capped(), quiet(100e6, 0.04)] {
+        let base = Setting {
+            transport: Transport::Udp,
+            ..Setting::new(StreamCount::ONE, Window::Auto)
+        };
+        let plan = TunePlan {
+            base: base.clone(),
+            ..TunePlan::default()
+        };
+        let tuning = tune(&mut Synthetic::new(path, 1), &plan, &mut ()).unwrap();
+        for sample in &tuning.samples {
+            let alone = Setting {
+                streams: StreamCount::ONE,
+                pacing: None,
+                ..sample.setting.clone()
+            };
+            assert_eq!(alone, base, "{}", table(&tuning));
+        }
+        assert!(tuning.answer().is_some());
+    }
 }
 
 #[test]

@@ -143,6 +143,7 @@ struct Tune {
     streams_max: String,
     budget: Option<String>,
     axes: Option<Vec<String>>,
+    transport: String,
     mover_option: Vec<String>,
 }
 
@@ -220,7 +221,10 @@ pub fn start_tune(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         objective: own.objective()?,
         axes,
         controls,
-        base: tcp.setting()?,
+        base: Setting {
+            transport: transport(&own.transport)?,
+            ..tcp.setting()?
+        },
         streams_max: number("streams_max", &own.streams_max)?,
         budget: Budget {
             time: budget.time,

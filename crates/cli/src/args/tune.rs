@@ -5,7 +5,7 @@ use trunkline::ask::tune::{Budget, added_rtt, budget, loss, share};
 use trunkline::measure::StreamCount;
 use trunkline::units::Span;
 
-use super::{Keep, MoverOptions, Output, Target, Tcp, Way};
+use super::{Carrier, Keep, MoverOptions, Output, Target, Tcp, Way};
 
 /// Find the streams and the window to use, and why those
 #[derive(Debug, Args)]
@@ -51,6 +51,8 @@ pub(crate) struct Tune {
     #[arg(long, value_enum, value_name = "AXIS", value_delimiter = ',')]
     pub axes: Option<Vec<Axis>>,
 
+    #[command(flatten)]
+    pub carrier: Carrier,
     #[command(flatten)]
     pub mover: MoverOptions,
     #[command(flatten)]

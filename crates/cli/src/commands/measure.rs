@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
 
 fn setting(arguments: &Measure) -> Setting {
     Setting {
-        transport: arguments.transport.into(),
+        transport: arguments.carrier.transport.into(),
         direction: direction(&arguments.way),
         congestion: arguments.tcp.congestion.clone(),
         pacing: arguments.pacing,

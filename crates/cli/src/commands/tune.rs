@@ -35,6 +35,7 @@ fn plan(arguments: &Tune) -> Result<TunePlan, Failure> {
     let base = Setting {
         direction: direction(&arguments.way),
         congestion: arguments.tcp.congestion.clone(),
+        transport: arguments.carrier.transport.into(),
         mss: arguments.tcp.mss,
         ..Setting::new(StreamCount::ONE, Window::Auto)
     };

@@ -151,7 +151,7 @@ impl ClientError {
             )),
             Self::Silent { address, .. } => Some(format!(
                 "a firewall may drop TCP port {}: open it or choose another port; where UDP alone \
-                passes, `--transport udp` needs no TCP",
+                passes, measure, tune and copy have `--transport udp`",
                 address.port
             )),
             Self::SilentOverBoth { address } => Some(format!(

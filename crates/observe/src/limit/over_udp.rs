@@ -36,16 +36,22 @@ fn by_losses(evidence: &Evidence<'_>, lost: f64) -> Verdict {
         );
         return Verdict::of(Limit::Loss, because).or(&[Limit::Link, Limit::Policer]);
     }
+    let is_unclear = lost > 0.0 && evidence.standing_queue().is_none();
+    let of_what = match is_unclear {
+        true => ", by chance or in a queue too short for its probes",
+        false => "",
+    };
     let because = format!(
-        "the sender keeps to the rate at which the path was seen to deliver, and does not give way \
-         to the {} of the bytes that were lost by chance",
+        "the sender keeps to the rate at which the path was seen to deliver; {} of the bytes were \
+         lost{of_what}",
         percent(lost)
     );
-    let verdict = Verdict::of(Limit::Link, because);
-    match is_busy(evidence) {
-        true => verdict.or(&[Limit::Host]),
-        false => verdict,
-    }
+    let others = [
+        is_unclear.then_some(Limit::Loss),
+        is_busy(evidence).then_some(Limit::Host),
+    ];
+    let others: Vec<Limit> = others.into_iter().flatten().collect();
+    Verdict::of(Limit::Link, because).or(&others)
 }
 
 /// Whether one end's program may have been short of a processor.

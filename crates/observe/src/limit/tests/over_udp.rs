@@ -16,9 +16,14 @@ fn seen(lost: f64) -> Summary {
 }
 
 #[test]
-fn losses_below_two_per_cent_do_not_hold_it_back() {
+fn losses_below_two_per_cent_hold_it_back_where_a_queue_is_short_at_most() {
+    let clean = diagnose(&seen(0.0), &context());
+    assert_eq!((clean.limit, clean.or.len()), (Limit::Link, 0));
     let verdict = diagnose(&seen(1.0), &context());
-    assert_eq!((verdict.limit, verdict.or.len()), (Limit::Link, 0));
+    assert_eq!(
+        (verdict.limit, verdict.or.as_slice()),
+        (Limit::Link, [Limit::Loss].as_slice())
+    );
     assert!(verdict.because.contains("1.0 %"), "{}", verdict.because);
     assert!(!verdict.because.contains("paced"), "{}", verdict.because);
 }
