@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use observe::{Buffers, TcpSample, UDP_CONTROL};
+use observe::{Buffers, TcpSample, Transport, UDP_CONTROL};
 use socket2::SockRef;
 use units::{Bytes, Rate, Span, Time};
 
@@ -41,6 +41,14 @@ impl StreamHandle {
         match &self.0 {
             Carrier::Tcp(socket) => tcp_info::read(socket, at),
             Carrier::Udp(handle) => Ok(handle.sample(at)),
+        }
+    }
+
+    /// What carries it.
+    pub fn transport(&self) -> Transport {
+        match &self.0 {
+            Carrier::Tcp(_) => Transport::Tcp,
+            Carrier::Udp(_) => Transport::Udp,
         }
     }
 

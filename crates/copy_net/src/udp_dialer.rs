@@ -105,7 +105,7 @@ fn connect(
         quic_net::ConnectError::Refused => DialError::UdpRefused { peer },
         quic_net::ConnectError::Silent => DialError::UdpSilent {
             peer,
-            after: timeout,
+            after: Span::from_millis((timeout.as_secs_f64() * 10.0).round() as u64 * 100),
         },
     })
 }

@@ -54,6 +54,33 @@ pub struct StreamOptions {
     pub unsent_max: Option<Bytes>,
 }
 
+impl StreamOptions {
+    /// Whether the kernel of this host grants them.
+    ///
+    /// # Errors
+    /// Which one it refuses.
+    pub fn try_here(&self) -> Result<(), OptionError> {
+        self.socket(Domain::IPV4).map(drop)
+    }
+}
+
+impl OptionError {
+    /// The next step.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            OptionError::Congestion { name, .. } => Some(format!(
+                "check the spelling; `modprobe tcp_{name}` loads it where the kernel has it"
+            )),
+            OptionError::CongestionForbidden { name, allowed, .. } => Some(format!(
+                "root allows it with `sysctl \
+                 net.ipv4.tcp_allowed_congestion_control=\"{} {name}\"`",
+                allowed.replace(',', "")
+            )),
+            _ => None,
+        }
+    }
+}
+
 /// An option that the kernel refused.
 #[derive(Debug, Error)]
 pub enum OptionError {

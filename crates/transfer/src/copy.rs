@@ -53,18 +53,14 @@ pub fn copy(
         control.set_rate_max(spec.options.rate_max);
     }
     let mut stats = CopyStats::new(observer, control);
-    let copied = match &spec.near {
+    match &spec.near {
         NearEnd::Here(paths) => repeat(&mut Near::new(spec, paths)?, spec.patience, &mut stats),
         NearEnd::At(source) => repeat(
             &mut Controller::new(spec, source)?,
             spec.patience,
             &mut stats,
         ),
-    };
-    copied.map(|outcome| Outcome {
-        limit: outcome.limit.map(|limit| limit.over(spec.transport)),
-        ..outcome
-    })
+    }
 }
 
 /// What opens a copy as often as it takes.
@@ -209,7 +205,12 @@ impl<'a> Near<'a> {
         let files = self.files(&opening).map_err(SessionEnd::Problem)?;
         opening.fresh = files.is_fresh();
         let control = stats.control();
-        let connected = self.connector.connect(&opening, &|| control.is_stopped())?;
+        let is_stopped = || control.is_stopped();
+        let connected = self.connector.connect(&opening, &is_stopped);
+        let connected = connected.map_err(|end| match is_stopped() {
+            true => SessionEnd::Cancelled,
+            false => end,
+        })?;
         let presence = &mut self.presence;
         let steps = stats.steps();
         let end = open_session(connected, &opening, files, stats, &mut || presence.begin());

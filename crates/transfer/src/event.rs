@@ -1,6 +1,5 @@
 //! What a copy tells while it runs, and what it comes down to.
 
-use copy_net::Transport;
 use observe::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -225,15 +224,6 @@ impl Limited {
             advice: told.advice.clone(),
         })
     }
-
-    /// Without advice that only streams over TCP can follow.
-    pub(crate) fn over(mut self, transport: Transport) -> Self {
-        let is_of_disks = matches!(self.by, Limit::SenderDisk | Limit::ReceiverDisk);
-        if transport == Transport::Udp && !is_of_disks {
-            self.advice = None;
-        }
-        self
-    }
 }
 
 /// How a copy ended: with everything copied, or with the files that were not.
@@ -296,26 +286,5 @@ impl Outcome {
         let seen: Vec<Span> = self.readings.iter().filter_map(|one| one.rtt).collect();
         let sum: f64 = seen.iter().map(|rtt| rtt.as_secs_f64()).sum();
         (!seen.is_empty()).then(|| Span::from_secs_f64(sum / seen.len() as f64))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn advice_is_what_the_transport_can_follow() {
-        let limited = |by| Limited {
-            by,
-            share: 1.0,
-            shares: vec![(by, 1.0)],
-            why: "of the test".to_owned(),
-            advice: Some("do this".to_owned()),
-        };
-        let advice = |by, transport| limited(by).over(transport).advice.is_some();
-        assert!(advice(Limit::Host, Transport::Tcp));
-        assert!(!advice(Limit::Host, Transport::Udp), "`--plain` is for TCP");
-        assert!(!advice(Limit::SendBuffer, Transport::Udp));
-        assert!(advice(Limit::ReceiverDisk, Transport::Udp));
     }
 }

@@ -262,6 +262,6 @@ pub(crate) fn no_streams(why: &str) -> SessionEnd {
         kind: ProblemKind::Request,
         file: None,
         what: format!("no stream can be connected: {why}"),
-        hint: Some("a firewall may let too few connections through: try `-n 1`".to_owned()),
+        hint: Some("a firewall may let too few connections through: try `-P 1`".to_owned()),
     })
 }

@@ -61,6 +61,13 @@ fn options_of_tcp_are_refused_over_udp() {
     assert_told(&words, 2, &parts);
 }
 
+#[test]
+fn a_congestion_control_that_this_host_lacks_is_refused_before_anything_is_sent() {
+    let words = ["copy", "-C", "no_such_control", "a", "h:x"];
+    let parts = ["`no_such_control` is not available", "check the spelling"];
+    assert_told(&words, 2, &parts);
+}
+
 /// A port that passes TCP on to a server, and has no UDP.
 fn tcp_alone(server: &Server) -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();

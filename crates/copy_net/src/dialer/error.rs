@@ -175,7 +175,8 @@ impl DialError {
                 UDP, too, or leave out `--transport udp`"
             }
             DialError::Handshake { source, .. } => return source.hint(),
-            DialError::Option(_) | DialError::Socket { .. } => return None,
+            DialError::Option(source) => return source.hint(),
+            DialError::Socket { .. } => return None,
         };
         Some(text.to_owned())
     }

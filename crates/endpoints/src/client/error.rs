@@ -159,13 +159,7 @@ impl ClientError {
                 address.port
             )),
             Self::Control { source, .. } => source.hint().map(str::to_owned),
-            Self::Option(OptionError::Congestion { name, .. }) => Some(format!(
-                "check the spelling; `modprobe tcp_{name}` loads it where the kernel has it"
-            )),
-            Self::Option(OptionError::CongestionForbidden { name, allowed, .. }) => Some(format!(
-                "root allows it with `sysctl net.ipv4.tcp_allowed_congestion_control=\"{} {name}\"`",
-                allowed.replace(',', "")
-            )),
+            Self::Option(source) => source.hint(),
             Self::Stream { source, .. } => Some(stream_hint(source.kind()).to_owned()),
             Self::Descriptors { .. } => {
                 Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())

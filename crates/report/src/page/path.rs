@@ -397,7 +397,10 @@ fn cost(body: &Characteristics) -> String {
     };
     match seconds.is_empty() {
         true => format!("{sent}."),
-        false => format!("{sent}, {} in all.", format::time(seconds.iter().sum())),
+        false => format!(
+            "{sent}, {} for the parts that were measured.",
+            format::time(seconds.iter().sum())
+        ),
     }
 }
 

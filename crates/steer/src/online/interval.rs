@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::TcpSample;
+use observe::{TcpSample, Transport};
 use units::{Bytes, Rate, Span};
 
 use super::Activity;
@@ -23,6 +23,8 @@ pub struct Interval {
     pub rate_gentle: Option<Rate>,
     /// Both ends are on one host, so that there is no path between them.
     pub is_one_host: bool,
+    /// What carries the streams.
+    pub transport: Transport,
     /// What the sender's threads did, as of its last report.
     pub sender: Option<Activity>,
     /// What the receiver's threads did, as of its last report.

@@ -6,7 +6,7 @@ use observe::{
     Context, Counted, DirectionSummary, Goodput, Limit, OtherCount, Steadiness, SteadyWindow,
 };
 use observe::{
-    StreamCount, StreamDirection, StreamGoodput, Summary, TcpSummary, Verdict, diagnose,
+    StreamCount, StreamDirection, StreamGoodput, Summary, TcpSummary, Transport, Verdict, diagnose,
 };
 use units::{Rate, Span, Time};
 
@@ -39,6 +39,7 @@ pub(super) struct Record {
     rates: Vec<RateMax>,
     /// While the network bound, by the number of streams, once they had settled.
     settled: BTreeMap<StreamCount, Pool>,
+    transport: Transport,
 }
 
 /// Share of the time for which a part must bind to be named.
@@ -49,6 +50,7 @@ const ONE_BLOCK: Span = Span::from_nanos(u64::MAX);
 impl Record {
     pub fn add(&mut self, interval: &Interval, binds: Option<Limit>) {
         self.time += interval.length;
+        self.transport = interval.transport;
         let Some(binds) = binds else {
             return;
         };
@@ -86,8 +88,8 @@ impl Record {
         let of_path = path.filter(|verdict| on_path(verdict) == by);
         let (by, why, advice) = match (share >= NAMED, of_path) {
             (false, _) => (Limit::Several, of_several(), None),
-            (true, Some(verdict)) => (by, why_of_path(&verdict), advice(by)),
-            (true, None) => (by, self.why(by, rtt), advice(by)),
+            (true, Some(verdict)) => (by, why_of_path(&verdict), self.advice(by)),
+            (true, None) => (by, self.why(by, rtt), self.advice(by)),
         };
         Some(Limited {
             by,
@@ -137,6 +139,13 @@ impl Record {
         }
     }
 
+    /// Only what the transport can follow: over UDP one stream fills a path, buffers follow it, and
+    /// encryption is part of it.
+    fn advice(&self, by: Limit) -> Option<&'static str> {
+        let is_of_disks = matches!(by, Limit::SenderDisk | Limit::ReceiverDisk);
+        advice(by).filter(|_| self.transport == Transport::Tcp || is_of_disks)
+    }
+
     /// What the path's limit was, at the number of streams that carried data for the longest time.
     fn diagnose(&self, all: &Pool, unloaded: Option<Span>) -> Verdict {
         let longest = self.settled.iter().max_by_key(|(_, pool)| pool.length);
@@ -165,6 +174,7 @@ impl Record {
             retransmitted_share: pool.retransmitted_share(),
         };
         Context {
+            transport: self.transport,
             best_seen: self.settled.values().map(Pool::rate).max(),
             rtt_min,
             queue_most: self.settled.values().filter_map(queue).max(),

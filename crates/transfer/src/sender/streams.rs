@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use copy_net::Channel;
-use observe::{Limit, StreamCount, TcpSample};
+use observe::{Limit, StreamCount, TcpSample, Transport};
 use steer::online::{Activity, Interval, Meter, Online, RateMax, Streams as Seen};
 use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
@@ -317,6 +317,7 @@ impl Streams {
             rate_max: self.rate_max,
             rate_gentle: self.gentle_rate,
             is_one_host: self.is_one_host(),
+            transport: self.transport(),
             sender,
             receiver,
         };
@@ -340,6 +341,13 @@ impl Streams {
     /// What binds now, and what limited the copy so far.
     pub(crate) fn limited(&self) -> (Option<Limit>, Option<steer::online::Limited>) {
         (self.online.binds(), self.online.limited())
+    }
+
+    /// All streams go over one.
+    fn transport(&self) -> Transport {
+        let mut all = self.streams.values();
+        let any = all.next().map(|stream| stream.handle.transport());
+        any.unwrap_or_default()
     }
 
     /// A connection from an address to itself leaves no host.

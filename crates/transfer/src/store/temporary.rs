@@ -239,7 +239,8 @@ fn told_busy(at: &At, who: &str) -> Problem {
     let what = format!("another copy is writing `{}`{who}", at.shown);
     with_hint(
         problem(ProblemKind::Busy, what),
-        "wait until it is done and start this one again, or copy to another destination",
+        "wait until it is done and start this one again, or copy to another destination; the place \
+         of a copy that was killed is free within 15 s",
     )
 }
 

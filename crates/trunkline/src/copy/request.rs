@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use observe::Window;
+use sockets::options::StreamOptions;
 use transfer::{
     Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place as FarPlace, Transport,
 };
@@ -161,7 +162,7 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
         near,
         far,
         transport: checked_transport(route, &access, &options)?,
-        options: checked(options)?,
+        options: checked(route, options)?,
         connect: match access.from_far {
             false => Connect::ToFar(access.ports),
             true => Connect::FromFar(access.ports),
@@ -233,8 +234,20 @@ fn checked_transport(
     ))
 }
 
-/// Without folders none has anything that should not be in it.
-fn checked(options: CopyOptions) -> Result<CopyOptions, Error> {
+/// Without folders none has anything that should not be in it, and this host has to have the
+/// congestion control that it is to send with.
+fn checked(route: &Route, options: CopyOptions) -> Result<CopyOptions, Error> {
+    let control = options.congestion.as_ref().filter(|one| !one.if_allowed);
+    if let (Some(control), Route::Put { .. }) = (control, route) {
+        let option = StreamOptions {
+            congestion: Some(control.name.clone()),
+            ..StreamOptions::default()
+        };
+        option.try_here().map_err(|error| {
+            let hint = error.hint().unwrap_or_default();
+            Error::wrong_request(error.to_string(), hint)
+        })?;
+    }
     match options.delete && !options.recursive {
         true => Err(Error::wrong_request(
             "`--delete` is for folders, and without `-r` none is copied",
