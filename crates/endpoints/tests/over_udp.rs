@@ -222,6 +222,14 @@ fn a_path_that_passes_udp_alone_is_measured() {
     }
 }
 
+/// Whether the server has not ended it, as far as shows within a moment.
+fn is_open(channel: &mut Channel) -> bool {
+    use std::io::{ErrorKind, Read};
+    channel.set_timeout(Some(Span::from_millis(20))).unwrap();
+    let read = channel.read(&mut [0]);
+    read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
 #[test]
 fn control_connections_that_say_nothing_take_places_from_themselves() {
     let server = Running::start();
@@ -230,8 +238,13 @@ fn control_connections_that_say_nothing_take_places_from_themselves() {
         let (at, setting) = (at.clone(), setting(1, Direction::Reverse));
         thread::spawn(move || run(at, &setting))
     };
-    thread::sleep(Span::from_millis(500).into());
-    let silent: Vec<_> = (0..100).map(|_| says(&server, b"TLu1")).collect();
+    while !matches!(server.next_event(), ServerEvent::Started { .. }) {}
+    let mut silent: Vec<_> = (0..100).map(|_| says(&server, b"TLu1")).collect();
+    // 64 of one address, the running one among them.
+    let open = silent
+        .iter_mut()
+        .filter_map(|one| is_open(one).then_some(()));
+    assert!(open.count() < 64);
     assert!(running.join().unwrap().is_ok());
     let seen = run(at, &setting(1, Direction::Forward)).unwrap();
     assert!(seen.bytes_delivered() > Bytes::ZERO);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The congestion control of streams over UDP, as documents name it: `rate_control::PathModel`.
 pub const UDP_CONTROL: &str = "path-model";
 
-/// What carries the streams of a run or of a copy. Both ends also talk over TCP, with either.
+/// What carries the streams of a run or of a copy. Both ends also talk, over TCP where that passes.
 #[derive(
     Debug,
     Clone,

@@ -32,7 +32,7 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// And where the other acceptor takes them.
+    /// A handover, and the source from which the other acceptor takes what was handed over.
     ///
     /// # Errors
     /// When this process has no descriptor left.

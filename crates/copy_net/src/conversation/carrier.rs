@@ -193,7 +193,7 @@ impl<M: Incoming> Carrier<M> {
             would_block(self.tls.flush(&self.socket))?;
         }
         if self.said_goodbye && !self.tls.wants_write() && !self.is_ended {
-            // A connection that is carried over UDP is ended behind the last word.
+            // Nothing follows the goodbye. A relay over UDP ends its stream with this.
             let _ = self.socket.shutdown(Shutdown::Write);
             self.is_ended = true;
             self.shared.lock().is_said = true;
