@@ -1190,6 +1190,7 @@ class LinkCounters(Record):
         dropped_queue_full: Dropped because the queue was full.
         dropped_early: Dropped by RED before the queue was full.
         dropped_sojourn: Dropped by CoDel because they had waited too long.
+        dropped_policed: Dropped by a policer in front of the queue.
         dropped_wire_loss: Lost on the wire.
         in_flight: Still inside when the counters were read.
         marked: Marked by the queue instead of dropped (ECN).
@@ -1204,13 +1205,14 @@ class LinkCounters(Record):
     dropped_queue_full: Count
     dropped_early: Count
     dropped_sojourn: Count
+    dropped_policed: Count | None
     dropped_wire_loss: Count
     in_flight: Count
     marked: Count
     queue_peak_bytes: int
     load: LoadCounters | None
-    _records = {"offered": "Count", "delivered": "Count", "dropped_queue_full": "Count", "dropped_early": "Count", "dropped_sojourn": "Count", "dropped_wire_loss": "Count", "in_flight": "Count", "marked": "Count", "load": "LoadCounters"}
-    _optional = frozenset(["load"])
+    _records = {"offered": "Count", "delivered": "Count", "dropped_queue_full": "Count", "dropped_early": "Count", "dropped_sojourn": "Count", "dropped_policed": "Count", "dropped_wire_loss": "Count", "in_flight": "Count", "marked": "Count", "load": "LoadCounters"}
+    _optional = frozenset(["dropped_policed", "load"])
 
 
 class Count(Record):
@@ -1238,6 +1240,7 @@ class LoadCounters(Record):
         dropped_queue_full: Dropped because the queue was full.
         dropped_early: Dropped by RED before the queue was full.
         dropped_sojourn: Dropped by CoDel because they had waited too long.
+        dropped_policed: Dropped by a policer in front of the queue.
         dropped_wire_loss: Lost on the wire.
         in_flight: Waited when the counters were read.
     """
@@ -1248,10 +1251,11 @@ class LoadCounters(Record):
     dropped_queue_full: Count
     dropped_early: Count
     dropped_sojourn: Count
+    dropped_policed: Count | None
     dropped_wire_loss: Count
     in_flight: Count
-    _records = {"offered": "Count", "delivered": "Count", "dropped_queue_full": "Count", "dropped_early": "Count", "dropped_sojourn": "Count", "dropped_wire_loss": "Count", "in_flight": "Count"}
-    _optional = frozenset([])
+    _records = {"offered": "Count", "delivered": "Count", "dropped_queue_full": "Count", "dropped_early": "Count", "dropped_sojourn": "Count", "dropped_policed": "Count", "dropped_wire_loss": "Count", "in_flight": "Count"}
+    _optional = frozenset(["dropped_policed"])
 
 
 class DuplexCounters(Record):
@@ -1370,10 +1374,15 @@ class LinkSpec(Record):
     """One direction of a path.
 
     Attributes:
-        rate_bits_per_second: How fast bits leave; counts whole IP packets, headers included.
+        rate_bits_per_second: How fast bits leave, on average where the rate varies; counts whole IP
+            packets, headers included.
+        variation: Between which bounds the rate is drawn anew, and how often; `None` for a constant
+            one.
+        policer: What drops packets beyond a rate before they reach the queue.
         delay_seconds: Propagation delay, one way.
         queue: Where packets wait while the link is busy.
         loss: Packets lost on the wire for reasons other than a full queue.
+        reorder: Packets that are overtaken on the wire.
         cuts: When nothing passes, in order and without overlap.
         corrupted_ratio: Probability per packet that two words of its TCP payload change places,
             which TCP's checksum does not see.
@@ -1383,15 +1392,50 @@ class LinkSpec(Record):
 
     __slots__ = ()
     rate_bits_per_second: int
+    variation: Variation | None
+    policer: Policer | None
     delay_seconds: float
     queue: QueueSpec
     loss: Loss | None
+    reorder: Reorder | None
     cuts: list[Cut] | None
     corrupted_ratio: float | None
     load: Load | None
     mtu_bytes: int | None
-    _records = {"queue": "QueueSpec", "loss": "Loss", "cuts": "Cut", "load": "Load"}
-    _optional = frozenset(["corrupted_ratio", "cuts", "load", "loss", "mtu_bytes"])
+    _records = {"variation": "Variation", "policer": "Policer", "queue": "QueueSpec", "loss": "Loss", "reorder": "Reorder", "cuts": "Cut", "load": "Load"}
+    _optional = frozenset(["corrupted_ratio", "cuts", "load", "loss", "mtu_bytes", "policer", "reorder", "variation"])
+
+
+class Variation(Record):
+    """A rate that is drawn anew, as that of a wireless link.
+
+    Attributes:
+        low_bits_per_second: The lowest rate.
+        high_bits_per_second: The highest rate.
+        every_seconds: Mean time for which a rate holds.
+    """
+
+    __slots__ = ()
+    low_bits_per_second: int
+    high_bits_per_second: int
+    every_seconds: float
+    _records = {}
+    _optional = frozenset([])
+
+
+class Policer(Record):
+    """A token bucket that drops packets beyond a rate instead of letting them wait.
+
+    Attributes:
+        rate_bits_per_second: The rate that passes in the long run.
+        bucket_bytes: The largest burst that passes: the size of the bucket.
+    """
+
+    __slots__ = ()
+    rate_bits_per_second: int
+    bucket_bytes: int
+    _records = {}
+    _optional = frozenset([])
 
 
 class QueueSpec(Record):
@@ -1477,6 +1521,21 @@ class Loss(Record):
     lost_good_ratio: float | None
     _records = {}
     _optional = frozenset(["enter_ratio", "leave_ratio", "lost_bad_ratio", "lost_good_ratio", "lost_ratio"])
+
+
+class Reorder(Record):
+    """Some packets take a longer way, and those behind them overtake them.
+
+    Attributes:
+        reordered_ratio: Probability that a packet takes the longer way.
+        delay_seconds: How much longer that way takes, added to the link's delay.
+    """
+
+    __slots__ = ()
+    reordered_ratio: float
+    delay_seconds: float
+    _records = {}
+    _optional = frozenset([])
 
 
 class Cut(Record):
@@ -1761,6 +1820,7 @@ class Causes(Record):
         queue_full: The queue had no room.
         early: Random early detection.
         sojourn: They had waited too long.
+        policed: Beyond the rate of a policer.
         wire_loss: Lost on the wire.
     """
 
@@ -1768,9 +1828,10 @@ class Causes(Record):
     queue_full: float
     early: float
     sojourn: float
+    policed: float | None
     wire_loss: float
     _records = {}
-    _optional = frozenset([])
+    _optional = frozenset(["policed"])
 
 
 class QueueFigures(Record):
@@ -1884,6 +1945,7 @@ class Drops(Record):
         queue_full: The queue had no room.
         early: Random early detection.
         sojourn: They had waited too long (CoDel).
+        policed: Beyond the rate of a policer.
         wire_loss: Lost on the wire.
     """
 
@@ -1891,9 +1953,10 @@ class Drops(Record):
     queue_full: int
     early: int
     sojourn: int
+    policed: int | None
     wire_loss: int
     _records = {}
-    _optional = frozenset([])
+    _optional = frozenset(["policed"])
 
 
 class StreamResult(Record):
@@ -3081,14 +3144,14 @@ class PathDocument(Record):
     round_trips: RoundTripsIdle | None
     mtu: PathMtu | None
     traces: list[Trace] | None
-    variations: list[Variation] | None
+    variations: list[Variation2] | None
     capacities: list[Capacity] | None
     available: list[AvailableBandwidth] | None
     loads: list[LoadedWay] | None
     buffers: list[PathBuffers] | None
     left_out: list[LeftOut] | None
     costs: list[PartCost]
-    _records = {"host": "Host", "target": "Target", "round_trips": "RoundTripsIdle", "mtu": "PathMtu", "traces": "Trace", "variations": "Variation", "capacities": "Capacity", "available": "AvailableBandwidth", "loads": "LoadedWay", "buffers": "PathBuffers", "left_out": "LeftOut", "costs": "PartCost"}
+    _records = {"host": "Host", "target": "Target", "round_trips": "RoundTripsIdle", "mtu": "PathMtu", "traces": "Trace", "variations": "Variation2", "capacities": "Capacity", "available": "AvailableBandwidth", "loads": "LoadedWay", "buffers": "PathBuffers", "left_out": "LeftOut", "costs": "PartCost"}
     _optional = frozenset(["available", "buffers", "capacities", "left_out", "loads", "mtu", "round_trips", "seed", "traces", "variations"])
 
 
@@ -3195,7 +3258,7 @@ class HopAnswer(Record):
     _optional = frozenset(["from", "rtt_seconds"])
 
 
-class Variation(Record):
+class Variation2(Record):
     """Loss and delay of one direction, from packets far apart.
 
     Attributes:

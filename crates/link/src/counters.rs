@@ -16,6 +16,11 @@ pub struct Count {
 }
 
 impl Count {
+    /// Whether nothing was counted.
+    pub fn is_zero(&self) -> bool {
+        self.packets == 0
+    }
+
     /// Counts one more packet.
     #[inline]
     pub fn add(&mut self, size: Bytes) {
@@ -44,6 +49,8 @@ pub struct Counters {
     pub dropped_early: Count,
     /// Dropped by CoDel because they had waited too long.
     pub dropped_sojourn: Count,
+    /// Dropped by a policer in front of the queue.
+    pub dropped_policed: Count,
     /// Lost on the wire.
     pub dropped_wire_loss: Count,
     /// Inside: waiting, being sent, or on the way.
@@ -64,6 +71,7 @@ impl Counters {
             DropCause::QueueFull => self.dropped_queue_full,
             DropCause::Early => self.dropped_early,
             DropCause::Sojourn => self.dropped_sojourn,
+            DropCause::Policed => self.dropped_policed,
             DropCause::WireLoss => self.dropped_wire_loss,
         }
     }
@@ -73,6 +81,7 @@ impl Counters {
             DropCause::QueueFull => &mut self.dropped_queue_full,
             DropCause::Early => &mut self.dropped_early,
             DropCause::Sojourn => &mut self.dropped_sojourn,
+            DropCause::Policed => &mut self.dropped_policed,
             DropCause::WireLoss => &mut self.dropped_wire_loss,
         }
     }
@@ -84,6 +93,7 @@ impl Counters {
             self.dropped_queue_full,
             self.dropped_early,
             self.dropped_sojourn,
+            self.dropped_policed,
             self.dropped_wire_loss,
             self.in_flight,
         ];

@@ -50,6 +50,8 @@ pub enum DropCause {
     QueueFull,
     /// RED dropped it before the queue was full.
     Early,
+    /// A policer dropped it: it was beyond the rate and the burst that pass.
+    Policed,
     /// CoDel dropped it because it had waited too long.
     Sojourn,
     /// It was lost on the wire, by chance or because the link was cut.

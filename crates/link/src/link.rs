@@ -1,15 +1,15 @@
-//! A link: queue, sender, wire.
-
-use std::collections::VecDeque;
+//! A link: policer, queue, sender, wire.
 
 use netpath::LinkSpec;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Time};
 
 use crate::books::{Books, Entry};
 use crate::faults::{Corruption, Cuts};
 use crate::occupancy::Occupancy;
+use crate::policer::Policer;
 use crate::queue::Queue;
-use crate::send_times::SendTimes;
+use crate::send_times::Sender;
+use crate::wire::Wire;
 use crate::wire_loss::WireLoss;
 use crate::{Admission, Counters, DropCause, Element, Packet};
 
@@ -35,33 +35,32 @@ use crate::{Admission, Counters, DropCause, Element, Packet};
 /// ```
 #[derive(Debug)]
 pub struct Link<P> {
-    send_times: SendTimes,
-    delay: Span,
+    policer: Option<Policer>,
+    sender: Sender,
     queue: Queue<P>,
     /// When the sender has finished the packet it took last.
     sender_free: Time,
     loss: WireLoss,
     cuts: Cuts,
     corruption: Corruption,
-    /// Packets on the way and when they arrive; arrivals never overtake.
-    wire: VecDeque<(Time, P)>,
+    wire: Wire<P>,
     occupancy: Occupancy,
     books: Books<P>,
 }
 
 impl<P: Packet> Link<P> {
-    /// An idle link; `seed` decides which packets the wire loses or corrupts and RED drops, each by
-    /// a sequence of its own.
+    /// An idle link; `seed` decides which packets the wire loses, corrupts or delays and RED drops,
+    /// and how a rate varies, each by a sequence of its own.
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
         Link {
-            send_times: SendTimes::new(spec.rate),
-            delay: spec.delay,
+            policer: spec.policer.map(Policer::new),
+            sender: Sender::new(spec, seed),
             queue: Queue::new(spec, seed),
             sender_free: Time::ZERO,
             loss: WireLoss::new(spec.loss, seed),
             cuts: Cuts::new(spec),
             corruption: Corruption::new(spec, seed),
-            wire: VecDeque::new(),
+            wire: Wire::new(spec.delay, spec.reorder, seed),
             occupancy: Occupancy::default(),
             books: Books::new(),
         }
@@ -109,10 +108,11 @@ impl<P: Packet> Link<P> {
         self.occupancy.until(now)
     }
 
-    /// The packet that comes out after `ahead` others, when it is on the wire already.
+    /// The packet that comes out after `ahead` others, when it is on the wire already and nothing
+    /// overtakes it.
     #[inline]
     pub fn upcoming(&self, ahead: usize) -> Option<&P> {
-        self.wire.get(ahead).map(|(_, packet)| packet)
+        self.wire.upcoming(ahead)
     }
 
     /// Does all sending that begins by `now`. [`offer`](Element::offer) and [`poll`](Element::poll)
@@ -134,11 +134,7 @@ impl<P: Packet> Link<P> {
     #[inline]
     pub fn poll_timed(&mut self, now: Time) -> Option<(Time, P)> {
         self.settle(now);
-        let (arrival, _) = self.wire.front()?;
-        if *arrival > now {
-            return None;
-        }
-        let (arrival, packet) = self.wire.pop_front()?;
+        let (arrival, packet) = self.wire.take(now)?;
         self.books.deliver(Entry::of(&packet));
         debug_assert!(self.books.are_conserved(), "{:?}", self.counters());
         Some((arrival, packet))
@@ -147,7 +143,7 @@ impl<P: Packet> Link<P> {
     #[inline]
     fn send(&mut self, mut packet: P) {
         let entry = Entry::of(&packet);
-        self.sender_free += self.send_times.of(entry.size);
+        self.sender_free = self.sender.finish(self.sender_free, entry.size);
         self.books.send(entry);
         let sent = self.sender_free;
         // A cut link draws as well, so that it loses the same packets afterwards.
@@ -157,9 +153,16 @@ impl<P: Packet> Link<P> {
             false if packet.is_load() => self.books.deliver(entry),
             false => {
                 self.corruption.pass(&mut packet);
-                self.wire.push_back((sent + self.delay, packet));
+                self.wire.put(packet, sent);
             }
         }
+    }
+
+    /// Whether the policer lets a packet pass that arrives at `now`.
+    #[inline]
+    fn is_within_rate(&mut self, size: Bytes, now: Time) -> bool {
+        let policer = self.policer.as_mut();
+        policer.is_none_or(|policer| policer.passes(size, now))
     }
 
     #[inline]
@@ -181,6 +184,10 @@ impl<P: Packet> Element<P> for Link<P> {
     #[inline]
     fn offer(&mut self, packet: P, now: Time) -> Admission {
         self.settle(now);
+        if !self.is_within_rate(packet.size(), now) {
+            self.books.refuse(Entry::of(&packet), DropCause::Policed);
+            return Admission::Dropped(DropCause::Policed);
+        }
         let admission = if self.sender_free <= now {
             // Idle: the packet goes straight to the sender.
             self.sender_free = now;
@@ -209,10 +216,8 @@ impl<P: Packet> Element<P> for Link<P> {
 
     #[inline]
     fn next_wakeup(&self) -> Option<Time> {
-        // What waits arrives after what is on the way, so it needs no waking of its own, unless
-        // everything before it was lost.
-        let arrival = self.wire.front().map(|(arrival, _)| *arrival);
-        arrival.or_else(|| (self.queue.packets() > 0).then_some(self.sender_free))
+        let waits = self.queue.packets() > 0;
+        self.wire.next_arrival(waits.then_some(self.sender_free))
     }
 }
 

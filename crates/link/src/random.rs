@@ -11,6 +11,8 @@ pub(crate) enum Purpose {
     EarlyDrop,
     Load,
     Corruption,
+    Reorder,
+    Rate,
 }
 
 /// A seeded sequence.
@@ -27,6 +29,10 @@ impl Random {
             Purpose::Load => 0x6A09_E667_F3BC_C908,
             // That of the square root of 5.
             Purpose::Corruption => 0x3C6E_F372_FE94_F82B,
+            // That of the square root of 3.
+            Purpose::Reorder => 0xBB67_AE85_84CA_A73B,
+            // That of the square root of 7.
+            Purpose::Rate => 0xA54F_F53A_5F1D_36F1,
         };
         Random(Pcg64::seed_from_u64(seed ^ apart))
     }

@@ -22,8 +22,8 @@ pub mod spec;
 pub use error::PathError;
 pub use spec::{
     Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Cut, Duplex, Extra, Hosts,
-    LinkSpec, Load, Loss, PacketShare, PathSpec, QueueLimit, QueueSpec, RedSpec, UnknownArrivals,
-    UnknownClass, Way,
+    LinkSpec, Load, Loss, PacketShare, PathSpec, Policer, QueueLimit, QueueSpec, RedSpec, Reorder,
+    UnknownArrivals, UnknownClass, Variation, Way,
 };
 
 use std::fs;

@@ -9,7 +9,7 @@ use crate::{
 const RUNS: usize = 20_000;
 
 /// Pieces that make a file wrong in interesting ways, or right in another.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 43] = [
     "0",
     "-1",
     "1e300",
@@ -49,6 +49,9 @@ const PIECES: [&str; 40] = [
     "packets = [{ size = \"40B\", share = 0.999 }, { size = \"576B\", share = 0.001 }]\n",
     "cut = [{ at = \"1s\", for = \"9ms\" }]\n",
     "corruption = 0.5\n",
+    "rate = { low = \"1Mbit/s\", high = \"9Mbit/s\", every = \"1s\" }\n",
+    "policer = { rate = \"1Mbit/s\", bucket = \"90kB\" }\n",
+    "reorder = { rate = 0.5, delay = \"3ms\" }\n",
     "class = \"scavenger\"\nextra_delay = \"9ms\"\n",
 ];
 
@@ -123,6 +126,16 @@ fn assert_link(link: &LinkSpec, hosts_mtu: u16) {
     }
     assert!((300..=1_000_000_000_000).contains(&link.rate.bits_per_second()));
     assert!(link.delay <= Span::from_secs(10));
+    if let Some(varies) = &link.variation {
+        assert!(varies.low < link.rate && link.rate <= varies.high);
+        assert!(varies.every > Span::ZERO);
+    }
+    if let Some(policer) = &link.policer {
+        assert!(policer.rate > Rate::ZERO && policer.bucket >= Bytes::new(mtu.into()));
+    }
+    if let Some(reorder) = &link.reorder {
+        assert!((0.0..=1.0).contains(&reorder.rate) && reorder.delay > Span::ZERO);
+    }
     match link.queue.limit() {
         QueueLimit::Bytes(limit) => {
             assert!((u64::from(mtu)..=4 << 30).contains(&limit.get()));

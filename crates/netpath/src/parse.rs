@@ -6,7 +6,10 @@ mod hosts;
 mod link;
 mod load;
 mod loss;
+mod policer;
 mod queue;
+mod rate;
+mod reorder;
 
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -200,6 +200,12 @@ impl<'a> Section<'a> {
         self.table.contains_key(key)
     }
 
+    /// Whether a field is written as a table.
+    pub(crate) fn is_table(&self, key: &str) -> bool {
+        let value = self.table.get(key);
+        value.is_some_and(|value| matches!(value.get_ref(), DeValue::Table(_)))
+    }
+
     /// Whether a field is written as an array.
     pub(crate) fn is_array(&self, key: &str) -> bool {
         let value = self.table.get(key);

@@ -6,7 +6,10 @@ mod cut;
 mod links;
 mod load;
 mod loss;
+mod policer;
 mod queue;
+mod reorder;
+mod variation;
 
 pub use class::{Class, UnknownClass};
 pub use cross::{Cross, CrossTraffic};
@@ -14,8 +17,11 @@ pub use cut::Cut;
 pub use links::{Duplex, Extra};
 pub use load::{Arrivals, Load, PacketShare, UnknownArrivals};
 pub use loss::Loss;
+pub use policer::Policer;
 pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
+pub use reorder::Reorder;
 pub use units::Way;
+pub use variation::Variation;
 
 use std::fmt;
 
@@ -45,9 +51,16 @@ pub struct PathSpec {
 /// One direction of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSpec {
-    /// How fast bits leave; counts whole IP packets, headers included.
+    /// How fast bits leave, on average where the rate varies; counts whole IP packets, headers
+    /// included.
     #[serde(rename = "rate_bits_per_second")]
     pub rate: Rate,
+    /// Between which bounds the rate is drawn anew, and how often; `None` for a constant one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<Variation>,
+    /// What drops packets beyond a rate before they reach the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Policer>,
     /// Propagation delay, one way.
     #[serde(rename = "delay_seconds")]
     pub delay: Span,
@@ -56,6 +69,9 @@ pub struct LinkSpec {
     /// Packets lost on the wire for reasons other than a full queue.
     #[serde(default, skip_serializing_if = "Loss::is_none")]
     pub loss: Loss,
+    /// Packets that are overtaken on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
     /// When nothing passes, in order and without overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Cut>,
@@ -179,7 +195,10 @@ impl fmt::Display for PathSpec {
     /// links rate, queue and load are those of the narrowest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let link = self.narrowest(Way::Forward);
-        write!(f, "{}", link.rate)?;
+        match &link.variation {
+            Some(varies) => write!(f, "{} to {}", varies.low, varies.high)?,
+            None => write!(f, "{}", link.rate)?,
+        }
         if self.hops() > 1 {
             write!(f, " as the narrowest of {} links", self.hops())?;
         }
@@ -187,6 +206,9 @@ impl fmt::Display for PathSpec {
         if self.has_loss(Way::Forward) {
             let percent = self.loss_rate(Way::Forward) * 100.0;
             write!(f, ", loss {} %", significant(percent))?;
+        }
+        if let Some(policer) = &link.policer {
+            write!(f, ", policed to {}", policer.rate)?;
         }
         if let Some(load) = &link.load {
             write!(f, ", load {}", load.rate)?;

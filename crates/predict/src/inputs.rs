@@ -28,7 +28,9 @@ pub(super) struct Inputs {
 impl Inputs {
     pub fn of(question: &Question) -> Result<Self, PredictError> {
         let path = &question.path;
-        if let Some(netpath::Extra { field, value }) = path.extra().or_else(|| path.cut()) {
+        if let Some(netpath::Extra { field, value }) =
+            path.extra().or_else(|| path.beyond_formulas())
+        {
             return Err(PredictError::NotOneLink { field, value });
         }
         let congestion = question

@@ -52,6 +52,9 @@ pub struct LinkCounters {
     pub dropped_early: Count,
     /// Dropped by CoDel because they had waited too long.
     pub dropped_sojourn: Count,
+    /// Dropped by a policer in front of the queue.
+    #[serde(default, skip_serializing_if = "Count::is_zero")]
+    pub dropped_policed: Count,
     /// Lost on the wire.
     pub dropped_wire_loss: Count,
     /// Still inside when the counters were read.
@@ -80,6 +83,9 @@ pub struct LoadCounters {
     pub dropped_early: Count,
     /// Dropped by CoDel because they had waited too long.
     pub dropped_sojourn: Count,
+    /// Dropped by a policer in front of the queue.
+    #[serde(default, skip_serializing_if = "Count::is_zero")]
+    pub dropped_policed: Count,
     /// Lost on the wire.
     pub dropped_wire_loss: Count,
     /// Waited when the counters were read.
@@ -94,6 +100,7 @@ impl From<&link::Counters> for LinkCounters {
             dropped_queue_full: counters.dropped_queue_full,
             dropped_early: counters.dropped_early,
             dropped_sojourn: counters.dropped_sojourn,
+            dropped_policed: counters.dropped_policed,
             dropped_wire_loss: counters.dropped_wire_loss,
             in_flight: counters.in_flight,
             marked: counters.marked,
@@ -122,6 +129,7 @@ impl From<&link::Counters> for LoadCounters {
             dropped_queue_full: counters.dropped_queue_full,
             dropped_early: counters.dropped_early,
             dropped_sojourn: counters.dropped_sojourn,
+            dropped_policed: counters.dropped_policed,
             dropped_wire_loss: counters.dropped_wire_loss,
             in_flight: counters.in_flight,
         }

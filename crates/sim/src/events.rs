@@ -144,6 +144,7 @@ impl fmt::Display for Fate {
             Fate::Dropped(DropCause::QueueFull) => "dropped:queue-full",
             Fate::Dropped(DropCause::Early) => "dropped:early",
             Fate::Dropped(DropCause::Sojourn) => "dropped:sojourn",
+            Fate::Dropped(DropCause::Policed) => "dropped:policed",
             Fate::Dropped(DropCause::WireLoss) => "dropped:wire-loss",
             Fate::Received => "received",
         })

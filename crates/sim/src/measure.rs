@@ -231,6 +231,7 @@ impl Measure {
             drops.queue_full += to.dropped_queue_full.packets - from.dropped_queue_full.packets;
             drops.early += to.dropped_early.packets - from.dropped_early.packets;
             drops.sojourn += to.dropped_sojourn.packets - from.dropped_sojourn.packets;
+            drops.policed += to.dropped_policed.packets - from.dropped_policed.packets;
             drops.wire_loss += to.dropped_wire_loss.packets - from.dropped_wire_loss.packets;
         }
         drops

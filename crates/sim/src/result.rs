@@ -72,14 +72,21 @@ pub struct Drops {
     pub early: u64,
     /// They had waited too long (CoDel).
     pub sojourn: u64,
+    /// Beyond the rate of a policer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub policed: u64,
     /// Lost on the wire.
     pub wire_loss: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Drops {
     /// All of them.
     pub const fn total(&self) -> u64 {
-        self.queue_full + self.early + self.sojourn + self.wire_loss
+        self.queue_full + self.early + self.sojourn + self.policed + self.wire_loss
     }
 }
 

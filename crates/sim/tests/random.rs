@@ -54,11 +54,36 @@ fn cross() -> impl Strategy<Value = String> {
     ]
 }
 
+/// What else a link may do to packets, with the rate that stands in the middle.
+fn extras(kilobits: u64) -> impl Strategy<Value = String> {
+    let constant = format!("rate = \"{kilobits}kbit/s\"");
+    let varying = format!(
+        "rate = {{ low = \"{kilobits}kbit/s\", high = \"{}kbit/s\", every = \"100ms\" }}",
+        3 * kilobits
+    );
+    let policer = format!("policer = {{ rate = \"{kilobits}kbit/s\", bucket = \"9kB\" }}");
+    let reorder = "reorder = { rate = 0.05, delay = \"4ms\" }";
+    prop_oneof![
+        3 => Just(constant.clone()),
+        1 => Just(varying),
+        1 => Just(format!("{constant}\n{policer}")),
+        1 => Just(format!("{constant}\n{reorder}")),
+        1 => Just(format!("{constant}\n{policer}\n{reorder}")),
+    ]
+}
+
 fn path() -> impl Strategy<Value = PathSpec> {
     let rates = 1_000u64..50_000;
-    (rates, 0u64..60_000, queue(), loss(), cross()).prop_map(|(kilobits, micros, queue, loss, cross)| {
+    let parts = (
+        rates.prop_flat_map(extras),
+        0u64..60_000,
+        queue(),
+        loss(),
+        cross(),
+    );
+    parts.prop_map(|(rate, micros, queue, loss, cross)| {
         let text = format!(
-            "[forward]\nrate = \"{kilobits}kbit/s\"\ndelay = \"{micros}us\"\nqueue = {{ {queue} }}\n{loss}\n{cross}\n"
+            "[forward]\n{rate}\ndelay = \"{micros}us\"\nqueue = {{ {queue} }}\n{loss}\n{cross}\n"
         );
         PathSpec::from_toml("random", &text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     })

@@ -96,6 +96,10 @@ pub struct CrossGroup {
     pub turned_away: f64,
 }
 
+fn is_zero(count: &f64) -> bool {
+    *count == 0.0
+}
+
 /// Packets dropped, by cause.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Causes {
@@ -105,6 +109,9 @@ pub struct Causes {
     pub early: f64,
     /// They had waited too long.
     pub sojourn: f64,
+    /// Beyond the rate of a policer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub policed: f64,
     /// Lost on the wire.
     pub wire_loss: f64,
 }
@@ -173,6 +180,7 @@ impl Figures {
                 queue_full: mean(&|run| run.drops_by_cause.queue_full as f64),
                 early: mean(&|run| run.drops_by_cause.early as f64),
                 sojourn: mean(&|run| run.drops_by_cause.sojourn as f64),
+                policed: mean(&|run| run.drops_by_cause.policed as f64),
                 wire_loss: mean(&|run| run.drops_by_cause.wire_loss as f64),
             },
             marks: mean(&|run| run.marks as f64),

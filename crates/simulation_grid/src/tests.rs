@@ -39,6 +39,7 @@ pub(super) fn made_up(scenario: &Scenario) -> RunResult {
             queue_full: 1,
             early: 2,
             sojourn: 3,
+            policed: 7,
             wire_loss: 4,
         },
         marks: 5,

@@ -272,3 +272,51 @@ fn an_unknown_congestion_control_is_refused_with_what_there_is() {
     );
     assert!(error.contains("reno"), "{error}");
 }
+
+#[test]
+fn a_policer_drops_and_a_longer_way_is_overtaken() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let path = path(
+        r#"
+        [forward]
+        rate = "1Gbit/s"
+        delay = "1ms"
+        queue = { kind = "drop-tail", limit = "64MiB" }
+        policer = { rate = "300bit/s", bucket = "3800B" }
+        reorder = { rate = 0.1, delay = "200ms" }
+        "#,
+    );
+    let network = Network::up(&path, 3).unwrap();
+    let (near, far) = datagram_pair(&network);
+    // 38 bytes each with headers: the bucket has tokens for a hundred, and fills with one a
+    // second.
+    for number in 0..2000u32 {
+        near.send(&[&number.to_be_bytes()[..], &[0; 6]].concat())
+            .unwrap();
+    }
+    await_offered(&network, 2000);
+    let counters = network.counters().forward;
+    let passed = counters.delivered.packets;
+    assert!((100..130).contains(&passed), "{counters:?}");
+    assert_eq!(counters.dropped_policed.packets, 2000 - passed);
+    let numbers = numbers_of(&far, passed);
+    let overtaken = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    assert!(overtaken > 0, "{numbers:?}");
+    assert!(counters.are_conserved(), "{counters:?}");
+}
+
+/// The numbers at the beginning of so many datagrams, in the order of arrival.
+fn numbers_of(socket: &UdpSocket, packets: u64) -> Vec<u32> {
+    socket
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let next = |_| {
+        let mut buffer = [0; 4];
+        // A longer datagram is cut to the buffer.
+        socket.recv(&mut buffer).unwrap();
+        u32::from_be_bytes(buffer)
+    };
+    (0..packets).map(next).collect()
+}

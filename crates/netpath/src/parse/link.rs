@@ -2,16 +2,18 @@
 
 use units::Span;
 
-use super::{DELAY_MAX, RATE_MAX, RATE_MIN, cut, hosts, load, loss, queue, within};
+use super::{DELAY_MAX, cut, hosts, load, loss, policer, queue, rate, reorder, within};
 use crate::PathError;
 use crate::section::Section;
 use crate::spec::{Duplex, LinkSpec, Loss};
 
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 10] = [
     "rate",
     "delay",
     "queue",
+    "policer",
     "loss",
+    "reorder",
     "cut",
     "corruption",
     "load",
@@ -35,11 +37,13 @@ pub(super) fn duplex(section: &Section, hosts_mtu: u16) -> Result<Duplex, PathEr
     Ok(Duplex { forward, reverse })
 }
 
-/// The way back where none is described: the same link, cut at the same times, without loss and
-/// without others.
+/// The way back where none is described: the same link, cut at the same times, without policer,
+/// loss, reordering and others.
 pub(super) fn mirrored(forward: &LinkSpec) -> LinkSpec {
     LinkSpec {
+        policer: None,
         loss: Loss::None,
+        reorder: None,
         corruption: 0.0,
         load: None,
         ..forward.clone()
@@ -47,8 +51,8 @@ pub(super) fn mirrored(forward: &LinkSpec) -> LinkSpec {
 }
 
 fn one_way(section: &Section, hosts_mtu: u16) -> Result<LinkSpec, PathError> {
-    let rate = section.required("rate", "add `rate = \"45Mbit/s\"`")?;
-    let rate = within(rate, RATE_MIN..=RATE_MAX, "a rate", "check its unit")?;
+    let rate::LinkRate { mean, variation } = rate::rate(section)?;
+    let rate = mean.value;
     let delay = section.required("delay", "add the one-way delay, `delay = \"82.5ms\"`")?;
     let queue = section.required_section(
         "queue",
@@ -64,11 +68,18 @@ fn one_way(section: &Section, hosts_mtu: u16) -> Result<LinkSpec, PathError> {
         Some(section) => Some(load::load(&section, rate, mtu)?),
         None => None,
     };
+    let policer = section.section("policer")?;
+    let policer = policer.map(|section| policer::policer(&section, mtu));
+    let reorder = section.section("reorder")?;
+    let reorder = reorder.map(|section| reorder::reorder(&section));
     Ok(LinkSpec {
         rate,
+        variation,
+        policer: policer.transpose()?,
         delay: within(delay, Span::ZERO..=DELAY_MAX, "a delay", "check its unit")?,
         queue: queue::queue(&queue, mtu)?,
         loss,
+        reorder: reorder.transpose()?,
         cuts: cut::cuts(section)?,
         corruption: corruption(section)?,
         load,

@@ -241,6 +241,31 @@ fn wrong_values_are_refused_where_they_stand() {
             "delay = \"82.5ms\"\ncut = { at = \"5s\", for = \"2s\" }",
             "`cut` takes an array of tables",
         ),
+        (
+            "rate  = \"45Mbit/s\"",
+            "rate = { low = \"80Mbit/s\", high = \"20Mbit/s\", every = \"2s\" }",
+            "of 20Mbit/s\n  at test.toml:3, field `forward.rate.low`",
+        ),
+        (
+            "rate  = \"45Mbit/s\"",
+            "rate = { low = \"8Mbit/s\", high = \"20Mbit/s\" }",
+            "add how long a rate holds, `every = \"2s\"`",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\npolicer = { rate = \"20Mbit/s\", bucket = \"1kB\" }",
+            "a bucket of 1kB is not between 1.5kB and 1GiB",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\npolicer = { rate = \"20Mbit/s\" }",
+            "`bucket = \"100kB\"`",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\nreorder = { rate = 2, delay = \"5ms\" }",
+            "a probability of 2 is not between 0 and 1",
+        ),
         ("[forward]", "[forward", "at test.toml:2"),
     ] {
         let message = refusal(from, to);
@@ -259,6 +284,28 @@ fn a_number_in_hexadecimal_is_what_it_says() {
 }
 
 #[test]
+fn a_rate_that_varies_a_policer_and_reordering_are_read_and_stay_on_their_way() {
+    let text = GOOD.replace(
+        "rate  = \"45Mbit/s\"",
+        "rate = { low = \"20Mbit/s\", high = \"80Mbit/s\", every = \"2s\" }\n\
+         policer = { rate = \"30Mbit/s\", bucket = \"100kB\" }\n\
+         reorder = { rate = 0.01, delay = \"5ms\" }",
+    );
+    let path = read(&text).unwrap();
+    assert_eq!(path.forward.rate.bits_per_second(), 50_000_000);
+    assert_eq!(path.forward.variation, path.reverse.variation);
+    let policer = path.forward.policer.unwrap();
+    assert_eq!(policer.bucket, Bytes::new(100_000));
+    assert_eq!((path.reverse.policer, path.reverse.reorder), (None, None));
+    assert_eq!(path.beyond_formulas().unwrap().field, "forward.policer");
+    assert!(
+        path.to_string()
+            .starts_with("20Mbit/s to 80Mbit/s, RTT 165ms")
+    );
+    assert!(path.to_string().contains("policed to 30Mbit/s"));
+}
+
+#[test]
 fn cuts_go_both_ways_without_a_described_way_back() {
     let faults = "loss = { kind = \"random\", rate = 0.1 }\ncorruption = 1e-3\n[[forward.cut]]\nat = \"5s\"\nfor = \"60s\"\n";
     let text = GOOD.replace("loss  = { kind = \"random\", rate = 2e-5 }\n", faults);
@@ -273,7 +320,7 @@ fn cuts_go_both_ways_without_a_described_way_back() {
         (path.forward.corruption, path.reverse.corruption),
         (1e-3, 0.0)
     );
-    assert_eq!(path.cut().unwrap().value, "60s");
+    assert_eq!(path.beyond_formulas().unwrap().value, "60s");
     assert_eq!(path.extra().unwrap().field, "forward.corruption");
 }
 

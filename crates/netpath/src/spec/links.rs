@@ -148,17 +148,14 @@ impl PathSpec {
             .or_else(|| of_link(REVERSE, &self.reverse))
     }
 
-    /// The first cut of a link, which no formula for the long run knows.
-    pub fn cut(&self) -> Option<Extra> {
-        let links = [
-            ("forward.cut", self.links(Way::Forward)),
-            ("reverse.cut", self.links(Way::Reverse)),
-        ];
-        links.into_iter().find_map(|(field, links)| {
-            let cut = links.into_iter().find_map(|link| link.cuts.first())?;
-            let value = cut.length.to_string();
-            Some(Extra { field, value })
-        })
+    /// The first thing that no formula for the long run knows: a cut, a policer, packets that are
+    /// overtaken, a rate that varies.
+    pub fn beyond_formulas(&self) -> Option<Extra> {
+        let forward = self.links(Way::Forward).into_iter();
+        let reverse = self.links(Way::Reverse).into_iter();
+        let mut found = forward.filter_map(|link| unknown_to_formulas(FORMULAS_FORWARD, link));
+        let mut back = reverse.filter_map(|link| unknown_to_formulas(FORMULAS_REVERSE, link));
+        found.next().or_else(|| back.next())
     }
 
     pub(super) fn has_loss(&self, way: Way) -> bool {
@@ -176,6 +173,36 @@ fn of_link(fields: [&'static str; 3], link: &LinkSpec) -> Option<Extra> {
         link.mtu.map(|mtu| mtu.to_string()),
         (link.corruption > 0.0).then(|| link.corruption.to_string()),
     ];
+    first(fields, values)
+}
+
+/// Fields of a link that [`PathSpec::beyond_formulas`] tells of.
+const FORMULAS_FORWARD: [&str; 4] = [
+    "forward.cut",
+    "forward.policer",
+    "forward.reorder",
+    "forward.rate",
+];
+const FORMULAS_REVERSE: [&str; 4] = [
+    "reverse.cut",
+    "reverse.policer",
+    "reverse.reorder",
+    "reverse.rate",
+];
+
+fn unknown_to_formulas(fields: [&'static str; 4], link: &LinkSpec) -> Option<Extra> {
+    let values = [
+        link.cuts.first().map(|cut| cut.length.to_string()),
+        link.policer.map(|policer| policer.rate.to_string()),
+        link.reorder.map(|reorder| reorder.rate.to_string()),
+        link.variation
+            .map(|varies| format!("{} to {}", varies.low, varies.high)),
+    ];
+    first(fields, values)
+}
+
+/// The first field that has a value.
+fn first<const N: usize>(fields: [&'static str; N], values: [Option<String>; N]) -> Option<Extra> {
     let mut told = fields.into_iter().zip(values);
     told.find_map(|(field, value)| {
         Some(Extra {

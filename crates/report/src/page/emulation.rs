@@ -54,8 +54,10 @@ fn rows(emulation: &Emulation) -> Vec<[String; 8]> {
 /// The cells of others' load on the link above.
 fn load_cells(load: &LoadCounters) -> [String; 8] {
     let packets = |count: Count| count.packets.to_string();
-    let dropped_by_queue =
-        load.dropped_queue_full.packets + load.dropped_early.packets + load.dropped_sojourn.packets;
+    let dropped_by_queue = load.dropped_queue_full.packets
+        + load.dropped_early.packets
+        + load.dropped_sojourn.packets
+        + load.dropped_policed.packets;
     [
         "  load".to_owned(),
         packets(load.offered),
@@ -71,15 +73,16 @@ fn load_cells(load: &LoadCounters) -> [String; 8] {
 /// One link's cells, in the order of [`COLUMNS`].
 fn link_cells(name: &str, counters: &LinkCounters) -> [String; 8] {
     let packets = |count: Count| count.packets.to_string();
-    // Whether full, early or late: which one follows from the kind of queue.
-    let dropped_by_queue = counters.dropped_queue_full.packets
+    // Whether full, early, late or policed: which one follows from the path file.
+    let dropped = counters.dropped_queue_full.packets
         + counters.dropped_early.packets
-        + counters.dropped_sojourn.packets;
+        + counters.dropped_sojourn.packets
+        + counters.dropped_policed.packets;
     [
         name.to_owned(),
         packets(counters.offered),
         packets(counters.delivered),
-        dropped_by_queue.to_string(),
+        dropped.to_string(),
         packets(counters.marked),
         packets(counters.dropped_wire_loss),
         packets(counters.in_flight),

@@ -116,6 +116,7 @@ fn dropped(figures: &Figures) -> Fact {
         (causes.queue_full, "queue full"),
         (causes.early, "early"),
         (causes.sojourn, "waited too long"),
+        (causes.policed, "policed"),
         (causes.wire_loss, "lost on the wire"),
         (figures.marks, "marked instead"),
     ];
