@@ -7,7 +7,7 @@ mod preconnect;
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use observe::Transport;
 use units::Span;
@@ -16,14 +16,14 @@ use wire::third_party::Report;
 
 use super::SOFTWARE;
 use super::channel::Channel;
-use super::connect::{ConnectError, connect_any};
 use super::conversation::Conversation;
 use super::identity::{Fingerprint, connection_to};
 use super::tls::Tls;
 use super::udp_dialer::{TCP_FIRST_WAIT, dial_control_over_udp, udp_wait_after};
 use super::udp_relay::{RelayGoodbye, round_trip};
-use sockets::Address;
+use sockets::connect::{ConnectError, connect_any};
 use sockets::options::StreamOptions;
+use sockets::{Address, Deadline};
 
 use deadline_io::DeadlineIo;
 pub use error::DialError;
@@ -96,12 +96,12 @@ struct Wanted<'a> {
 }
 
 /// A connection of which both ends know each other.
-struct Authenticated {
+struct Authenticated<'a> {
     peer: SocketAddr,
     goodbye: Option<RelayGoodbye>,
     admitted: Admitted,
     endpoint: StreamEndpoint,
-    io: DeadlineIo,
+    io: DeadlineIo<'a>,
 }
 
 /// Opens streams of one conversation. Clones open streams of the same.
@@ -137,14 +137,17 @@ impl Dialer {
     /// The same for a connection that carries another protocol: both ends are authenticated, and
     /// what follows is bytes both ways.
     ///
+    /// * `is_given_up`: asked ten times a second.
+    ///
     /// # Errors
     /// As [`control`](Self::control).
     pub fn channel(
         &self,
         places: &[Address],
         token: &Token,
+        is_given_up: &dyn Fn() -> bool,
     ) -> Result<(Channel, Admitted), DialError> {
-        let dialed = self.bytes(places, token, Purpose::Copy)?;
+        let dialed = self.bytes(places, token, Purpose::Copy, is_given_up)?;
         Ok((dialed.channel, dialed.admitted))
     }
 
@@ -153,12 +156,13 @@ impl Dialer {
     /// # Errors
     /// As [`control`](Self::control).
     pub fn remote(&self, places: &[Address], token: &Token) -> Result<DialedRemote, DialError> {
-        self.bytes(places, token, Purpose::Remote)
+        self.bytes(places, token, Purpose::Remote, &|| false)
     }
 
     /// The same for a controller of a third-party copy ([`wire::third_party`]).
     ///
     /// * `purpose`: what it comes for.
+    /// * `is_given_up`: asked ten times a second.
     ///
     /// # Errors
     /// As [`control`](Self::control).
@@ -167,8 +171,9 @@ impl Dialer {
         places: &[Address],
         token: &Token,
         purpose: Purpose,
+        is_given_up: &dyn Fn() -> bool,
     ) -> Result<(Conversation<Report>, SocketAddr), DialError> {
-        let dialed = self.bytes(places, token, purpose)?;
+        let dialed = self.bytes(places, token, purpose, is_given_up)?;
         let peer = dialed.peer;
         let conversation = dialed.channel.into_conversation(self.silence);
         let failed = |source| DialError::during(peer, self.timeout, source);
@@ -180,16 +185,17 @@ impl Dialer {
         places: &[Address],
         token: &Token,
         purpose: Purpose,
+        is_given_up: &dyn Fn() -> bool,
     ) -> Result<DialedRemote, DialError> {
-        let end = Instant::now() + Duration::from(self.timeout);
-        let connect = |left: &[SocketAddr]| self.connect_tcp(left, end);
+        let deadline = Deadline::after(self.timeout.into(), is_given_up);
+        let connect = |left: &[SocketAddr]| self.connect_tcp(left, deadline);
         at_any(places, connect, |connection| {
             let wanted = Wanted {
                 purpose,
                 token,
                 known: None,
             };
-            let authenticated = self.authenticate(connection, wanted, end, &mut |_| ())?;
+            let authenticated = self.authenticate(connection, wanted, deadline, &mut |_| ())?;
             let peer = authenticated.peer;
             let (socket, tls) = authenticated.io.into_parts();
             socket
@@ -212,7 +218,7 @@ impl Dialer {
     /// that is known, so that they can be connected while the two ends find out who they are. That
     /// says nothing to the other end, which may still turn out to be another one.
     ///
-    /// * `is_given_up`: asked ten times a second while UDP is tried.
+    /// * `is_given_up`: asked ten times a second.
     ///
     /// # Errors
     /// As [`control`](Self::control).
@@ -224,28 +230,28 @@ impl Dialer {
         early: &mut dyn FnMut(&StreamEndpoint),
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<Dialed, DialError> {
-        let timeout = Duration::from(self.timeout);
+        let deadline = || Deadline::after(self.timeout.into(), is_given_up);
         match self.transport {
             Transport::Tcp => {
-                let end = Instant::now() + timeout;
-                let connect = |left: &[SocketAddr]| self.connect_tcp(left, end);
-                let open = |connection| self.open(connection, token, known, end, early);
+                let deadline = deadline();
+                let connect = |left: &[SocketAddr]| self.connect_tcp(left, deadline);
+                let open = |connection| self.open(connection, token, known, deadline, early);
                 at_any(places, connect, open)
             }
             Transport::Udp => {
                 let connect = |left: &[SocketAddr]| self.connect_tcp_or_udp(left, is_given_up);
-                let open = |connection| {
-                    let end = Instant::now() + timeout;
-                    self.open(connection, token, known, end, early)
-                };
+                let open = |connection| self.open(connection, token, known, deadline(), early);
                 at_any(places, connect, open)
             }
         }
     }
 
-    fn connect_tcp(&self, places: &[SocketAddr], end: Instant) -> Result<ControlSocket, DialError> {
-        let limit = end.saturating_duration_since(Instant::now());
-        match connect_any(places, &StreamOptions::default(), limit) {
+    fn connect_tcp(
+        &self,
+        places: &[SocketAddr],
+        deadline: Deadline<'_>,
+    ) -> Result<ControlSocket, DialError> {
+        match connect_any(places, &StreamOptions::default(), deadline) {
             Ok((socket, peer)) => Ok(ControlSocket {
                 socket,
                 peer,
@@ -266,8 +272,8 @@ impl Dialer {
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<ControlSocket, DialError> {
         let began = Instant::now();
-        let end = began + Duration::from(TCP_FIRST_WAIT);
-        let unanswered = match self.connect_tcp(places, end) {
+        let deadline = Deadline::after(TCP_FIRST_WAIT.into(), is_given_up);
+        let unanswered = match self.connect_tcp(places, deadline) {
             Err(unanswered @ DialError::Unreachable { .. }) => unanswered,
             other => return other,
         };
@@ -288,7 +294,7 @@ impl Dialer {
         connection: ControlSocket,
         token: &Token,
         known: Option<KnownPeer<'_>>,
-        end: Instant,
+        deadline: Deadline<'_>,
         early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Dialed, DialError> {
         let Authenticated {
@@ -304,7 +310,7 @@ impl Dialer {
                 token,
                 known,
             },
-            end,
+            deadline,
             early,
         )?;
         let (socket, tls) = io.into_parts();
@@ -323,7 +329,7 @@ impl Dialer {
     }
 
     /// Has both ends of a connection authenticate each other.
-    fn authenticate(
+    fn authenticate<'a>(
         &self,
         ControlSocket {
             socket,
@@ -331,9 +337,9 @@ impl Dialer {
             goodbye,
         }: ControlSocket,
         wanted: Wanted<'_>,
-        end: Instant,
+        deadline: Deadline<'a>,
         early: &mut dyn FnMut(&StreamEndpoint),
-    ) -> Result<Authenticated, DialError> {
+    ) -> Result<Authenticated<'a>, DialError> {
         let Wanted {
             purpose,
             token,
@@ -343,7 +349,7 @@ impl Dialer {
         let tls = connection_to(known.map(|known| known.pin))
             .map(Tls::new)
             .map_err(failed)?;
-        let mut io = DeadlineIo::new(socket, tls, end).map_err(failed)?;
+        let mut io = DeadlineIo::new(socket, tls, deadline).map_err(failed)?;
         io.complete_handshake().map_err(failed)?;
         let (pin, exporter) = io.facts().map_err(failed)?;
         let rtt = round_trip(io.socket(), peer);

@@ -29,7 +29,6 @@
 mod acceptor;
 mod certificate;
 mod channel;
-mod connect;
 pub mod control_socket;
 mod conversation;
 mod dialer;

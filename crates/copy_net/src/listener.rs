@@ -15,11 +15,13 @@ use super::acceptor::{AcceptLimits, Acceptor, Handler, Shared, Source};
 use super::dialer::{ControlSocket, DialError, Dialed, Dialer};
 use super::identity::{Fingerprint, Identity};
 use super::session_registry::{Caller, IncomingStreams, SessionRegistry};
-use sockets::listen;
+use sockets::{Deadline, listen};
 
 /// How long one caller may take to show that it is the far end: a stranger that says nothing more
 /// leaves time for others. Three round trips of the longest paths.
 const CALLER_MAX: Duration = Duration::from_secs(2);
+/// How soon a wait for a caller that was given up ends.
+const TICK: Duration = Duration::from_millis(100);
 
 /// A listening port, for all addresses of this host.
 pub struct Listener {
@@ -40,21 +42,31 @@ pub struct Callbacks {
 impl Callbacks {
     /// Waits for the far end to connect and opens a conversation on that connection.
     ///
+    /// * `is_given_up`: asked ten times a second.
+    ///
     /// # Errors
     /// When it does not come in time, or the last connection was not the far end.
-    pub fn control(&self, dialer: &Dialer, token: &Token) -> Result<Dialed, DialError> {
-        let end = Instant::now() + Duration::from(dialer.timeout);
+    pub fn control(
+        &self,
+        dialer: &Dialer,
+        token: &Token,
+        is_given_up: &dyn Fn() -> bool,
+    ) -> Result<Dialed, DialError> {
+        let deadline = Deadline::after(dialer.timeout.into(), is_given_up);
         let mut failure = None;
         let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let Ok((socket, peer)) = callers.recv_timeout(left) else {
+            let left = deadline.left();
+            let Ok((socket, peer)) = callers.recv_timeout(left.min(TICK)) else {
+                if !left.is_zero() {
+                    continue;
+                }
                 let port = self.port;
                 let after = dialer.timeout;
                 return Err(failure.unwrap_or(DialError::NotCalled { port, after }));
             };
             // Streams come from there, so that there is nowhere to connect to.
-            let until = end.min(Instant::now() + CALLER_MAX);
+            let until = deadline.at_most(Instant::now() + CALLER_MAX);
             let connection = ControlSocket {
                 socket,
                 peer,

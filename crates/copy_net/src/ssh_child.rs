@@ -1,9 +1,10 @@
 //! A far end that ssh has started: one line in, one line out, then copies until no near end is
 //! left.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,6 +32,8 @@ use sockets::Clock;
 const CALL_PAUSE: Duration = Duration::from_millis(500);
 /// How soon a near end that has begun is noticed.
 const CALL_TICK: Duration = Duration::from_millis(20);
+/// How soon a stop is noticed before there is a request.
+const TICK: Duration = Duration::from_millis(100);
 /// How long one call may take.
 const CALL_WAIT: Duration = Duration::from_secs(5);
 
@@ -58,6 +61,7 @@ pub enum SshChildError {
 /// * `limits`: how many conversations, and so on.
 /// * `timeout`: how long to wait for a connection once the pipe has ended without a word: a
 ///   network that is out breaks it, and the near end comes back.
+/// * `is_stopped`: asked several times a second.
 /// * `handler`: makes the handler of conversations from the token that opens this end, and, when
 ///   this end has to open streams itself, from what opens them.
 ///
@@ -69,14 +73,12 @@ pub fn serve_ssh_child(
     connection: Option<&str>,
     limits: AcceptLimits,
     timeout: Span,
+    is_stopped: &(dyn Fn() -> bool + Sync),
     handler: impl FnOnce(Token, Option<CallbackTarget>) -> Arc<dyn CopyHandler>,
 ) -> Result<(), SshChildError> {
-    let mut input = io::BufReader::new(input);
-    let mut line = String::new();
-    input
-        .by_ref()
-        .take(START_LINE_MAX as u64)
-        .read_line(&mut line)?;
+    let Some((line, input)) = first_line(input, is_stopped)? else {
+        return Ok(());
+    };
     let request = StartRequest::parse(&line)?;
     drop(line);
     let ends = Ends::of(connection);
@@ -106,13 +108,40 @@ pub fn serve_ssh_child(
     output.write_all(answer.line().as_bytes())?;
     output.flush()?;
     presence.follow(input);
-    let is_over = presence.until(timeout);
+    let is_alone = presence.until(timeout);
+    let is_over = || is_stopped() || is_alone();
     match (listener, callback) {
         (Some(listener), _) => listener.run(limits, handler, &is_over),
         (None, Some(callback)) => call(&callback, limits, handler, &presence, &is_over)?,
         (None, None) => {}
     }
     Ok(())
+}
+
+/// The first line and what follows it; `None` where this end is stopped before.
+fn first_line<R: Read + Send + 'static>(
+    input: R,
+    is_stopped: &dyn Fn() -> bool,
+) -> io::Result<Option<(String, BufReader<R>)>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut input = BufReader::new(input);
+        let mut line = String::new();
+        let read = input
+            .by_ref()
+            .take(START_LINE_MAX as u64)
+            .read_line(&mut line);
+        // After a stop the line is not needed.
+        let _ = sender.send(read.map(|_| (line, input)));
+    });
+    while !is_stopped() {
+        match receiver.recv_timeout(TICK) {
+            Ok(read) => return read.map(Some),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(ErrorKind::UnexpectedEof.into()),
+        }
+    }
+    Ok(None)
 }
 
 /// Where the near end listens for connections from here.

@@ -383,3 +383,21 @@ fn hundreds_of_streams_come_at_once() {
         }
     });
 }
+
+#[test]
+fn a_wait_for_a_silent_host_can_be_given_up() {
+    // The kernel takes the connection, and nothing is said on it.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = sockets::Address {
+        host: "127.0.0.1".to_owned(),
+        port: silent.local_addr().unwrap().port(),
+    };
+    let dialer = copy_net::Dialer {
+        timeout: Span::from_secs(86_400),
+        ..Default::default()
+    };
+    let asked = std::cell::Cell::new(0);
+    let is_given_up = || asked.replace(asked.get() + 1) > 2;
+    let dialed = dialer.control_and(&[place], &token(1), None, &mut |_| (), &is_given_up);
+    assert!(matches!(dialed, Err(copy_net::DialError::Silent { .. })));
+}

@@ -41,6 +41,7 @@ fn start(request: &str, connection: Option<&'static str>, timeout: Span) -> FarE
             connection,
             Default::default(),
             timeout,
+            &|| false,
             |token, back| {
                 sender.send((token, back)).unwrap();
                 told
@@ -141,7 +142,7 @@ fn a_far_end_connects_where_only_that_gets_through() {
     thread::scope(|scope| {
         scope.spawn(|| listener.run(Default::default(), Handler::Copies(copies), &is_stopped));
         let near = callbacks
-            .control(&Dialer::default(), &copies::token(1))
+            .control(&Dialer::default(), &copies::token(1), &|| false)
             .unwrap();
         let accepted = far.sessions.recv_timeout(TIMEOUT).unwrap();
         let incoming = callbacks.expect(near.admitted.session_key.clone());
@@ -176,7 +177,7 @@ fn a_silent_stranger_does_not_use_up_the_far_ends_time() {
         thread::sleep(Duration::from_millis(500));
         let line = request(Some(back)).line();
         let far = start(&line, FROM_LOOPBACK, Span::from_secs(600));
-        let near = callbacks.control(&Dialer::default(), &copies::token(1));
+        let near = callbacks.control(&Dialer::default(), &copies::token(1), &|| false);
         let failure = near.as_ref().err().map(ToString::to_string);
         drop((near, stranger));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -353,4 +354,22 @@ fn a_user_who_stops_is_not_kept_waiting_by_ssh() {
     assert!(matches!(error, SshError::Stopped));
     assert!(began.elapsed() < TIMEOUT);
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_stop_before_the_request_ends_it() {
+    let (_near, far) = UnixStream::pair().unwrap();
+    let output = far.try_clone().unwrap();
+    let (told, ..) = handler();
+    let day = Span::from_secs(86_400);
+    let ended = serve_ssh_child(
+        far,
+        output,
+        None,
+        Default::default(),
+        day,
+        &|| true,
+        |_, _| told,
+    );
+    assert!(ended.is_ok(), "{ended:?}");
 }

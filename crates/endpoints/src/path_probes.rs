@@ -72,11 +72,11 @@ impl PathProbes {
     ///
     /// # Errors
     /// When the host's name has no address.
-    pub fn connect(address: &Address) -> Result<Self, ClientError> {
+    pub fn connect(address: &Address, watch: &mut dyn Watch) -> Result<Self, ClientError> {
         let found = connect::resolve(address)?;
-        let (far, server, peer) = match connect::control(address, Transport::Tcp, &()) {
+        let (far, server, peer) = match connect::control(address, Transport::Tcp, watch) {
             Ok((control, peer)) => {
-                let far = request_probing(address, control, &());
+                let far = request_probing(address, control, watch);
                 let far = far.map_or(Far::Unknown, |server| Far::from(server, peer));
                 (far, ServerState::Served, Some(peer))
             }

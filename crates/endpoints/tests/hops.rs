@@ -69,7 +69,7 @@ impl Serving {
         let address: Address = self.address.to_string().parse().unwrap();
         network
             .near()
-            .run(|| PathProbes::connect(&address))
+            .run(|| PathProbes::connect(&address, &mut ()))
             .unwrap()
             .unwrap()
     }

@@ -24,7 +24,7 @@ use wire::{Answer, Cookie, EchoToken};
 const FULL: Bytes = Bytes::new(1_500);
 
 fn probes(server: &Running) -> PathProbes {
-    PathProbes::connect(&server.target()).unwrap()
+    PathProbes::connect(&server.target(), &mut ()).unwrap()
 }
 
 fn whole(passages: &Passages, packets: usize) {
@@ -84,7 +84,7 @@ fn over_ipv6_too() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| server.run(&stop, &|_| {}));
-        let mut probes = PathProbes::connect(&target).unwrap();
+        let mut probes = PathProbes::connect(&target, &mut ()).unwrap();
         for way in Way::BOTH {
             let train = Train::back_to_back(10, Bytes::new(72));
             whole(&probes.train(way, &train, &mut ()).unwrap(), 10);
@@ -236,7 +236,7 @@ fn iperf3_is_named_and_left_as_it_was() {
         return;
     }
     let server = Iperf3Server::lasting();
-    let mut probes = PathProbes::connect(&server.target).unwrap();
+    let mut probes = PathProbes::connect(&server.target, &mut ()).unwrap();
     let train = Train::back_to_back(5, FULL);
     let Err(ProbesError::Unsupported { why, hint }) = probes.train(Way::Forward, &train, &mut ())
     else {
@@ -260,7 +260,7 @@ fn a_host_without_any_server_still_answers_round_trips() {
     let address: Address = format!("127.0.0.1:{}", support::free_port())
         .parse()
         .unwrap();
-    let mut probes = PathProbes::connect(&address).unwrap();
+    let mut probes = PathProbes::connect(&address, &mut ()).unwrap();
     let series = probes.round_trips(Span::from_millis(200), &mut ()).unwrap();
     assert!(series.min().is_some());
     let train = Train::back_to_back(5, FULL);
@@ -523,7 +523,7 @@ fn sessions_count_as_tests() {
         ..ServerLimits::default()
     });
     let (control, _) = agreed(&server, 27);
-    let mut waiting = PathProbes::connect(&server.target()).unwrap();
+    let mut waiting = PathProbes::connect(&server.target(), &mut ()).unwrap();
     let train = Train::back_to_back(5, FULL);
     let error = failed(waiting.train(Way::Forward, &train, &mut ()));
     assert!(

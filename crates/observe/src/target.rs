@@ -55,7 +55,8 @@ pub trait Target {
     ///
     /// # Errors
     /// When the target cannot send any, or does not answer.
-    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+        let _ = watch;
         Err(ProbesError::Unsupported {
             why: format!(
                 "{} takes no small packets beside its streams",

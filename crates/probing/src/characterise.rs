@@ -137,7 +137,7 @@ pub fn characterise(
         found: Characteristics::default(),
         failure: None,
     };
-    match path.target().probes() {
+    match path.target().probes(observer) {
         Ok(mut probes) => examination.small_packets(path, &mut *probes, wanted, observer),
         Err(error) => examination.leave_out("small packets", error),
     }

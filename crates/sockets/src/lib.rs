@@ -1,17 +1,19 @@
 //! TCP sockets as Linux offers them, and what else a measurement asks of its host.
 //!
 //! [`options`] sets what a stream asks for and reads what it got, [`tcp_info`] reads `TCP_INFO`,
-//! [`poll`] waits, [`fn@listen`] listens. [`host`] has the limits of this network namespace,
-//! [`processor`] the processor time of threads, [`Clock`] the monotonic clock, [`random`] the
-//! kernel's randomness. [`child`] runs other programs, [`diag`] reads their connections.
-//! [`Address`] is `HOST[:PORT]` as users write it. [`eviction`] chooses which connection goes when
-//! too many are unidentified.
+//! [`poll`] and [`Deadline`] wait, [`mod@connect`] connects, [`fn@listen`] listens. [`host`] has
+//! the limits of this network namespace, [`processor`] the processor time of threads, [`Clock`] the
+//! monotonic clock, [`random`] the kernel's randomness. [`child`] runs other programs, [`diag`]
+//! reads their connections. [`Address`] is `HOST[:PORT]` as users write it. [`eviction`] chooses
+//! which connection goes when too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`. Left out: choosing the local address.
 
 mod address;
 pub mod child;
 mod clock;
+pub mod connect;
+mod deadline;
 pub mod diag;
 pub mod eviction;
 pub mod host;
@@ -24,5 +26,6 @@ pub mod tcp_info;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use clock::Clock;
+pub use deadline::Deadline;
 pub use listen::{is_any_v6, listen};
 pub use options::{BufferLimit, Dscp, OptionError, StreamOptions};

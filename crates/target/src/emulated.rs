@@ -98,9 +98,9 @@ impl Target for EmulatedPath {
         self.runs.stop();
     }
 
-    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
-        let near = self.network.network().near();
-        Ok(Box::new(NearProbes::connect(near.clone(), &far_server())?))
+    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+        let near = self.network.network().near().clone();
+        Ok(Box::new(NearProbes::connect(near, &far_server(), watch)?))
     }
 }
 

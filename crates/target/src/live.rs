@@ -48,8 +48,8 @@ impl Target for LiveHost {
         self.runs.stop();
     }
 
-    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
-        let probes = PathProbes::connect(&self.address).map_err(told)?;
+    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+        let probes = PathProbes::connect(&self.address, watch).map_err(told)?;
         Ok(Box::new(probes))
     }
 }

@@ -192,7 +192,7 @@ impl Target for SimulatedPath {
         self.runs = run;
     }
 
-    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, _watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
         let seed = seed_of_run(self.seed, self.runs);
         self.runs += 1;
         Ok(Box::new(SimulatedProbes::new(&self.path, seed)?))

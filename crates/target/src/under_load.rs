@@ -56,7 +56,7 @@ impl Examined for UnderLoad {
             return self.target.observe(setting, plan, watch);
         }
         // Without small packets there is still the run.
-        let Ok(mut probes) = self.target.probes() else {
+        let Ok(mut probes) = self.target.probes(watch) else {
             return self.target.observe(setting, plan, watch);
         };
         together(

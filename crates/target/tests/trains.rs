@@ -36,7 +36,7 @@ fn the_spread_of_a_bulk_shows_the_rate_of_the_link_both_ways() {
         return;
     }
     let mut target = EmulatedPath::up(&path("100Mbit/s", ""), 1).unwrap();
-    let mut probes = target.probes().unwrap();
+    let mut probes = target.probes(&mut ()).unwrap();
     for way in Way::BOTH {
         let bulk = Train::back_to_back(500, FULL);
         let mut rate = |_| {
@@ -61,7 +61,7 @@ fn lost_packets_are_counted_on_another_thread_too() {
     }
     let lossy = path("100Mbit/s", "loss = { kind = \"random\", rate = 0.1 }");
     let mut target = EmulatedPath::up(&lossy, 7).unwrap();
-    let mut probes = target.probes().unwrap();
+    let mut probes = target.probes(&mut ()).unwrap();
     let losses = std::thread::spawn(move || {
         let series = probes.round_trips(Span::from_millis(100), &mut ()).unwrap();
         assert_eq!(series.method, ProbeMethod::UdpEcho);

@@ -125,6 +125,8 @@ fn repeat(
                     stats.begin_now();
                 }
             }
+            // A connection that a stop ended while it was made.
+            SessionEnd::Lost(_) if stats.is_stopped() => return Err(cancelled(stats)),
             SessionEnd::Lost(why) => {
                 // A far end that was never there is not waited for: its name may be wrong.
                 let Some(pause) = retry.pause(opener.presence().seen, Instant::now()) else {

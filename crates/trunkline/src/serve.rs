@@ -307,6 +307,7 @@ pub fn serve_one_over_ssh(
         connection,
         limits,
         PATIENCE,
+        &|| cancel.is_cancelled(),
         |token, back| {
             let far = FarEnd::new(Keys::One(token), root, cancel.flag(), nothing);
             let far = far.calling(back);

@@ -5,8 +5,9 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use changes::FarHost;
@@ -24,6 +25,8 @@ const REPORT_EVERY: Duration = Duration::from_secs(30);
 const PAUSES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(200);
+/// How long the last report may take after a stop. What it does not deliver stays on the disk.
+const LAST_MAX: Duration = Duration::from_secs(1);
 
 /// Reports to one collector.
 pub(crate) struct Courier {
@@ -64,10 +67,15 @@ impl Courier {
         let mut told = Told::default();
         let [first, longest] = self.pauses;
         let mut pause = first;
+        let stopped_at = OnceLock::new();
+        let is_given_up = || {
+            let is_stopped = stop.load(Ordering::Relaxed);
+            is_stopped && stopped_at.get_or_init(Instant::now).elapsed() >= LAST_MAX
+        };
         loop {
             let stopped = stop.load(Ordering::Relaxed);
             let mut delivered = 0;
-            let sent = self.deliver(visits, &mut delivered, &mut told, on_event);
+            let sent = self.deliver(visits, &mut delivered, &mut told, on_event, &is_given_up);
             if delivered > 0 {
                 pause = first;
                 on_event(AgentEvent::Delivered {
@@ -122,8 +130,35 @@ impl Courier {
         delivered: &mut usize,
         told: &mut Told,
         on_event: &OnAgentEvent<'_>,
+        is_given_up: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), LinkError> {
-        let mut link = AgentLink::connect(&self.options.collector, &self.options.token)?;
+        let (collector, token) = (&self.options.collector, &self.options.token);
+        let link = AgentLink::connect(collector, token, is_given_up)?;
+        let (handle, is_over) = (link.handle(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let guard = scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    if is_given_up() {
+                        return handle.shut_down();
+                    }
+                    thread::park_timeout(TICK);
+                }
+            });
+            let sent = self.send(link, visits, delivered, told, on_event);
+            is_over.store(true, Ordering::Relaxed);
+            guard.thread().unpark();
+            sent
+        })
+    }
+
+    fn send(
+        &self,
+        mut link: AgentLink,
+        visits: &Visits,
+        delivered: &mut usize,
+        told: &mut Told,
+        on_event: &OnAgentEvent<'_>,
+    ) -> Result<(), LinkError> {
         let mut most = VISITS_MAX as u32;
         loop {
             let report = self.report(visits, most, on_event);

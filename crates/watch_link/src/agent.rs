@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use copy_net::{Channel, DialError, Dialer};
+use copy_net::{Channel, DialError, Dialer, StreamHandle};
 use sockets::Address;
 use thiserror::Error;
 use units::Span;
@@ -80,14 +80,26 @@ fn collector_hint(error: &DialError) -> Option<String> {
 impl AgentLink {
     /// Connects to the collector at `address`; both ends show that they know `token`.
     ///
+    /// * `is_given_up`: asked ten times a second.
+    ///
     /// # Errors
     /// When nothing answers there, or another program, or the token is not known.
-    pub fn connect(address: &Address, token: &Token) -> Result<Self, LinkError> {
-        let (channel, _) = Dialer::default().channel(std::slice::from_ref(address), token)?;
+    pub fn connect(
+        address: &Address,
+        token: &Token,
+        is_given_up: &dyn Fn() -> bool,
+    ) -> Result<Self, LinkError> {
+        let places = std::slice::from_ref(address);
+        let (channel, _) = Dialer::default().channel(places, token, is_given_up)?;
         channel
             .set_timeout(Some(ANSWER_MAX))
             .map_err(FrameError::Io)?;
         Ok(AgentLink { channel })
+    }
+
+    /// A handle with which another thread ends it, also while an answer is awaited.
+    pub fn handle(&self) -> StreamHandle {
+        self.channel.handle()
     }
 
     /// Sends a report and waits for what becomes of it.

@@ -3,27 +3,30 @@
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::time::Instant;
 
 use nix::poll::{PollFd, PollFlags};
 use wire::copy::{CodecError, Exporter, Frames};
 
 use crate::identity::Fingerprint;
 use crate::tls::Tls;
-use sockets::poll::wait;
+use sockets::Deadline;
 
 /// A TLS connection whose waits share one deadline.
-pub(super) struct DeadlineIo {
+pub(super) struct DeadlineIo<'a> {
     socket: TcpStream,
     tls: Tls,
-    end: Instant,
+    deadline: Deadline<'a>,
 }
 
-impl DeadlineIo {
-    pub(super) fn new(socket: TcpStream, tls: Tls, end: Instant) -> io::Result<Self> {
+impl<'a> DeadlineIo<'a> {
+    pub(super) fn new(socket: TcpStream, tls: Tls, deadline: Deadline<'a>) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
-        Ok(DeadlineIo { socket, tls, end })
+        Ok(DeadlineIo {
+            socket,
+            tls,
+            deadline,
+        })
     }
 
     /// TLS's own handshake, up to the last bytes of this end.
@@ -103,10 +106,9 @@ impl DeadlineIo {
             ErrorKind::WouldBlock => {}
             _ => return Err(error),
         }
-        let left = self.end.saturating_duration_since(Instant::now());
         let mut watched = [PollFd::new(self.socket.as_fd(), event)];
-        match wait(&mut watched, left)? {
-            0 if left.is_zero() => Err(ErrorKind::TimedOut.into()),
+        match self.deadline.wait(&mut watched)? {
+            0 => Err(ErrorKind::TimedOut.into()),
             _ => Ok(()),
         }
     }

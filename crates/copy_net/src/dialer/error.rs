@@ -7,8 +7,8 @@ use thiserror::Error;
 use units::Span;
 use wire::copy::HandshakeError;
 
-use crate::connect::Tried;
 use sockets::OptionError;
+use sockets::connect::Tried;
 
 /// Why there is no connection.
 #[derive(Debug, Error)]

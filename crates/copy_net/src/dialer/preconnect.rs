@@ -4,18 +4,18 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use observe::Transport;
 use units::Span;
 
 use super::super::channel::Channel;
-use super::super::connect::{ConnectError, connect_any};
 use super::super::identity::{Fingerprint, connection_to};
 use super::super::tls::Tls;
 use super::super::udp_dialer::{UDP_WAIT, dial_udp};
 use super::DialError;
 use super::deadline_io::DeadlineIo;
+use sockets::Deadline;
+use sockets::connect::{ConnectError, connect_any};
 use sockets::options::StreamOptions;
 
 /// Where streams connect. The greeting that follows takes the key of the conversation.
@@ -79,15 +79,15 @@ impl StreamEndpoint {
             no_delay: true,
             ..options.clone()
         };
-        let end = Instant::now() + Duration::from(self.timeout);
-        let connected = connect_any(&self.addresses, &options, self.timeout.into());
+        let deadline = Deadline::after(self.timeout.into(), &|| false);
+        let connected = connect_any(&self.addresses, &options, deadline);
         let (socket, peer) = connected.map_err(|error| match error {
             ConnectError::Option(error) => error.into(),
             ConnectError::Unreachable(tried) => DialError::unreachable(tried, self.timeout),
         })?;
         let secured = match plain {
             true => Ok((socket, None)),
-            false => self.secure(socket, end),
+            false => self.secure(socket, deadline),
         };
         let during = |source| DialError::during(peer, self.timeout, source);
         let (socket, tls) = secured.map_err(during)?;
@@ -105,9 +105,13 @@ impl StreamEndpoint {
         Ok(RawStream { channel, peer })
     }
 
-    fn secure(&self, socket: TcpStream, end: Instant) -> io::Result<(TcpStream, Option<Box<Tls>>)> {
+    fn secure(
+        &self,
+        socket: TcpStream,
+        deadline: Deadline<'_>,
+    ) -> io::Result<(TcpStream, Option<Box<Tls>>)> {
         let tls = connection_to(Some(self.pin)).map(Tls::new)?;
-        let mut io = DeadlineIo::new(socket, tls, end)?;
+        let mut io = DeadlineIo::new(socket, tls, deadline)?;
         io.complete_handshake()?;
         let (socket, tls) = io.into_parts();
         Ok((socket, Some(Box::new(tls))))

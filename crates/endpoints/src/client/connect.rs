@@ -16,9 +16,9 @@ use wire::{Cookie, numbered_greeting};
 
 use super::ClientError;
 use crate::control_connection::ControlConnection;
-use sockets::Address;
+use sockets::connect::{ConnectError, connect_any};
 use sockets::options::{OptionError, StreamOptions, is_out_of_descriptors};
-use sockets::poll::wait;
+use sockets::{Address, Deadline};
 
 /// Longest wait for a connection: three tries of the kernel, one second apart and then two.
 const CONNECT_WAIT: Span = Span::from_secs(5);
@@ -40,10 +40,10 @@ pub(crate) fn control(
         )
     };
     match streams {
-        Transport::Tcp => over_tcp(address, CONNECT_WAIT),
+        Transport::Tcp => over_tcp(address, CONNECT_WAIT, watch),
         Transport::Udp => {
             let began = Instant::now();
-            match over_tcp(address, TCP_FIRST_WAIT) {
+            match over_tcp(address, TCP_FIRST_WAIT, watch) {
                 Err(unanswered) if is_unanswered(&unanswered) => {
                     let wait = udp_wait_after(began.elapsed());
                     over_udp(address, wait, unanswered, watch)
@@ -70,17 +70,23 @@ fn over_udp(
     Ok((ControlConnection::over_udp(relayed)?, peer))
 }
 
-fn over_tcp(address: &Address, wait: Span) -> Result<(ControlConnection, SocketAddr), ClientError> {
-    let mut last = None;
-    for peer in resolve(address)? {
-        let connected = TcpStream::connect_timeout(&peer, wait.into());
-        match connected.and_then(met_a_server) {
-            Ok(stream) => return Ok((ControlConnection::new(stream)?, peer)),
-            Err(error) => last = Some(error),
+fn over_tcp(
+    address: &Address,
+    wait: Span,
+    watch: &dyn Watch,
+) -> Result<(ControlConnection, SocketAddr), ClientError> {
+    let is_given_up = || watch.is_cancelled();
+    let deadline = Deadline::after(wait.into(), &is_given_up);
+    match connect_any(&resolve(address)?, &StreamOptions::default(), deadline) {
+        Ok((stream, peer)) => Ok((ControlConnection::new(stream)?, peer)),
+        Err(ConnectError::Option(error)) => Err(error.into()),
+        Err(ConnectError::Unreachable(_)) if is_given_up() => Err(ClientError::Cancelled),
+        Err(ConnectError::Unreachable(mut tried)) => {
+            let nowhere = || io::Error::new(ErrorKind::NotFound, "the name has no address");
+            let last = tried.pop().map_or_else(nowhere, |(_, error)| error);
+            Err(explain(address.clone(), wait, last))
         }
     }
-    let nowhere = || io::Error::new(ErrorKind::NotFound, "the name has no address");
-    Err(explain(address.clone(), wait, last.unwrap_or_else(nowhere)))
 }
 
 /// Refuses a connection to itself.
@@ -170,13 +176,14 @@ impl Opening<'_> {
     }
 
     fn all_at_once(&self) -> Result<Vec<TcpStream>, ClientError> {
-        let end = Instant::now() + Duration::from(CONNECT_WAIT);
+        let is_given_up = || self.watch.is_cancelled();
+        let deadline = Deadline::after(CONNECT_WAIT.into(), &is_given_up);
         let begun = (0..self.total).map(|position| self.begin(position));
         let begun = begun.collect::<Result<Vec<_>, _>>()?;
         let sockets = (0..self.total).zip(begun);
         let streams = sockets.map(|(position, socket)| {
             let greeting = numbered_greeting(self.cookie, position);
-            complete(socket, end, &greeting).map_err(|source| self.failure(position, source))
+            complete(socket, deadline, &greeting).map_err(|source| self.failure(position, source))
         });
         streams.collect()
     }
@@ -239,10 +246,9 @@ impl Opening<'_> {
 }
 
 /// Waits for a connection that was begun.
-fn complete(socket: Socket, end: Instant, greeting: &[u8]) -> io::Result<TcpStream> {
-    let left = end.saturating_duration_since(Instant::now());
+fn complete(socket: Socket, deadline: Deadline<'_>, greeting: &[u8]) -> io::Result<TcpStream> {
     let mut watched = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
-    if wait(&mut watched, left)? == 0 {
+    if deadline.wait(&mut watched)? == 0 {
         return Err(ErrorKind::TimedOut.into());
     }
     match socket.take_error()? {

@@ -202,7 +202,7 @@ impl Target for Made {
         })
     }
 
-    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, _watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
         match self.refuses_probes {
             true => Err(ProbesError::Failed(refused())),
             false => Ok(Box::new(MadeProbes {

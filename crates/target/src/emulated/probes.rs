@@ -20,8 +20,12 @@ pub(super) struct NearProbes {
 
 impl NearProbes {
     /// Looks for the server at `address` from there.
-    pub(super) fn connect(near: Namespace, address: &Address) -> Result<Self, ProbesError> {
-        let probes = near.run(|| PathProbes::connect(address));
+    pub(super) fn connect(
+        near: Namespace,
+        address: &Address,
+        watch: &mut dyn Watch,
+    ) -> Result<Self, ProbesError> {
+        let probes = near.run(|| PathProbes::connect(address, watch));
         let probes = probes.map_err(namespace_lost)?.map_err(TargetError::from)?;
         Ok(NearProbes { near, probes })
     }

@@ -118,7 +118,9 @@ impl<'a> Connector<'a> {
             let places = &started.places;
             return dial(places, &started.token, pin, opening, transport, is_stopped);
         };
-        let dialed = port.callbacks.control(&Dialer::default(), &started.token)?;
+        let dialed = port
+            .callbacks
+            .control(&Dialer::default(), &started.token, is_stopped)?;
         let key = dialed.admitted.session_key.clone();
         Ok(Connected {
             incoming: Some(port.callbacks.expect(key)),
@@ -176,7 +178,7 @@ pub(super) fn start_through_ssh(
 /// Connects to the far end, and its streams at the same time. One with a known certificate is told
 /// at once what is wanted.
 ///
-/// * `is_stopped`: asked ten times a second while UDP is tried.
+/// * `is_stopped`: asked ten times a second.
 pub(crate) fn dial(
     places: &[Address],
     token: &Token,

@@ -52,17 +52,18 @@ impl<'a> Host<'a> {
         {
             let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
             let places = std::slice::from_ref(address);
-            return self.dial(places, &token, purpose);
+            return self.dial(places, &token, purpose, is_stopped);
         }
         if let Some(started) = &self.started {
             // One that is gone is started again.
-            if let Ok(conversation) = self.dial(&started.places, &started.token, purpose) {
+            let (places, token) = (&started.places, &started.token);
+            if let Ok(conversation) = self.dial(places, token, purpose, is_stopped) {
                 return Ok(conversation);
             }
             self.started = None;
         }
         let started = start_through_ssh(self.host, self.ports.clone(), None, is_stopped)?;
-        let conversation = self.dial(&started.places, &started.token, purpose);
+        let conversation = self.dial(&started.places, &started.token, purpose, is_stopped);
         self.started = Some(started);
         conversation
     }
@@ -88,8 +89,9 @@ impl<'a> Host<'a> {
         places: &[Address],
         token: &Token,
         purpose: Purpose,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<Conversation<Report>, SessionEnd> {
-        let dialed = Dialer::default().controller(places, token, purpose);
+        let dialed = Dialer::default().controller(places, token, purpose, is_stopped);
         let (conversation, _) = dialed.map_err(|error| self.named(why_not(&error), &error))?;
         Ok(conversation)
     }

@@ -12,7 +12,7 @@ fn path(text: &str) -> PathSpec {
 }
 
 fn probes(path: &PathSpec, seed: u64) -> Box<dyn observe::Probes> {
-    SimulatedPath::new(path, seed).probes().unwrap()
+    SimulatedPath::new(path, seed).probes(&mut ()).unwrap()
 }
 
 fn one_link(rate: &str, load: &str) -> PathSpec {
@@ -138,7 +138,7 @@ fn what_is_not_simulated_is_said_with_what_to_do() {
         window = "64KiB"
         "#,
     );
-    let Err(error) = SimulatedPath::new(&crossed, 1).probes() else {
+    let Err(error) = SimulatedPath::new(&crossed, 1).probes(&mut ()) else {
         panic!("cross traffic is not simulated beside probes");
     };
     assert!(error.to_string().contains("cross traffic"), "{error}");

@@ -54,7 +54,7 @@ impl Target for Paced<'_> {
         self.target.draw_from(run);
     }
 
-    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
-        self.target.probes()
+    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+        self.target.probes(watch)
     }
 }

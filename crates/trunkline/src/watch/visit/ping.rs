@@ -27,7 +27,7 @@ pub(super) fn ping(
     part: &mut Part,
     deadline: &mut Deadline<'_>,
 ) -> Result<(), TargetError> {
-    let mut probes = target.observed.probes().map_err(told)?;
+    let mut probes = target.observed.probes(deadline).map_err(told)?;
     let half = Span::from_secs_f64(order.duration.as_secs_f64() / 2.0);
     let series = probes
         .round_trips(SMALL.min(half), deadline)

@@ -142,7 +142,7 @@ fn trace(target: &mut Target, part: &mut Part, deadline: &mut Deadline<'_>) {
     if target.describe().kind == TargetKind::Simulated {
         return;
     }
-    if let Ok(mut probes) = target.observed.probes() {
+    if let Ok(mut probes) = target.observed.probes(deadline) {
         part.shown.visit.route = route::route(&mut *probes, deadline);
     }
 }

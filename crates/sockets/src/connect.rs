@@ -8,18 +8,20 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags};
 use socket2::{Domain, Socket};
 
-use sockets::options::{OptionError, StreamOptions};
-use sockets::poll::{is_ready, wait};
+use crate::Deadline;
+use crate::options::{OptionError, StreamOptions};
+use crate::poll::is_ready;
 
 /// How much later the next address is tried while the one before has not answered: "Connection
 /// Attempt Delay" of RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
 /// What became of each address.
-pub(super) type Tried = Vec<(SocketAddr, io::Error)>;
+pub type Tried = Vec<(SocketAddr, io::Error)>;
 
 /// Why there is no connection.
-pub(super) enum ConnectError {
+#[derive(Debug)]
+pub enum ConnectError {
     /// This host refuses an option.
     Option(OptionError),
     /// No address answered.
@@ -38,20 +40,18 @@ impl Attempt {
     }
 }
 
-/// Connects to whichever of `addresses` answers first, those in front having a head start; within
-/// `limit`.
+/// Connects to whichever of `addresses` answers first, those in front having a head start.
 ///
 /// An address that leads nowhere thus costs a quarter of a second, not the time until TCP gives it
 /// up.
 ///
 /// # Errors
 /// When none answers, with what became of each; when this host refuses an option.
-pub(super) fn connect_any(
+pub fn connect_any(
     addresses: &[SocketAddr],
     options: &StreamOptions,
-    limit: Duration,
+    deadline: Deadline<'_>,
 ) -> Result<(TcpStream, SocketAddr), ConnectError> {
-    let end = Instant::now() + limit;
     let mut waiting = addresses.iter();
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut tried = Tried::new();
@@ -63,13 +63,13 @@ pub(super) fn connect_any(
             }
         }
         let next = match waiting.as_slice().is_empty() {
-            true => end,
-            false => end.min(Instant::now() + STAGGER),
+            true => deadline,
+            false => deadline.at_most(Instant::now() + STAGGER),
         };
         if let Some(connected) = first_of(&mut attempts, next, &mut tried) {
             return Ok(connected);
         }
-        if waiting.as_slice().is_empty() && attempts.is_empty() || Instant::now() >= end {
+        if waiting.as_slice().is_empty() && attempts.is_empty() || deadline.is_over() {
             let late = attempts.into_iter().map(|one| one.peer);
             tried.extend(late.map(|peer| (peer, ErrorKind::TimedOut.into())));
             return Err(ConnectError::Unreachable(tried));
@@ -89,19 +89,18 @@ fn begin(peer: SocketAddr, options: &StreamOptions) -> Result<io::Result<Attempt
     })
 }
 
-/// The first attempt that succeeds before `end`; returns early when none is left.
+/// The first attempt that succeeds in time; returns early when none is left.
 fn first_of(
     attempts: &mut Vec<Attempt>,
-    end: Instant,
+    deadline: Deadline<'_>,
     tried: &mut Tried,
 ) -> Option<(TcpStream, SocketAddr)> {
     while !attempts.is_empty() {
         let mut watched: Vec<_> = attempts.iter().map(Attempt::watched).collect();
-        let left = end.saturating_duration_since(Instant::now());
-        let waited = wait(&mut watched, left);
+        let waited = deadline.wait(&mut watched);
         let ready = waited.map_or(None, |_| watched.iter().position(is_ready));
         let Some(at) = ready else {
-            if Instant::now() >= end {
+            if deadline.is_over() {
                 return None;
             }
             continue;
