@@ -1,12 +1,13 @@
-//! Ctrl-C and SIGTERM, turned into a cancel token.
+//! Ctrl-C, SIGTERM and a terminal that goes away (SIGHUP), turned into a cancel token.
 
+use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use trunkline::Cancel;
 
@@ -17,6 +18,13 @@ const SAME: Duration = Duration::from_millis(500);
 
 /// A token that a signal cancels from now on. A second signal ends the process at once.
 pub(crate) fn listen() -> io::Result<Cancel> {
+    let cancel = listen_as_server()?;
+    register_hangup(&cancel)?;
+    Ok(cancel)
+}
+
+/// The same for a server that does something else at SIGHUP.
+pub(crate) fn listen_as_server() -> io::Result<Cancel> {
     let cancel = Cancel::new();
     register(&cancel, &cancel.flag())?;
     Ok(cancel)
@@ -28,6 +36,7 @@ pub(crate) fn listen() -> io::Result<Cancel> {
 pub(crate) fn listen_calmly() -> io::Result<Cancel> {
     let (cancel, is_sure) = (Cancel::new(), Arc::default());
     register(&cancel, &is_sure)?;
+    register_hangup(&cancel)?;
     let asked = cancel.clone();
     thread::spawn(move || {
         while !asked.is_cancelled() {
@@ -46,4 +55,21 @@ fn register(cancel: &Cancel, is_sure: &Arc<AtomicBool>) -> io::Result<()> {
         flag::register(signal, cancel.flag())?;
     }
     Ok(())
+}
+
+/// A program that goes on without its terminal (`nohup`) is started with SIGHUP ignored. Shells and
+/// the kernel may both send it, so that a second one says no more than the first.
+fn register_hangup(cancel: &Cancel) -> io::Result<()> {
+    if !is_ignored(SIGHUP) {
+        flag::register(SIGHUP, cancel.flag())?;
+    }
+    Ok(())
+}
+
+/// Whether this process was started with a signal ignored: proc(5).
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let bits = ignored.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    bits.is_some_and(|bits| bits >> (signal - 1) & 1 == 1)
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         output::print(&listed(file)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let cancel = stop::listen()?;
+    let cancel = stop::listen_as_server()?;
     let server = Server::bind(&options(arguments), &cancel, Arc::new(describe_event))?;
     if let Some(tokens) = server.tokens() {
         copies::introduce(arguments, tokens);

@@ -111,7 +111,7 @@ fn word(file: &Path, text: &str) -> Result<String, Failure> {
 fn collector(arguments: &WatchServe) -> Result<ExitCode, Failure> {
     let plan = load_plan(&arguments.plan.plan)?;
     check::tell_notices(&plan);
-    let cancel = stop::listen()?;
+    let cancel = stop::listen_as_server()?;
     let options = CollectOptions {
         database: arguments.database.clone(),
         tokens: arguments.tokens.clone(),
