@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample stops soak model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -148,6 +148,14 @@ crash: build peers
 # Some of them, drawn anew each time: half a minute.
 crash-sample: build peers
 	python3 bench/crash/run.py --sample 200
+
+# SIGTERM, SIGINT and SIGHUP to every command that waits, twenty of each in each of its states: half an hour.
+stops: build peers
+	python3 bench/stops/run.py --page
+
+# A watch, a campaign and copies for MINUTES while hosts, disks, networks and clocks fail.
+soak: build peers
+	python3 bench/soak/run.py --minutes $(MINUTES) --page
 
 # Both roles of a copy against a model, CASES seeds from FIRST on (drawn from the clock unless given).
 CASES ?= 100000
