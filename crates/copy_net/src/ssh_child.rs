@@ -32,6 +32,9 @@ use sockets::Clock;
 const CALL_PAUSE: Duration = Duration::from_millis(500);
 /// How soon a near end that has begun is noticed.
 const CALL_TICK: Duration = Duration::from_millis(20);
+/// How long a near end that has never connected is waited for once the pipe has ended: as long as
+/// it tries. It starts another far end then.
+const ARRIVAL_MAX: Span = Span::from_secs(10);
 /// How soon a stop is noticed before there is a request.
 const TICK: Duration = Duration::from_millis(100);
 /// How long one call may take.
@@ -59,8 +62,8 @@ pub enum SshChildError {
 /// * `input`, `output`: the pipe from and to ssh. The first line that comes has the secret.
 /// * `connection`: the value of `SSH_CONNECTION`: client address and port, server address and port.
 /// * `limits`: how many conversations, and so on.
-/// * `timeout`: how long to wait for a connection once the pipe has ended without a word: a
-///   network that is out breaks it, and the near end comes back.
+/// * `timeout`: how long to wait for a near end that was connected, once the pipe has ended without
+///   a word: a network that is out breaks it, and the near end comes back.
 /// * `is_stopped`: asked several times a second.
 /// * `handler`: makes the handler of conversations from the token that opens this end, and, when
 ///   this end has to open streams itself, from what opens them.
@@ -222,15 +225,19 @@ impl Presence {
     fn until(self: &Arc<Self>, timeout: Span) -> impl Fn() -> bool + use<> {
         let presence = Arc::clone(self);
         let clock = Clock::start();
-        let last = Mutex::new(Time::ZERO);
+        let waits = Mutex::new((Time::ZERO, timeout.min(ARRIVAL_MAX)));
         move || {
-            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waits = waits.lock().unwrap_or_else(PoisonError::into_inner);
+            let (last, longest) = &mut *waits;
             let has_sessions = presence.sessions.load(Ordering::Relaxed) > 0;
+            if has_sessions {
+                *longest = timeout;
+            }
             if has_sessions || !presence.is_alone.load(Ordering::Relaxed) {
                 *last = clock.now();
                 return false;
             }
-            presence.may_leave.load(Ordering::Relaxed) || clock.now().since(*last) >= timeout
+            presence.may_leave.load(Ordering::Relaxed) || clock.now().since(*last) >= *longest
         }
     }
 }

@@ -240,6 +240,14 @@ impl FarEnd {
         self.active_copies.len()
     }
 
+    /// A far end of one near end is needed no more once the user there has stopped it: ssh, which
+    /// would say so, may have got the same signal.
+    fn leave_after(&self, end: &SessionEnd) {
+        if let (Keys::One(_), SessionEnd::Cancelled) = (&self.keys, end) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// What the token of that name may reach.
     fn root_of(&self, name: &KeyName) -> Result<Root, Problem> {
         let tokens = match &self.keys {
@@ -523,6 +531,7 @@ impl CopyHandler for FarEnd {
         let end = self
             .serve_session(number, accepted, &mut stats)
             .unwrap_or_else(|end| end);
+        self.leave_after(&end);
         let why = why_ended(&end);
         let outcome = Box::new(stats.conclude());
         (self.on_event)(&FarEvent::Ended {

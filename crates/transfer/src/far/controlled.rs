@@ -126,14 +126,15 @@ impl FarEnd {
         });
         let why = super::why_ended(&end);
         let (outcome, totals) = (Box::new(stats.conclude()), Box::new(stats.totals()));
-        let end = match end {
+        let told = match &end {
             SessionEnd::Done => End::Done,
-            SessionEnd::Problem(problem) => End::Problem(problem),
-            SessionEnd::Lost(why) => End::Lost(why),
-            SessionEnd::NoPlace(no_place) => End::NoPlace(no_place),
+            SessionEnd::Problem(problem) => End::Problem(problem.clone()),
+            SessionEnd::Lost(why) => End::Lost(why.clone()),
+            SessionEnd::NoPlace(no_place) => End::NoPlace(no_place.clone()),
             SessionEnd::Cancelled => End::Cancelled,
         };
-        tell(conversation, &Report::Ended { end, totals });
+        tell(conversation, &Report::Ended { end: told, totals });
+        self.leave_after(&end);
         (self.on_event)(&FarEvent::Ended {
             number,
             peer,
