@@ -367,7 +367,7 @@ def main():
     if findings:
         print(f"kept: {folder}", file=sys.stderr)
     else:
-        subprocess.run(["umount", soak.disk.folder, soak.state.folder], check=False)
+        subprocess.run(["umount", "-l", soak.disk.folder, soak.state.folder], check=False)
         shutil.rmtree(folder)
     sys.exit(bool(findings))
 

@@ -118,7 +118,7 @@ class Trial:
         if "panicked" in self.log.read_text(errors="replace"):
             yield "it panicked"
         mark = self.run.name
-        if not wait_for(lambda: not marked(mark), 2 * self.stage.slack):
+        if not wait_for(lambda: not marked(mark), self.state.lingers * self.stage.slack):
             left = marked(mark)
             for pid, _ in left:
                 end(pid)

@@ -30,6 +30,7 @@ class State:
     * `seconds`: by when it has to have ended; more than two need a reason here.
     * `lines`: the most that it says after the signal; measurements show what they have.
     * `is_plain`: it has nothing to clean up, and any signal ends it as it ends other programs.
+    * `lingers`: seconds that its processes may outlive it; more than two need a reason here.
     * `outlives_hangup`: SIGHUP does not end it.
     * `prefix`: words before the program.
     """
@@ -43,6 +44,7 @@ class State:
     seconds: float = 2.0
     lines: int = 12
     is_plain: bool = False
+    lingers: float = 2.0
     outlives_hangup: bool = False
     prefix: tuple = ()
     holds_input: bool = False
@@ -145,8 +147,13 @@ def copies():
                 begins=lambda run, log: (run / "gone").exists())
     yield State("copy", "third-party", third(SECOND), GOES_ON)
     yield State("copy", "third-party, silent destination", third(SILENT), GOES_ON)
-    yield State("copy", "ssh put", over_ssh(False, *slow), GOES_ON)
-    yield State("copy", "ssh get", over_ssh(True, *slow), GOES_ON)
+    # Signals to the group end ssh, too. Then the far end waits as long as this one would try to connect.
+    yield State("copy", "ssh, starting", over_ssh(False, *slow), GOES_ON, within=0.3, lingers=12.0)
+    yield State("copy", "ssh put", over_ssh(False, *slow), GOES_ON, lingers=12.0)
+    yield State("copy", "ssh get", over_ssh(True, *slow), GOES_ON, lingers=12.0)
+    yield State("copy", "third-party, ssh source", lambda stage, run: [
+        "copy", "-r", "--no-history", *ssh(stage, run), *slow, "--token-file", stage.token(), f"127.0.0.1:{stage.files}/large",
+        stage.at(SERVER, run.name)], GOES_ON, lingers=12.0)
     yield State("copy", "ssh to a silent host", lambda stage, run: [
         "copy", "-r", "--no-history", "-e", f"ssh -F {stage.keys}/ssh_config -p {SILENT}", stage.files / "large", "127.0.0.1:/x"], GOES_ON)
     yield State("copy-far", "first line", lambda stage, run: ["copy-far"], STOPPED | SERVED, holds_input=True)
@@ -285,7 +292,7 @@ def used(stage, trial):
 
 
 def others():
-    yield State("limit", "copy that stands still", lambda stage, run: ["limit", "50M"], STOPPED, is_plain=True, prepare=copy_that_stands)
+    yield State("limit", "copy that stands still", lambda stage, run, trial: ["limit", trial.helpers[0].pid, "50M"], STOPPED, is_plain=True, prepare=copy_that_stands)
     yield State("simulate", "large grid", lambda stage, run: [
         "simulate", "slac-cern", "-P", "1..40", "-w", "auto,64k,256k", "--seeds", "20", "-t", "600s", "--no-cache", "--no-history"],
         STOPPED)
