@@ -20,7 +20,6 @@ import pathlib
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -33,7 +32,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "copy")]
 from common import ROOT, TRUNKLINE, heading
 from ends import listens, wait_for
 from stage import Stage, catches, end, environment, in_own_namespaces, marked
-from states import ALL, GOES_ON, HUP, INT, NEVER_WAIT, TERM
+from states import ALL, HUP, INT, NEVER_WAIT, TERM
 
 # A process that has not ended by then hangs, however loaded the machine is.
 GIVE_UP = 15

@@ -3,8 +3,9 @@
 import dataclasses
 import datetime
 import signal
+import socket
+import subprocess
 import threading
-import urllib.request
 
 from ends import wait_for
 from stage import CLOSED, COLLECTOR, DROPPED, MARK, ONE_COPY, SECOND, SERVER, SILENT
@@ -166,22 +167,6 @@ def copy_that_stands(stage, trial):
     copy.send_signal(signal.SIGSTOP)
 
 
-def web_page(port):
-    """A browser that follows a page and reads nothing."""
-    def follow():
-        if wait_for(lambda: _listens(port), 20):
-            trial_pages.append(urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20))
-    threading.Thread(target=follow, daemon=True).start()
-
-
-trial_pages = []
-
-
-def _listens(port):
-    from ends import listens
-    return listens(port)
-
-
 def with_campaign(**how):
     def prepare(stage, trial):
         trial.campaign = stage.campaign(trial.run, **how)
@@ -233,7 +218,6 @@ def campaigns():
 
 def done_then_silent(stage, trial):
     """All shards are done, and then the far end says nothing."""
-    import subprocess
     trial.campaign = stage.campaign(trial.run, source="many", link='copies = 2')
     subprocess.run([stage.program, "campaign", "run", "-q", trial.campaign], check=True, stderr=subprocess.DEVNULL)
     for file in (*trial.campaign.rglob("*.toml"), *trial.campaign.rglob("plan.json"), trial.run / "plan.toml"):
@@ -248,20 +232,25 @@ def watching(collector):
     return words
 
 
-def collector(stage, run):
-    web = next(stage.ports)
-    web_page(web)
+def collector(stage, run, trial):
     return ["watch", "serve", stage.folder / "watch.toml", "--tokens", stage.folder / "tokens", "--database", run / "watch.db",
-            "-p", next(stage.ports), "--web", f"127.0.0.1:{web}"]
+            "-p", next(stage.ports), "--web", f"127.0.0.1:{trial.port}"]
+
+
+def follower(stage, trial):
+    """A browser that asks for a page and reads nothing."""
+    trial.port = next(stage.ports)
+
+    def follow():
+        if wait_for(lambda: trial.listens(trial.port), 20):
+            trial.browser = socket.create_connection(("127.0.0.1", trial.port))
+            trial.browser.sendall(b"GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def alerts(stage, run):
     (run / "alerts.toml").write_text(f'[[webhook]]\nurl = "http://127.0.0.1:{SILENT}/"\n')
     return ["watch", "test-alerts", run / "alerts.toml"]
-
-
-def demo_pages(run, log):
-    return b"http://" in log.read_bytes()
 
 
 def servers():
@@ -274,7 +263,7 @@ def servers():
     yield State("watch run", "collector silent", watching(f"127.0.0.1:{SILENT}"), SERVED, within=6.0)
     yield State("watch run", "collector dropped", watching(f"{DROPPED}:5203"), SERVED, within=6.0)
     yield State("watch run", "visits", watching(f"127.0.0.1:{COLLECTOR}"), SERVED, within=6.0)
-    yield State("watch serve", "with pages", collector, SERVED, outlives_hangup=True)
+    yield State("watch serve", "with pages", collector, SERVED, prepare=follower, outlives_hangup=True)
     yield State("watch demo", "computing", lambda stage, run: ["watch", "demo", "--web", f"127.0.0.1:{next(stage.ports)}"],
                 STOPPED | SERVED, within=4.0)
     yield State("watch test-alerts", "silent receiver", alerts, STOPPED, is_plain=True)

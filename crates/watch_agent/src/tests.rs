@@ -200,6 +200,39 @@ impl Reports for Unkind {
     fn rejected(&self, _peer: SocketAddr, _reason: &str) {}
 }
 
+/// A collector that is asked and does not answer until it may.
+struct Stuck {
+    is_asked: AtomicBool,
+    may_answer: AtomicBool,
+    key: Key,
+}
+
+impl Reports for Stuck {
+    fn find(&self, _name: &KeyName) -> Option<(Key, Rights)> {
+        Some((self.key.clone(), Rights::ALL))
+    }
+
+    fn take(&self, _name: &KeyName, _peer: SocketAddr, _report: Report) -> Answer {
+        self.is_asked.store(true, Ordering::Relaxed);
+        wait_for(&self.may_answer);
+        Answer::Refused(Refused {
+            what: "too late".to_owned(),
+            hint: String::new(),
+        })
+    }
+
+    fn rejected(&self, _peer: SocketAddr, _reason: &str) {}
+}
+
+/// Whether a flag was set within half of the time that an agent waits for an answer.
+fn wait_for(flag: &AtomicBool) -> bool {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !flag.load(Ordering::Relaxed) && Instant::now() < end {
+        thread::sleep(Duration::from_millis(10));
+    }
+    flag.load(Ordering::Relaxed)
+}
+
 struct Quick(AtomicU64);
 
 impl Visitor for Quick {
@@ -308,6 +341,36 @@ fn an_unkind_collector_gets_each_result_once() {
     assert_eq!(missing, 0, "seed {seed}");
     let again = unkind.again.load(Ordering::Relaxed);
     assert!(again > 0, "no answer was lost with seed {seed}");
+}
+
+#[test]
+fn an_agent_that_is_stopped_does_not_wait_for_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let listener = Listener::bind(None).unwrap();
+    let port = listener.port();
+    let stuck = Arc::new(Stuck {
+        is_asked: AtomicBool::new(false),
+        may_answer: AtomicBool::new(false),
+        key: token.secret.key(),
+    });
+    let (stop, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let visitor = Quick(AtomicU64::new(0));
+    let is_over = || has_ended.load(Ordering::Relaxed);
+    thread::scope(|scope| {
+        let reports: Arc<dyn Reports> = stuck.clone();
+        scope.spawn(|| watch_link::serve(listener, reports, &is_over));
+        let agent = Agent::open(options(folder.path(), port, &token)).unwrap();
+        scope.spawn(|| {
+            agent.run(&visitor, &stop, &|_| ());
+            has_ended.store(true, Ordering::Relaxed);
+        });
+        let was_asked = wait_for(&stuck.is_asked);
+        stop.store(true, Ordering::Relaxed);
+        let ended_before_the_answer = wait_for(&has_ended);
+        stuck.may_answer.store(true, Ordering::Relaxed);
+        assert!(was_asked && ended_before_the_answer);
+    });
 }
 
 #[test]
