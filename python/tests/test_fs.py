@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -84,7 +85,7 @@ class TestPipe(abstract.AbstractPipeTests, Fixtures):
 def test_names_and_urls(fs, served_here):
     port = served_here[1].port
     strip = TrunklineFileSystem._strip_protocol
-    assert strip(f"trunkline://h:{port}/a%20b/") == "/a b"
+    assert strip(f"trunkline://h:{port}/a%20b/") == "/a%20b"
     assert strip("a//b/") == "/a/b"
     assert strip("/50%25") == "/50%25"
     assert strip("trunkline://h") == "/"
@@ -94,8 +95,187 @@ def test_names_and_urls(fs, served_here):
     assert kwargs("trunkline://h:5/a") == {"host": "h", "port": 5}
     assert kwargs("trunkline://[::1]:5/a") == {"host": "[::1]", "port": 5}
     assert kwargs("trunkline://h/a:6") == {"host": "h"}
-    with pytest.raises(ValueError, match="%25"):
-        strip("trunkline://h/100%")
+    assert strip("trunkline://h/100%") == "/100%"
+    assert fs.place("/a b/50%") == f"trunkline://127.0.0.1:{port}/a%20b/50%25"
+
+
+def random_names(draw, count):
+    """Names of any letters but `/`, also bytes that are no UTF-8."""
+    letters = "aA%4120 #?&*[]{}~:;'\"\\+=\n\täöß日\u202e\udc80\udcff"
+    names = {"".join(draw.choices(letters, k=draw.randrange(1, 12))) for _ in range(count)}
+    # `~` in front and `::` have a meaning in URLs of fsspec.
+    return sorted(one for one in names if "::" not in one and one[0] != "~")
+
+
+def test_random_names_survive_urls(fs, root):
+    here, there = root
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    names = random_names(random.Random(seed), 60)
+    for name in names:
+        (here / name).write_bytes(os.fsencode(name))
+        assert fs._strip_protocol(fs.unstrip_protocol(f"{there}/{name}")) == f"{there}/{name}"
+    listed = fs.ls(there, detail=False)
+    assert sorted(listed) == [f"{there}/{name}" for name in names]
+    for name in listed:
+        url = f"trunkline://127.0.0.1:{fs.port}{name}"
+        opened, path = fsspec.core.url_to_fs(url, token=fs.storage_options["token"])
+        assert opened.cat_file(path) == os.fsencode(name.rpartition("/")[2])
+        fs.pipe_file(url, b"new")
+        assert (here / name.rpartition("/")[2]).read_bytes() == b"new"
+    fs.pipe({f"{there}/many/{name}": os.fsencode(name) for name in names})
+    assert contents(here / "many") == {name: os.fsencode(name) for name in names}
+
+
+def test_rsync_keeps_names_both_ways(fs, root, tmp_path):
+    from fsspec.generic import rsync
+
+    here, there = root
+    for below in (here / "s", tmp_path / "s"):
+        below.mkdir()
+        for name in ("a%41", "aA", "f1", "x%", "100%", "a b", "a%20b", "größe", "c#d?e", "n\nl"):
+            (below / name).write_text(name)
+    options = {"host": fs.host, "port": fs.port, "token": fs.storage_options["token"]}
+    how = {"default_method": "options", "storage_options": {"trunkline": options, "file": {}}}
+    rsync(fs.unstrip_protocol(f"{there}/s"), f"file://{tmp_path}/got", inst_kwargs=how)
+    assert contents(tmp_path / "got") == contents(here / "s")
+    rsync(f"file://{tmp_path}/s", fs.unstrip_protocol(f"{there}/put"), inst_kwargs=how)
+    assert contents(here / "put") == contents(tmp_path / "s")
+
+
+def test_a_quoted_name_that_is_not_there_is_explained(fs, root):
+    here, there = root
+    (here / "a b").write_bytes(b"1")
+    with pytest.raises(FileNotFoundError, match="nothing is quoted"):
+        fs.info(f"{there}/a%20b")
+
+
+def test_options_that_are_none_are_refused():
+    with pytest.raises(tl.RequestError, match="prot"):
+        TrunklineFileSystem("h", prot=3)
+    with pytest.raises(tl.RequestError, match="inst_kwargs"):
+        TrunklineFileSystem()
+
+
+def test_files_that_are_written_have_the_usual_mode(fs, root, tmp_path):
+    here, there = root
+    mask = os.umask(0o022)
+    os.umask(mask)
+    usual = 0o666 & ~mask
+    fs.pipe(f"{there}/p", b"1")
+    fs.pipe({f"{there}/{one}": b"1" for one in "qr"})
+    with fs.open(f"{there}/w", "wb") as file:
+        file.write(b"1")
+    for name in "pqrw":
+        assert (here / name).stat().st_mode & 0o777 == usual
+    (here / "p").chmod(0o640)
+    fs.pipe(f"{there}/p", b"2")
+    assert (here / "p").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_walk_is_one_listing(fs, root, monkeypatch):
+    here, there = root
+    for number in range(40):
+        (here / f"d{number % 4}" / f"e{number}").mkdir(parents=True)
+        (here / f"d{number % 4}" / f"e{number}" / "f").write_bytes(b"1")
+    (here / "empty").mkdir()
+    (here / "to").symlink_to("d0/e0")
+    expected = {one: (set(dirs), set(names)) for one, dirs, names in os.walk(here, followlinks=True)}
+    asked, listed = [], TrunklineFileSystem._listed
+    monkeypatch.setattr(
+        TrunklineFileSystem,
+        "_listed",
+        lambda self, path, recursive: asked.append(path) or listed(self, path, recursive),
+    )
+    for topdown in (True, False):
+        walked = {
+            f"{here.parent}{one}": (set(dirs), set(names))
+            for one, dirs, names in fs.walk(there, topdown=topdown)
+        }
+        assert walked == expected
+    # The link is a folder of its own.
+    assert asked == [there, f"{there}/to"] * 2
+    walk = fs.walk(there, detail=True)
+    _, dirs, _ = next(walk)
+    del dirs["d0"], dirs["to"]
+    assert sorted(one for one, _, _ in walk)[0] == f"{there}/d1"
+    assert list(fs.walk(f"{there}/none")) == []
+    with pytest.raises(FileNotFoundError):
+        list(fs.walk(f"{there}/none", on_error="raise"))
+
+
+def test_a_write_that_fails_says_why(root, served_here, fs, tmp_path):
+    here, there = root
+    (here / "f").write_bytes(b"1")
+    (here / "d").mkdir()
+    (tmp_path / "x").write_bytes(b"1")
+    for name, kind in (("f/c", NotADirectoryError), ("d", IsADirectoryError)):
+        place = f"{there}/{name}"
+        for does in [
+            lambda: fs.pipe(place, b"1"),
+            lambda: fs.open(place, "wb"),
+            lambda: fs.put_file(tmp_path / "x", place),
+            lambda: fs.cp_file(f"{there}/f", place),
+            lambda: fs.touch(place),
+        ]:
+            with pytest.raises(kind):
+                does()
+    with pytest.raises(NotADirectoryError):
+        fs.mkdir(f"{there}/f/c")
+    with pytest.raises(FileExistsError):
+        fs.mkdir(f"{there}/f")
+    with pytest.raises(OSError, match="is a folder"):
+        fs.pipe({f"{there}/d": b"1", f"{there}/e": b"1"})
+    with pytest.raises(NotImplementedError, match="truncate"):
+        fs.touch(f"{there}/f", truncate=False)
+
+
+# A server below a folder of which no file can be written: a file system mounted read-only.
+READ_ONLY = """
+import os, subprocess, sys
+import trunkline as tl
+root, tokens = sys.argv[1:]
+subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", root + "/ro"], check=True)
+with tl.serve(root=root, tokens=tokens) as server:
+    print(server.port, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_file_system_that_is_mounted_read_only(tmp_path):
+    unshared = ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*unshared, "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespaces here")
+    (tmp_path / "store/ro").mkdir(parents=True)
+    token = tl.add_token(tmp_path / "tokens", "ana")
+    reader = tl.add_token(tmp_path / "tokens", "bob", read_only=True)
+    (tmp_path / "x").write_bytes(b"1")
+    server = subprocess.Popen(
+        [*unshared, sys.executable, "-c", READ_ONLY, tmp_path / "store", tmp_path / "tokens"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )
+    try:
+        port = int(server.stdout.readline())
+        fs = TrunklineFileSystem("127.0.0.1", port, token=token)
+        for does in [
+            lambda: fs.pipe("/ro/c", b"1"),
+            lambda: fs.pipe({"/ro/c": b"1", "/ro/d": b"1"}),
+            lambda: fs.put_file(tmp_path / "x", "/ro/c"),
+            lambda: fs.put(str(tmp_path / "x"), "/ro/c"),
+            lambda: fs.mkdir("/ro/c"),
+        ]:
+            with pytest.raises(PermissionError, match="Read-only file system") as caught:
+                does()
+            assert caught.value.errno == errno.EROFS
+        # The same class, whoever finds out.
+        for does in [
+            lambda: TrunklineFileSystem("127.0.0.1", port, token=reader).pipe("/c", b"1"),
+            lambda: tl.copy(tmp_path / "x", fs.place("/c"), token=reader),
+        ]:
+            with pytest.raises(PermissionError):
+                does()
+    finally:
+        server.communicate("")
 
 
 def test_groups_of_pairs():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from typing import Any
 
 __all__ = [
@@ -24,6 +25,10 @@ __all__ = [
     "RightsError",
     "RunError",
 ]
+
+
+# Numbers of the system's words, in which servers say what went wrong.
+_NUMBERS = {os.strerror(number): number for number in errno.errorcode}
 
 
 class Error(Exception):
@@ -97,6 +102,7 @@ class KeepWarning(UserWarning):
 class FileError(Error, OSError):
     """What a server says about one of its files. Each is one of Python's own exceptions, too."""
 
+    # Where what happened does not end with the system's own words.
     _number = errno.EIO
 
     def __init__(
@@ -108,7 +114,7 @@ class FileError(Error, OSError):
     ) -> None:
         """Says `what` happened, with the number that the system has for it."""
         super().__init__(what, hint, causes, partial)
-        self.errno = self._number
+        self.errno = _NUMBERS.get(what.rpartition(": ")[2], self._number)
 
 
 class NoSuchFileError(FileError, FileNotFoundError):
@@ -123,7 +129,7 @@ class NameTakenError(FileError, FileExistsError):
     _number = errno.EEXIST
 
 
-class RightsError(FileError, PermissionError):
+class RightsError(RunError, FileError, PermissionError):
     """The token, the server or its file system does not allow it."""
 
     _number = errno.EACCES

@@ -1,8 +1,9 @@
 """Files of a server as a filesystem of fsspec: `trunkline://HOST[:PORT]/PATH`.
 
 It needs fsspec (`pip install trunkline[fsspec]`), which finds it by itself: pandas, Dask and others
-take the URL as it is. Ranges and listings come over connections that stay open; whole files are
-copied as `trunkline.copy` does.
+take the URL as it is. Names in it are as they are at the server, as in all filesystems of fsspec:
+nothing is quoted. Ranges, listings and small files come over connections that stay open; other
+files are copied as `trunkline.copy` does.
 """
 
 from __future__ import annotations
@@ -40,6 +41,20 @@ _AHEAD = 256 << 10
 _FRESH = 1.0
 # Requests at the same time for what has no request for many.
 _AT_ONCE = 16
+# Up to this many bytes in all, files come over the connections that are open.
+_SMALL = 1 << 20
+# Attributes that written files do not have from here: they are those of a new file there.
+_OWN = ["times", "permissions"]
+# Options that all filesystems of fsspec take.
+_COMMON = frozenset({
+    "use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache",
+    "asynchronous", "loop", "batch_size",
+})
+_REFUSALS: dict[str, type[_errors.FileError]] = {
+    "not-found": _errors.NoSuchFileError,
+    "permission": _errors.RightsError,
+    "disk-full": _errors.DiskFullError,
+}
 Info = dict[str, Any]
 Range = tuple[str, int | None, int | None]
 
@@ -55,12 +70,37 @@ def _bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-def _decoded(path: str) -> str:
-    """A path of a URL as `trunkline.copy` reads it: `%20` is a space, `?` and `#` stay."""
-    if re.search("%(?![0-9A-Fa-f]{2})", path):
-        what = f"`{path}` has a % that two hexadecimal digits do not follow"
-        raise _errors.RequestError(what, "write %25 for a percent sign")
-    return unquote(path, errors="surrogateescape")
+def _refused(error: _errors.IncompleteCopy) -> _errors.Error:
+    """Why the first file was not copied, as one of the system's own errors."""
+    failed = error.partial.document.failed if error.partial is not None else ()
+    if not failed:
+        return error
+    first, others = failed[0], len(failed) - 1
+    what = f"{others} others and this one failed: {first.what}" if others else first.what
+    return _REFUSALS.get(first.kind, _errors.FileError)(what, first.hint, partial=error.partial)
+
+
+def _created(path: str) -> Any:
+    """A file to be copied, in a folder that no other user enters.
+
+    What others may do with the copy is left to the umask of the server.
+    """
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    file = open(path, "x+b")  # noqa: SIM115
+    os.fchmod(file.fileno(), 0o666)
+    return file
+
+
+def _put_here(target: str, data: bytes, info: Info) -> None:
+    """Writes a file with the mode and the time of another one, and gives it its name at the end."""
+    with tempfile.TemporaryDirectory(prefix=".trunkline-", dir=os.path.dirname(target)) as folder:
+        part = os.path.join(folder, "file")
+        with open(part, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), info["mode"] & 0o777)
+            os.utime(file.fileno(), ns=(info["mtime_ns"], info["mtime_ns"]))
+        os.replace(part, target)
 
 
 class _Plan:
@@ -90,8 +130,8 @@ def _together(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[st
 class TrunklineFileSystem(AbstractFileSystem):
     """Files that `trunkline serve --root` serves.
 
-    Names are absolute below the folder of the token: `/run7/hits.parquet`. In URLs, and only there,
-    `%20` is a space, as for `trunkline.copy`.
+    Names are absolute below the folder of the token: `/run7/hits.parquet`. They are the same in
+    URLs, `trunkline://HOST/a b`: nothing is quoted, and `%20` is no space.
     """
 
     protocol = "trunkline"
@@ -99,7 +139,7 @@ class TrunklineFileSystem(AbstractFileSystem):
 
     def __init__(
         self,
-        host: str,
+        host: str | None = None,
         port: int | None = None,
         *,
         token: str | None = None,
@@ -119,6 +159,17 @@ class TrunklineFileSystem(AbstractFileSystem):
             patience: How long the server may be gone before a request fails.
             options: Those of all filesystems of fsspec.
         """
+        if not host:
+            raise _errors.RequestError(
+                "no host of a trunkline server was given",
+                "give `host`; for `fsspec.generic.rsync` in `inst_kwargs`: {'default_method': "
+                "'options', 'storage_options': {'trunkline': {'host': ...}}}",
+            )
+        if unknown := sorted(options.keys() - _COMMON):
+            raise _errors.RequestError(
+                f"the filesystem has no option `{unknown[0]}`",
+                "possible options: host, port, token, token_file, streams, patience",
+            )
         super().__init__(**options)
         self.host = host
         self.port = port
@@ -139,7 +190,7 @@ class TrunklineFileSystem(AbstractFileSystem):
             return [cls._strip_protocol(one) for one in path]
         name: str = stringify_path(path)
         if name.startswith(_SCHEME):
-            name = _decoded(name[len(_SCHEME) :].partition("/")[2])
+            name = name[len(_SCHEME) :].partition("/")[2]
         elif name.startswith("trunkline::"):
             name = name[len("trunkline::") :]
         return "/" + re.sub("/+", "/", name).strip("/")
@@ -161,9 +212,11 @@ class TrunklineFileSystem(AbstractFileSystem):
         return f"{_SCHEME}{host}" if self.port is None else f"{_SCHEME}{host}:{self.port}"
 
     def unstrip_protocol(self, name: str) -> str:
-        """The URL of a name, as `trunkline.copy` takes it, too."""
-        if name.startswith(_SCHEME):
-            return name
+        """The URL of a name, for fsspec: nothing is quoted."""
+        return name if name.startswith(_SCHEME) else self._root + self._strip_protocol(name)
+
+    def place(self, name: str) -> str:
+        """The URL of a name for `trunkline.copy`, where a space is `%20`."""
         path = self._strip_protocol(name)
         return self._root + quote(path, safe="/", errors="surrogateescape")
 
@@ -226,7 +279,12 @@ class TrunklineFileSystem(AbstractFileSystem):
     def info(self, path: str, **_: Any) -> Info:
         """What a name is; a link is what it points to."""
         path = self._strip_protocol(path)
-        return self._told(path, self._core().info(_bytes(path)))
+        try:
+            return self._told(path, self._core().info(_bytes(path)))
+        except _errors.NoSuchFileError as error:
+            if (other := unquote(path, errors="surrogateescape")) != path:
+                error.hint = f"nothing is quoted in names: `{other}` is another name"
+            raise
 
     def exists(self, path: str, **_: Any) -> bool:
         """Whether there is such a name. That it cannot be found out is an exception."""
@@ -270,11 +328,12 @@ class TrunklineFileSystem(AbstractFileSystem):
         for name, info in self._core().list(_bytes(path), recursive):
             yield self._told(f"{base}/{name.decode('utf-8', 'surrogateescape')}", info)
 
-    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         """What is in a folder, or the file itself."""
         path = self._strip_protocol(path)
         try:
-            all_ = list(self._listed(path, recursive=False))
+            known = kwargs.get("_tree", {}).get(path)
+            all_ = list(self._listed(path, recursive=False)) if known is None else known
         except NotADirectoryError:
             all_ = [self.info(path)]
         return all_ if detail else [one["name"] for one in all_]
@@ -309,6 +368,31 @@ class TrunklineFileSystem(AbstractFileSystem):
             plan.known.update(found)
         names = sorted(found)
         return {name: found[name] for name in names} if detail else names
+
+    def walk(
+        self,
+        path: str,
+        maxdepth: int | None = None,
+        topdown: bool = True,
+        on_error: Any = "omit",
+        **kwargs: Any,
+    ) -> Iterator[tuple[str, Any, Any]]:
+        """Folders with what is in each, by one listing where there is no `maxdepth`."""
+        if maxdepth is None and "_tree" not in kwargs:
+            kwargs["_tree"] = self._tree(self._strip_protocol(path))
+        yield from super().walk(path, maxdepth, topdown, on_error, **kwargs)
+
+    def _tree(self, path: str) -> dict[str, list[Info]]:
+        """What is in each folder below one; nothing where a folder cannot be read."""
+        tree: dict[str, list[Info]] = {path: []}
+        with contextlib.suppress(OSError):
+            for one in self._listed(path, recursive=True):
+                tree[one["name"].rpartition("/")[0] or "/"].append(one)
+                if one["type"] == "directory" and not one["islink"]:
+                    tree[one["name"]] = []
+            return tree
+        # Then each says for itself what is wrong.
+        return {}
 
     def created(self, path: str) -> datetime.datetime:
         """Not known: servers do not tell when a file was made."""
@@ -417,17 +501,20 @@ class TrunklineFileSystem(AbstractFileSystem):
     def _copy(
         self, source: str, target: str, on_progress: Any = None, **options: Any
     ) -> Any:
-        return copy(
-            source,
-            target,
-            **self._access,
-            streams=self._streams,
-            patience=self._patience,
-            copy_links=True,
-            history=False,
-            on_progress=on_progress,
-            **{"overwrite": True} | options,
-        )
+        try:
+            return copy(
+                source,
+                target,
+                **self._access,
+                streams=self._streams,
+                patience=self._patience,
+                copy_links=True,
+                history=False,
+                on_progress=on_progress,
+                **{"overwrite": True} | options,
+            )
+        except _errors.IncompleteCopy as error:
+            raise _refused(error) from error
 
     def _check_right(self, number: int) -> None:
         """Says so before a copy begins that this token may not do."""
@@ -497,7 +584,7 @@ class TrunklineFileSystem(AbstractFileSystem):
                 callback.set_size(event.total_bytes)
                 callback.absolute_update(event.bytes)
 
-        place = self.unstrip_protocol(source).rstrip("/") + "/"
+        place = self.place(source).rstrip("/") + "/"
         try:
             result = self._copy(place, f"{target}/", on_progress, recursive=True, **options)
         except _errors.RequestError:
@@ -531,12 +618,30 @@ class TrunklineFileSystem(AbstractFileSystem):
                 if os.path.isdir(target):
                     raise _errors.IsAFolderError(f"{target} is a folder, and {source} is a file")
                 files.append((source, target))
-        callback.set_size(sum(plan.known[source]["size"] for source, _ in files))
+        total = sum(plan.known[source]["size"] for source, _ in files)
+        callback.set_size(total)
+        is_plain = all(plan.known[source]["type"] == "file" for source, _ in files)
+        if total <= _SMALL and is_plain and not options:
+            self._get_small(files, plan.known)
+            callback.absolute_update(total)
+            return
         for (source, target), below in _together(files).items():
             if below == [""] and any(one in source for one in "*?[\\"):
                 self._get_renamed(source, target, callback, **options)
             else:
-                self._copied(self.unstrip_protocol(source), target, below, callback, **options)
+                self._copied(self.place(source), target, below, callback, **options)
+
+    def _get_small(self, files: list[tuple[str, str]], known: dict[str, Info]) -> None:
+        """Reads whole files of the versions that are known; each gets its name when it is whole."""
+        asked = []
+        for source, _ in files:
+            told = known[source]
+            version = told["size"], told["mtime_ns"], told["version"]
+            asked.append((_bytes(source), 0, None, version))
+        for (source, target), data in zip(files, self._core().read_many(asked), strict=True):
+            if isinstance(data, BaseException):
+                raise data
+            _put_here(target, data, known[source])
 
     def _get_renamed(self, source: str, target: str, callback: Callback, **options: Any) -> None:
         """Copies a file whose name a copy would take for a pattern, and gives it its new name."""
@@ -544,7 +649,7 @@ class TrunklineFileSystem(AbstractFileSystem):
         with tempfile.TemporaryDirectory(
             prefix=".trunkline-", dir=os.path.dirname(target)
         ) as folder:
-            self._copied(self.unstrip_protocol(parent), folder, [name], callback, **options)
+            self._copied(self.place(parent), folder, [name], callback, **options)
             os.replace(os.path.join(folder, name), target)
 
     def _infos(self, paths: list[str]) -> list[Info]:
@@ -618,14 +723,38 @@ class TrunklineFileSystem(AbstractFileSystem):
         for (source, target), below in _together(files).items():
             if below == [""] and self.isdir(target):
                 raise _errors.IsAFolderError(f"{target} is a folder, and {source} is a file")
-            self._copied(source, self.unstrip_protocol(target), below, callback, **options)
+            self._copied(source, self.place(target), below, callback, **options)
+
+    def pipe(self, path: Any, value: bytes | None = None, **kwargs: Any) -> None:
+        """Writes files: one, or many at once as a dictionary."""
+        if not isinstance(path, dict) or len(path) < 2 or self._intrans or kwargs:
+            super().pipe(path, value, **kwargs)
+            return
+        with tempfile.TemporaryDirectory(prefix="trunkline-") as folder:
+            plan = _Plan()
+            for name, data in {self._strip_protocol(one): path[one] for one in path}.items():
+                with _created(folder + name) as file:
+                    file.write(data)
+                plan.pairs.append((folder + name, name))
+            self._put_planned(plan, DEFAULT_CALLBACK, no_preserve=_OWN)
 
     def _make_folders(self, folders: Iterable[str]) -> None:
         """Makes folders with those that they are in, each once."""
         every = sorted(folders)
         for one, following in zip(every, [*every[1:], ""], strict=False):
             if one != "/" and not following.startswith(one + "/"):
-                self._core().make_folder(_bytes(one), True)
+                try:
+                    self._core().make_folder(_bytes(one), True)
+                except _errors.NameTakenError as error:
+                    raise _errors.NotAFolderError(f"{one} is no folder") from error
+
+    def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
+        """Makes an empty file, also where there is one already."""
+        if not truncate and self.exists(path):
+            raise NotImplementedError(
+                "a trunkline server sets no time of a file that is there; `truncate=True` empties it"
+            )
+        self.pipe_file(path, b"")
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copies a file of the server to another name; its bytes come here and go back."""
@@ -772,6 +901,7 @@ class TrunklineFile(AbstractBufferedFile):
     ) -> None:
         """For `TrunklineFileSystem.open`."""
         self._held: Any = None
+        self._room: Any = None
         if mode == "rb":
             found = fs._just_found(path)
             self._is_sure = found is None
@@ -794,7 +924,8 @@ class TrunklineFile(AbstractBufferedFile):
             raise _errors.IsAFolderError(f"{self.path} is a folder")
         if there and self.mode == "xb":
             raise _errors.NameTakenError(f"{self.path} is there already")
-        self._held = tempfile.NamedTemporaryFile(prefix="trunkline-")
+        self._room = tempfile.TemporaryDirectory(prefix="trunkline-")
+        self._held = _created(os.path.join(self._room.name, "file"))
         if there and self.mode == "ab":
             self.fs.get_file(self.path, outfile=self._held)
             self.loc = self._held.tell()
@@ -828,10 +959,10 @@ class TrunklineFile(AbstractBufferedFile):
         """Puts what was written at the server."""
         self._held.flush()
         self.fs._make_folders({self.fs._parent(self.path)})
-        options: dict[str, Any] = {"no_preserve": ["times", "permissions"]}
+        options: dict[str, Any] = {"no_preserve": _OWN}
         if self.mode == "xb":
             options |= {"overwrite": False, "ignore_existing": True}
-        place = self.fs.unstrip_protocol(self.path)
+        place = self.fs.place(self.path)
         try:
             result = self.fs._copy(self._held.name, place, **options)
         finally:
@@ -843,6 +974,7 @@ class TrunklineFile(AbstractBufferedFile):
         """Forgets what was written."""
         if self._held is not None:
             self._held.close()
+            self._room.cleanup()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         """Closes it; what was written is forgotten after an exception."""

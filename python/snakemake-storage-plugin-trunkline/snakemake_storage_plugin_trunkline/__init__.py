@@ -335,7 +335,7 @@ class StorageObject(StorageObjectRead, StorageObjectWrite, StorageObjectGlob):
         files.makedirs(self.name.rpartition("/")[0] or "/", exist_ok=True)
         trunkline.copy(
             f"{here}{end}",
-            files.unstrip_protocol(self.name) + end,
+            files.place(self.name) + end,
             recursive=is_folder,
             delete=is_folder and files.isdir(self.name),
             **self.provider.options(),

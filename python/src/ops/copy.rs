@@ -304,6 +304,7 @@ fn failure(error: &trunkline::Error) -> Failure {
     let failure = Failure::from(error);
     match copy::problem_of(error) {
         Some(ProblemKind::DiskFull) => failure.of_kind("DiskFullError"),
+        Some(ProblemKind::Permission) => failure.of_kind("RightsError"),
         _ => failure,
     }
 }

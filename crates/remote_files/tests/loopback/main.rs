@@ -55,6 +55,7 @@ fn names_are_made_changed_and_removed() {
     make("a/b/c", true).unwrap();
     fs::write(folder.path().join("a/f"), b"x").unwrap();
     assert_eq!(kind(make("a/f", false)), FailureKind::Exists);
+    assert_eq!(kind(make("a/f/g", true)), FailureKind::NotAFolder);
     let remove = |path: &str, what| files.remove(&name(path), what, GO_ON);
     assert_eq!(
         kind(remove("a/b", Removing::EmptyFolder)),

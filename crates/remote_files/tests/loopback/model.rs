@@ -49,8 +49,8 @@ impl Model {
             let mut above: Vec<String> = ancestors(path).map(str::to_owned).collect();
             above.reverse();
             for folder in above {
-                if let Some(fault) = self.make(&folder, false) {
-                    return Some(fault);
+                if self.make(&folder, false).is_some() {
+                    return Some(FailureKind::NotAFolder);
                 }
             }
         }

@@ -170,13 +170,14 @@ pub(super) fn make_folder(root: &Root, path: &Name, with_parents: bool) -> Resul
         let bytes = path.as_bytes();
         let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         for above in ends.filter_map(|(at, _)| Name::new(bytes[..at].to_vec()).ok()) {
-            make_one(root, &above)?;
+            make_one(root, &above, Errno::ENOTDIR)?;
         }
     }
-    make_one(root, path)
+    make_one(root, path, Errno::EEXIST)
 }
 
-fn make_one(root: &Root, path: &Name) -> Result<(), Failure> {
+/// Makes a folder; what is there and is none is `taken`.
+fn make_one(root: &Root, path: &Name, taken: Errno) -> Result<(), Failure> {
     let at = At::find(root, path, "make")?;
     let wrong = |error: &io::Error| failed("make", path, error);
     match mkdirat(&at.folder, at.name(), Mode::from_bits_truncate(0o777)) {
@@ -184,7 +185,7 @@ fn make_one(root: &Root, path: &Name) -> Result<(), Failure> {
         Err(Errno::EEXIST) => match root.open(path.as_bytes(), FOLDER) {
             Ok(_) => Ok(()),
             Err(error) if error.raw_os_error() == Some(Errno::ENOTDIR as i32) => {
-                Err(wrong(&Errno::EEXIST.into()))
+                Err(wrong(&taken.into()))
             }
             Err(error) => Err(wrong(&error)),
         },
