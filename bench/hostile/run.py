@@ -83,7 +83,7 @@ class Bench:
 
 
 def cases_of(only):
-    import far_words, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, third_party, words
+    import campaigns, far_words, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, third_party, words
 
     groups = (
         get,
@@ -101,6 +101,7 @@ def cases_of(only):
         sources,
         words,
         far_words,
+        campaigns,
     )
     every = [case for group in groups for case in group.CASES]
     names = collections.Counter(case.whole_name for case in every)

@@ -8,7 +8,7 @@ use trunkline::Error;
 use trunkline::ask;
 use trunkline::campaign::{
     self, Campaign as Kept, LinkName, PlanOptions, RunAllEvent, RunOptions, ShardEnd, ShardEvent,
-    ShardId, ShardSelection, SlurmOptions,
+    ShardId, ShardSelection, SlurmOptions, Unfinished,
 };
 
 use crate::asked::{optional, value};
@@ -189,7 +189,7 @@ pub fn start_campaign_shard(asked: RunAsked, shard: &str) -> PyResult<Call> {
                 let failure = Failure::request(what, hint).of_kind("IncompleteCopy");
                 Ok(Done::default().telling(json(&result)?).cut(Some(failure)))
             }
-            ShardEnd::NotFinished(why) => Err(not_finished(&why)),
+            ShardEnd::NotFinished(why) => Err(not_finished(&why.error)),
         }
     })
 }
@@ -207,6 +207,12 @@ pub fn start_campaign_run(asked: RunAsked, link: Option<&str>) -> PyResult<Call>
     Call::start("campaign", NAME.to_owned(), move |cancel, tell| {
         let campaign = Kept::open(&asked.folder)?;
         let mut on_event = |event: RunAllEvent<'_>| match event {
+            RunAllEvent::Waits(link, why) => {
+                tell.tell(Progress::words(
+                    "waiting",
+                    format!("link `{link}` is {why}"),
+                ));
+            }
             RunAllEvent::Began(row) => tell_words(tell, &row.shard, "shard-began", "begins"),
             RunAllEvent::Shard(row, event) => tell_event(tell, &row.shard, event),
             RunAllEvent::Ended(row, Ok(ShardEnd::Done(_))) => {
@@ -216,7 +222,8 @@ pub fn start_campaign_run(asked: RunAsked, link: Option<&str>) -> PyResult<Call>
                 let words = format!("{} files failed", result.failed);
                 tell_words(tell, &row.shard, "shard-failed", &words);
             }
-            RunAllEvent::Ended(row, Ok(ShardEnd::NotFinished(error)) | Err(error)) => {
+            RunAllEvent::Ended(row, Ok(ShardEnd::NotFinished(Unfinished { error, .. })))
+            | RunAllEvent::Ended(row, Err(error)) => {
                 tell_words(tell, &row.shard, "shard-left", &error.what());
             }
         };
@@ -275,6 +282,7 @@ fn tell_words(tell: &Tell, shard: &ShardId, kind: &'static str, words: &str) {
 fn tell_event(tell: &Tell, shard: &ShardId, event: &ShardEvent<'_>) {
     match event {
         ShardEvent::Waiting(what) => tell_words(tell, shard, "waiting", what),
+        ShardEvent::Damaged(what) => tell_words(tell, shard, "damaged", what),
         ShardEvent::Copying { names, bytes } => tell.tell(Progress {
             name: Some(shard.to_string()),
             number: Some(*names),

@@ -36,6 +36,20 @@ pub enum StoreError {
         /// What differs.
         why: String,
     },
+    /// Something that the campaign had and that is not there, or not whole.
+    #[error("{what}")]
+    Lost {
+        /// What is missing, with what is known of it.
+        what: String,
+    },
+    /// A file or folder that others may have put there, or may change.
+    #[error("{} {why}", path.display())]
+    Unsafe {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Another process does the same.
     #[error("{what}, by {by}")]
     Busy {
@@ -78,6 +92,15 @@ impl StoreError {
         }
     }
 
+    /// Whether the same request succeeds once others have ended or there is room.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            StoreError::Busy { .. } => true,
+            StoreError::File { source, .. } => source.kind() == io::ErrorKind::StorageFull,
+            _ => false,
+        }
+    }
+
     /// The next step.
     pub fn hint(&self) -> String {
         match self {
@@ -90,6 +113,17 @@ impl StoreError {
             }
             StoreError::Line { .. } | StoreError::Changed { .. } => {
                 "make the shards again with `trunkline campaign plan`, in another folder".to_owned()
+            }
+            StoreError::Lost { .. } => {
+                "if the folder was copied or is on a network, bring all of it here and give the \
+                 same command again; otherwise `trunkline campaign plan` in another folder: files \
+                 that are at the destination are not sent again"
+                    .to_owned()
+            }
+            StoreError::Unsafe { .. } => {
+                "remove it, or take the rights to it from others; who may write in this folder \
+                 decides what is copied with your rights"
+                    .to_owned()
             }
             StoreError::Busy { .. } => {
                 "wait for its end, and give the same command again".to_owned()

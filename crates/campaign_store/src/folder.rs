@@ -1,8 +1,9 @@
 //! The folder of a campaign.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
@@ -10,10 +11,11 @@ use std::time::Duration;
 
 use campaign_plan::{GroupName, LinkName};
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
+use crate::make::PlanSummary;
 
 /// The name of a shard: `GROUP-PLAN-NUMBER`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -153,6 +155,16 @@ impl CampaignFolder {
         let root = root
             .canonicalize()
             .map_err(StoreError::file("read", root))?;
+        let found = fs::metadata(&root).map_err(StoreError::file("read", &root))?;
+        if found.mode() & 0o002 != 0 {
+            return Err(StoreError::Unsafe {
+                path: root,
+                why: format!(
+                    "may be written by everybody (mode {:o})",
+                    found.mode() & 0o7777
+                ),
+            });
+        }
         Ok(CampaignFolder { root })
     }
 
@@ -161,11 +173,41 @@ impl CampaignFolder {
         &self.root
     }
 
-    /// The numbers of the plans, the oldest first.
+    /// The numbers of the plans, the oldest first. Plans are numbered from 1 without gaps.
     ///
     /// # Errors
-    /// When they cannot be listed.
+    /// When they cannot be listed, or one is missing.
     pub fn plans(&self) -> Result<Vec<u32>, StoreError> {
+        let plans = self.listed_plans()?;
+        // A campaign without plans is one whose first plan is being made.
+        let last = plans.last().copied().unwrap_or(0).max(self.last_plan());
+        let missing = (1..=last).find(|number| !plans.contains(number));
+        match missing {
+            None => Ok(plans),
+            Some(number) => Err(self.lost(format!("plan {number} of {last} is missing"))),
+        }
+    }
+
+    /// The number of the last plan, as it was written down; 0 where none was.
+    fn last_plan(&self) -> u32 {
+        let text = fs::read_to_string(self.root.join(LAST_PLAN));
+        text.ok()
+            .and_then(|text| text.trim().parse().ok())
+            .unwrap_or(0)
+    }
+
+    /// Writes down that this plan is there.
+    pub(crate) fn set_last_plan(&self, number: u32) -> Result<(), StoreError> {
+        replace(&self.root.join(LAST_PLAN), format!("{number}\n").as_bytes())
+    }
+
+    fn lost(&self, what: String) -> StoreError {
+        StoreError::Lost {
+            what: format!("{} is not whole: {what}", self.root.display()),
+        }
+    }
+
+    fn listed_plans(&self) -> Result<Vec<u32>, StoreError> {
         let folder = self.root.join("plans");
         let failed = || StoreError::file("list", &folder);
         let mut plans = Vec::new();
@@ -196,12 +238,31 @@ impl CampaignFolder {
     /// All shards of all plans, in the order in which they should go.
     ///
     /// # Errors
-    /// When a list of shards cannot be read.
+    /// When a list of shards cannot be read, or lacks shards that its plan counted.
     pub fn shards(&self) -> Result<Vec<ShardRow>, StoreError> {
         let mut rows = Vec::new();
         for plan in self.plans()? {
-            let file = self.plan(plan).join("shards.ndjson");
-            rows.extend(read_lines::<ShardRow>(&file)?);
+            rows.extend(self.shards_of(plan)?);
+        }
+        Ok(rows)
+    }
+
+    fn shards_of(&self, plan: u32) -> Result<Vec<ShardRow>, StoreError> {
+        let folder = self.plan(plan);
+        let rows = read_lines::<ShardRow>(&folder.join("shards.ndjson"))?;
+        let summary = read_lines::<PlanSummary>(&folder.join("plan.json"))?;
+        let Some(summary) = summary.first() else {
+            return Err(self.lost(format!("plan {plan} has no plan.json")));
+        };
+        for group in &summary.groups {
+            let listed = rows.iter().filter(|row| row.shard.group == group.group);
+            let listed = listed.count() as u64;
+            if listed != group.shards {
+                return Err(self.lost(format!(
+                    "of group `{}`, plan {plan} lists {listed} of {} shards",
+                    group.group, group.shards
+                )));
+            }
         }
         Ok(rows)
     }
@@ -212,13 +273,18 @@ impl CampaignFolder {
     /// When there is none of that name.
     pub fn shard(&self, shard: &ShardId) -> Result<ShardRow, StoreError> {
         let rows = self.shards()?;
-        let row = rows.into_iter().find(|row| row.shard == *shard);
+        let ends = rows.first().zip(rows.last());
+        let known = ends.map(|(first, last)| {
+            let (first, last) = (&first.shard, &last.shard);
+            format!(
+                "the first of {} is `{first}`, the last `{last}`",
+                rows.len()
+            )
+        });
+        let row = rows.iter().find(|row| row.shard == *shard).cloned();
         row.ok_or_else(|| StoreError::Missing {
             what: format!("{} has no shard `{shard}`", self.root.display()),
-            hint: format!(
-                "`trunkline campaign status {}` lists them",
-                self.root.display()
-            ),
+            hint: known.unwrap_or_else(|| "its plans found nothing to copy".to_owned()),
         })
     }
 
@@ -266,9 +332,7 @@ impl CampaignFolder {
     pub fn set(&self, mark: Mark, is_set: bool) -> Result<(), StoreError> {
         let file = self.root.join(mark.file());
         if is_set {
-            return File::create(&file)
-                .map(drop)
-                .map_err(StoreError::file("write", &file));
+            return open_own(&file, File::options().write(true).create(true)).map(drop);
         }
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -276,6 +340,30 @@ impl CampaignFolder {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The file with the number of the last plan.
+const LAST_PLAN: &str = "last-plan";
+
+/// Opens a file that only this program writes: what a link points to is not touched, nor is a file
+/// that has another name elsewhere.
+pub(crate) fn open_own(file: &Path, options: &mut OpenOptions) -> Result<File, StoreError> {
+    let refused = |why: &str| StoreError::Unsafe {
+        path: file.to_owned(),
+        why: why.to_owned(),
+    };
+    let opened = match options.custom_flags(OFlag::O_NOFOLLOW.bits()).open(file) {
+        Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
+            return Err(refused("is a link to somewhere else"));
+        }
+        opened => opened.map_err(StoreError::file("write", file))?,
+    };
+    let found = opened.metadata().map_err(StoreError::file("read", file))?;
+    match (found.is_file(), found.nlink()) {
+        (false, _) => Err(refused("is no file")),
+        (true, 0 | 1) => Ok(opened),
+        (true, _) => Err(refused("is a file that has another name, too")),
     }
 }
 
@@ -287,13 +375,8 @@ const GLANCE: Duration = Duration::from_millis(15);
 pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
     let failed = || StoreError::file("lock", file);
     let mut options = File::options();
-    let opened = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(file);
-    let opened = opened.map_err(failed())?;
+    options.read(true).write(true).create(true).truncate(false);
+    let opened = open_own(file, &mut options)?;
     let mut locked = Flock::lock(opened, FlockArg::LockExclusiveNonblock);
     for _ in 0..GLANCES {
         let Err((opened, Errno::EWOULDBLOCK)) = locked else {

@@ -41,7 +41,7 @@ pub use folder::{CampaignFolder, Mark, ShardId, ShardRow};
 pub use line::{Fate, LeftOut, Line, Manifest, ManifestWriter, Reason};
 pub use link_reports::{CopyReport, LinkReports};
 pub use make::{GroupSummary, PlanMaker, PlanSummary};
-pub use shard_run::{Done, Failed, Notes, RunLock, ShardResult, ShardRun};
+pub use shard_run::{Done, Failed, Notes, RunLock, ShardResult, ShardRun, causes};
 pub use slots::{Slot, Slots};
 pub use sort::{Sorted, Sorter};
 pub use walk::{Counted, Tree, Walked, walk};

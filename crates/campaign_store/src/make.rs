@@ -205,7 +205,8 @@ impl PlanMaker {
         fs::rename(&self.making, &place).map_err(StoreError::file("write", &place))?;
         let plans = self.campaign.path().join("plans");
         let synced = File::open(&plans).and_then(|folder| folder.sync_all());
-        synced.map_err(StoreError::file("write", &plans))
+        synced.map_err(StoreError::file("write", &plans))?;
+        self.campaign.set_last_plan(self.number)
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! `result.json` appears when all of its names were tried. Until then, `done-so-far.ndjson` has
 //! those that arrived, a line each as it happens; its last line may be cut.
+//!
+//! A file of a run that cannot be read counts as one that is not there: the shard is run again, and
+//! what is at the destination is not sent again.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,7 +15,7 @@ use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 use wire::copy::ProblemKind;
 
-use crate::folder::{is_locked, lock, replace};
+use crate::folder::{is_locked, lock, open_own, replace};
 use crate::line::{Fate, Line, Manifest, ManifestWriter};
 use crate::{CampaignFolder, Entry, ShardId, ShardRow, StoreError};
 
@@ -111,6 +114,14 @@ impl ShardRun {
     /// [`StoreError::Busy`] while another process does.
     pub fn lock(&self) -> Result<RunLock, StoreError> {
         fs::create_dir_all(&self.folder).map_err(StoreError::file("make", &self.folder))?;
+        let found = fs::symlink_metadata(&self.folder);
+        let found = found.map_err(StoreError::file("read", &self.folder))?;
+        if !found.is_dir() {
+            return Err(StoreError::Unsafe {
+                path: self.folder.clone(),
+                why: "is a link to somewhere else".to_owned(),
+            });
+        }
         let what = format!("shard `{}` is being run", self.row.shard);
         let lock = lock(&self.file("lock"), &what)?;
         Ok(RunLock { _lock: lock })
@@ -121,12 +132,20 @@ impl ShardRun {
         is_locked(&self.file("lock"))
     }
 
-    /// How it ended last; `None` where it did not, or is to be tried again.
+    /// How it ended last; `None` where it did not, is to be tried again, or where the result is
+    /// [damaged](ShardRun::damage).
     ///
     /// # Errors
-    /// When the result cannot be read.
+    /// When the result is there and may not be read.
     pub fn result(&self) -> Result<Option<ShardResult>, StoreError> {
         read_json(&self.file("result.json"))
+    }
+
+    /// What is wrong with the result, where it is there and none.
+    pub fn damage(&self) -> Option<String> {
+        let file = self.file("result.json");
+        let is_damaged = file.exists() && matches!(self.result(), Ok(None));
+        is_damaged.then(|| format!("{} is damaged", file.display()))
     }
 
     /// All names of the manifest.
@@ -173,12 +192,8 @@ impl ShardRun {
     /// When a note cannot be read.
     pub fn noted(&self) -> Result<BTreeMap<Vec<u8>, Done>, StoreError> {
         let mut noted = BTreeMap::new();
-        let whole = self.file("done.ndjson");
-        if whole.exists() {
-            for line in Manifest::open(&whole)? {
-                let (entry, _) = line?;
-                noted.insert(entry.name.clone(), entry);
-            }
+        for (entry, _) in readable(&self.file("done.ndjson"))? {
+            noted.insert(entry.name.clone(), entry);
         }
         noted.extend(so_far(&self.file("done-so-far.ndjson"))?);
         Ok(noted)
@@ -189,17 +204,12 @@ impl ShardRun {
     /// # Errors
     /// When the manifest of it cannot be read.
     pub fn failed(&self) -> Result<Vec<Failed>, StoreError> {
-        let file = self.file("failed.ndjson");
-        if !file.exists() {
-            return Ok(Vec::new());
-        }
-        let mut failed = Vec::new();
-        for line in Manifest::open(&file)? {
-            if let (entry, Some(fate)) = line? {
-                failed.push(Failed { entry, fate });
-            }
-        }
-        Ok(failed)
+        let lines = readable(&self.file("failed.ndjson"))?;
+        let failed = lines.into_iter().filter_map(|(entry, fate)| {
+            let fate = fate?;
+            Some(Failed { entry, fate })
+        });
+        Ok(failed.collect())
     }
 
     /// Notes what arrives while it runs.
@@ -209,10 +219,11 @@ impl ShardRun {
     pub fn notes(&self) -> Result<Notes, StoreError> {
         let path = self.file("done-so-far.ndjson");
         // A line that a killed process cut is ended, so that the next one stands alone.
-        let file = File::options().append(true).create(true).open(&path);
-        let file = file.and_then(|mut file| file.write_all(b"\n").map(|()| file));
+        let mut file = open_own(&path, File::options().append(true).create(true))?;
+        let ended = file.write_all(b"\n");
+        ended.map_err(StoreError::file("write", &path))?;
         Ok(Notes {
-            file: BufWriter::new(file.map_err(StoreError::file("write", &path))?),
+            file: BufWriter::new(file),
             path,
         })
     }
@@ -238,7 +249,54 @@ impl ShardRun {
         remove_file(&self.file("earlier.json"))?;
         remove_file(&self.file("done-so-far.ndjson"))?;
         remove_file(&self.file("progress.json"))?;
+        remove_file(&self.file("unfinished.json"))?;
         Ok(result)
+    }
+
+    /// Names that were found otherwise at the destination become failures of the result, which
+    /// [`reopen`](ShardRun::reopen) has tried again. Where names are missing from the notes, all of
+    /// the shard is looked at again.
+    ///
+    /// # Errors
+    /// When the result cannot be read or written.
+    pub fn refute(&self, different: &[Failed]) -> Result<(), StoreError> {
+        let Some(before) = self.result()? else {
+            return Ok(());
+        };
+        let mut done = self.noted()?;
+        if (done.len() as u64) < before.done {
+            return self.reopen();
+        }
+        for one in different {
+            done.remove(&one.entry.name);
+        }
+        let mut failed = self.failed()?;
+        failed.extend_from_slice(different);
+        self.finish(&done, &failed, |done_digest| ShardResult {
+            done: done.len() as u64,
+            failed: failed.len() as u64,
+            causes: causes(&failed),
+            bytes: done.values().map(Entry::bytes).sum(),
+            done_digest,
+            ..before
+        })?;
+        Ok(())
+    }
+
+    /// Why its last run ended before all was tried, for `status`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note_unfinished<T: Serialize>(&self, why: &T) -> Result<(), StoreError> {
+        write_json(&self.file("unfinished.json"), why)
+    }
+
+    /// What was [noted](ShardRun::note_unfinished) last.
+    ///
+    /// # Errors
+    /// When it is there and may not be read.
+    pub fn unfinished<T: for<'a> Deserialize<'a>>(&self) -> Result<Option<T>, StoreError> {
+        read_json(&self.file("unfinished.json"))
     }
 
     fn write_manifest(
@@ -341,15 +399,40 @@ fn so_far(path: &Path) -> Result<BTreeMap<Vec<u8>, Done>, StoreError> {
     Ok(noted)
 }
 
-fn read_json<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<T>, StoreError> {
-    let text = match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => text.map_err(StoreError::file("read", path))?,
+/// Failures by the kind of their cause, in the order of the first of each.
+pub fn causes(failed: &[Failed]) -> Vec<(ProblemKind, u64)> {
+    let mut causes: Vec<(ProblemKind, u64)> = Vec::new();
+    for one in failed {
+        let cause = one.fate.cause;
+        match causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, count)) => *count += 1,
+            None => causes.push((cause, 1)),
+        }
+    }
+    causes
+}
+
+/// The lines of a manifest as far as it is whole; none where it is not there.
+fn readable(path: &Path) -> Result<Vec<(Entry, Option<Fate>)>, StoreError> {
+    let manifest = match Manifest::open(path) {
+        Err(StoreError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Ok(Vec::new());
+        }
+        Err(StoreError::Line { .. }) => return Ok(Vec::new()),
+        manifest => manifest?,
     };
-    let value = serde_json::from_slice(&text);
-    value
-        .map(Some)
-        .map_err(|error| StoreError::line(path, 1, error.to_string()))
+    Ok(manifest.map_while(Result::ok).collect())
+}
+
+/// What a file says; `None` where it is not there, or says nothing that can be understood.
+fn read_json<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<T>, StoreError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        text => {
+            let text = text.map_err(StoreError::file("read", path))?;
+            Ok(serde_json::from_slice(&text).ok())
+        }
+    }
 }
 
 fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {

@@ -209,8 +209,9 @@ impl Failure {
             exit: Exit::Failed,
             causes: vec!["the ends differ, or not all was copied".to_owned()],
             hint: Some(
-                "`verified/report.json` in the folder names each file that differs; `trunkline \
-                 campaign status` says what was not copied"
+                "`trunkline campaign retry` and `run` copy what differs again; \
+                 `verified/report.json` in the folder names it, and `trunkline campaign status` \
+                 says what was not copied"
                     .to_owned(),
             ),
         }

@@ -32,11 +32,11 @@ use crate::{Error, Fault};
 pub use campaign_plan::{GroupName, LinkName};
 pub use campaign_store::{Fate, GroupSummary, Mark, PlanSummary, Reason, ShardId, ShardResult};
 pub use plan::{LoadedPlan, PlanOptions, PlanProgress, load_plan};
-pub use run::{RunOptions, ShardEnd, ShardEvent};
+pub use run::{RunOptions, ShardEnd, ShardEvent, Unfinished, UnfinishedCause};
 pub use run_all::{RunAllEvent, Selection as ShardSelection, Summary};
 pub use shards::{ShardHost, ShardState, ShardTask};
 pub use slurm::SlurmOptions;
-pub use status::{Interval, LinkStatus, ShardProgress, Status};
+pub use status::{Interval, LinkStatus, ShardLeft, ShardProgress, Status};
 pub use verify::{Verified, VerifyProgress};
 
 /// A campaign on disk.
@@ -116,6 +116,54 @@ impl Campaign {
         }
     }
 
+    /// # Errors
+    /// When the plan in force has no host of this name.
+    fn check_host(&self, host: Option<&str>) -> Result<(), Error> {
+        let plan = self.current()?;
+        let is_known = |host: &str| plan.hosts().keys().any(|known| known.as_str() == host);
+        match host.filter(|host| !is_known(host)) {
+            None => Ok(()),
+            Some(host) => Err(Error::wrong_request(
+                format!("the plan has no host `{host}`"),
+                match plan.hosts().is_empty() {
+                    true => "it names no hosts; leave `--host` out".to_owned(),
+                    false => format!("its hosts are {}", listed(plan.hosts().keys())),
+                },
+            )),
+        }
+    }
+
+    /// The shard of a manifest of this campaign, or of the `failed.ndjson` of a run.
+    ///
+    /// # Errors
+    /// When the file is neither.
+    pub fn shard_of_manifest(&self, file: &Path) -> Result<ShardId, Error> {
+        let refused = |why: String| {
+            Error::wrong_request(
+                why,
+                "give the name of a shard, like `raw-1-00001`, or its manifest in the campaign's \
+                 folder `plans`",
+            )
+        };
+        let opened = Manifest::open(file);
+        let opened = opened.map_err(|error| refused(Error::from(error).what()))?;
+        let shard = opened.shard().clone();
+        let known = [
+            self.folder.manifest(&shard),
+            self.folder.run(&shard).join("failed.ndjson"),
+        ];
+        let place = file.canonicalize().ok();
+        let is_known = |known: &Path| known.canonicalize().ok() == place;
+        match place.is_some() && known.iter().any(|known| is_known(known)) {
+            true => Ok(shard),
+            false => Err(refused(format!(
+                "{} is no manifest of the campaign in {}",
+                file.display(),
+                self.path().display()
+            ))),
+        }
+    }
+
     fn check_cancelled(&self) -> Result<(), Error> {
         match self.folder.has(Mark::Cancelled) {
             true => Err(Error::wrong_request(
@@ -169,12 +217,10 @@ impl Campaign {
     }
 }
 
-/// The shard that the names of a manifest are of; `failed.ndjson` of a run is one, too.
-///
-/// # Errors
-/// When the file is no manifest.
-pub fn shard_of_manifest(file: &Path) -> Result<ShardId, Error> {
-    Ok(Manifest::open(file)?.shard().clone())
+/// Names in backticks, for a sentence.
+fn listed<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
+    let names = names.into_iter().map(|name| format!("`{name}`"));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 impl From<StoreError> for Error {

@@ -10,7 +10,7 @@ use report::page::{Block, Column, Page, Row, Table};
 use serde::Serialize;
 use units::{Rate, Span};
 
-use super::{Campaign, Interval, LinkStatus, ShardProgress, Status, Verified};
+use super::{Campaign, Interval, LinkStatus, ShardLeft, ShardProgress, Status, Verified};
 use crate::Error;
 
 pub use watch_web::PageServer;
@@ -107,6 +107,14 @@ pub fn status(status: &Status, folder: &Path) -> Page {
     } else if status.is_paused {
         sentences.push("It is paused: `trunkline campaign resume` goes on.".to_owned());
     }
+    for link in &status.links {
+        if let Some(quiet) = &link.quiet {
+            sentences.push(format!("Link `{}` is {quiet}.", link.link));
+        }
+    }
+    for damage in status.damaged.iter().take(NAMED) {
+        sentences.push(format!("{damage}: its shard is run again."));
+    }
     if status.superseded > 0 {
         sentences.push(format!(
             "{} names are of later shards now.",
@@ -125,6 +133,10 @@ pub fn status(status: &Status, folder: &Path) -> Page {
     if !status.running.is_empty() {
         blocks.push(Block::heading("Shards that run"));
         blocks.push(running(&status.running));
+    }
+    if !status.unfinished.is_empty() {
+        blocks.push(Block::heading("Shards that are left, and why"));
+        blocks.push(unfinished(&status.unfinished));
     }
     if !status.causes.is_empty() {
         let columns = [Column::name("cause"), Column::number("files")];
@@ -164,6 +176,23 @@ fn running(running: &[ShardProgress]) -> Block {
         ])
     };
     Block::Table(Table::new(columns, running.iter().map(row)))
+}
+
+fn unfinished(left: &[ShardLeft]) -> Block {
+    let columns = [
+        Column::name("shard"),
+        Column::words("since"),
+        Column::words("why"),
+    ];
+    let row = |one: &ShardLeft| {
+        let at = jiff::Timestamp::from_second(one.at).unwrap_or_default();
+        Row::new([
+            one.shard.to_string(),
+            at.strftime("%F %H:%MZ").to_string(),
+            one.what.clone(),
+        ])
+    };
+    Block::Table(Table::new(columns, left.iter().take(NAMED).map(row)))
 }
 
 fn rate(bits: u64) -> String {

@@ -1,48 +1,43 @@
-//! Waits for others that write to the same files.
+//! Waits for what may pass: a far end that does not answer, a copy to the same files, a full disk.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use transfer::{CopyControl, CopyError};
 use units::Span;
-use wire::copy::ProblemKind;
 
-/// Between two tries.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The shortest and the longest pause between two tries. In between it grows with the time since
+/// the first.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Tries a copy again while others write to its files, for as long as `patience`.
-pub(super) fn patiently<T>(
-    patience: Span,
-    control: &CopyControl,
-    mut copy: impl FnMut() -> Result<T, CopyError>,
-) -> Result<T, CopyError> {
-    let until = Instant::now() + Duration::from(patience);
-    loop {
-        match copy() {
-            Err(error) if is_busy(&error) && Instant::now() < until && pause(control) => {}
-            ended => return ended,
-        }
-    }
+/// How long the same is tried again.
+pub(super) struct Patience {
+    length: Duration,
+    since: Option<Instant>,
 }
 
-/// Waits; `false` when the copy is to end.
-fn pause(control: &CopyControl) -> bool {
-    let until = Instant::now() + PAUSE;
-    while Instant::now() < until && !control.is_stopped() {
-        thread::sleep(TICK);
-    }
-    !control.is_stopped()
-}
-
-/// Whether others write to the same files.
-pub(super) fn is_busy(error: &CopyError) -> bool {
-    matches!(
-        error,
-        CopyError::Problem {
-            kind: ProblemKind::Busy,
-            ..
+impl Patience {
+    /// Counts from the first [`wait`](Patience::wait).
+    pub fn new(length: Span) -> Self {
+        Patience {
+            length: length.into(),
+            since: None,
         }
-    )
+    }
+
+    /// Waits before the next try; `false` when there is to be none.
+    pub fn wait(&mut self, is_stopped: impl Fn() -> bool) -> bool {
+        let since = self.since.get_or_insert_with(Instant::now).elapsed();
+        let Some(left) = self.length.checked_sub(since) else {
+            return false;
+        };
+        let pause = (since / 2).clamp(PAUSE_MIN, PAUSE_MAX).min(left);
+        let until = Instant::now() + pause;
+        while Instant::now() < until && !is_stopped() {
+            thread::sleep(TICK);
+        }
+        !is_stopped() && !pause.is_zero()
+    }
 }

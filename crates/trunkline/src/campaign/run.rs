@@ -1,6 +1,6 @@
 //! Runs one shard: an idempotent task that may be ended at any moment and begun again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -8,21 +8,23 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use campaign_plan::{Campaign as Plan, Gentle, GroupName, Link};
 use campaign_store::{
-    Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots, StoreError,
+    Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
+    StoreError, causes,
 };
 use observe::StreamCount;
+use serde::{Deserialize, Serialize};
 use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver, Reading};
 use units::{Bytes, Span};
 use wire::copy::ProblemKind;
 
 use super::outcomes::Outcomes;
-use super::patience::{is_busy, patiently};
+use super::patience::Patience;
 use super::places::{self, Ends, Here};
 use super::shard_copy::{batches, request};
-use super::status::ShardProgress;
+use super::status::{ShardLeft, ShardProgress};
 use super::watcher::{ENTRY, Halt, TICK, Watcher};
 use super::{Campaign, changes};
-use crate::copy::Outcome;
+use crate::copy::{Filter, Outcome};
 use crate::link_share::LinkShare;
 use crate::{Cancel, Error};
 
@@ -31,7 +33,7 @@ use crate::{Cancel, Error};
 pub struct RunOptions {
     /// Which host of the plan this machine is.
     pub host: Option<String>,
-    /// How long a far end that was there may be gone before the run ends unfinished.
+    /// How long a far end may be gone or busy, or a disk full, before the run ends unfinished.
     pub patience: Span,
     /// Waits for a process that runs the same shard, instead of ending unfinished.
     pub wait: bool,
@@ -55,8 +57,43 @@ pub enum ShardEnd {
     Done(ShardResult),
     /// All of it was tried, and some could not be copied; the result counts them by cause.
     Failed(ShardResult),
-    /// Some was not tried; the same run once more goes on. Why.
-    NotFinished(Error),
+    /// Some was not tried; the same run once more goes on.
+    NotFinished(Unfinished),
+}
+
+/// Why a run of a shard ended before all of it was tried.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// What kind of reason.
+    pub cause: UnfinishedCause,
+    /// The same in words, with the next step.
+    pub error: Error,
+}
+
+/// What kept a shard from being finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnfinishedCause {
+    /// It was stopped, or the campaign is paused.
+    Halted,
+    /// Its link is quiet.
+    Quiet,
+    /// Another process runs it, or groups before it are not done.
+    Waits,
+    /// The far end was gone for longer than the patience with it.
+    Lost,
+    /// The far end does not answer, another copy writes to the same files, or a disk is full, for
+    /// longer than the patience with it.
+    Passing,
+}
+
+impl Unfinished {
+    fn new(cause: UnfinishedCause, error: impl Into<Error>) -> Self {
+        Unfinished {
+            cause,
+            error: error.into(),
+        }
+    }
 }
 
 /// What happens while a shard runs.
@@ -64,6 +101,8 @@ pub enum ShardEnd {
 pub enum ShardEvent<'a> {
     /// It waits, for what.
     Waiting(&'a str),
+    /// Its result is damaged, and it is run again.
+    Damaged(&'a str),
     /// It copies so many names.
     Copying {
         /// Names that are left.
@@ -84,7 +123,7 @@ pub(super) fn now() -> i64 {
 /// Something that keeps a shard from being finished, or an error.
 enum Stop {
     Halt(Halt),
-    Unfinished(Error),
+    Unfinished(Unfinished),
     Error(Error),
 }
 
@@ -96,10 +135,12 @@ impl From<Error> for Stop {
 
 impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Busy { .. } => Stop::Unfinished(error.into()),
-            _ => Stop::Error(error.into()),
-        }
+        let cause = match error {
+            StoreError::Busy { .. } => UnfinishedCause::Waits,
+            _ if error.may_pass() => UnfinishedCause::Passing,
+            _ => return Stop::Error(error.into()),
+        };
+        Stop::Unfinished(Unfinished::new(cause, error))
     }
 }
 
@@ -120,6 +161,7 @@ impl Campaign {
         on_event: &mut OnEvent<'_>,
     ) -> Result<ShardEnd, Error> {
         self.check_cancelled()?;
+        self.check_host(options.host.as_deref())?;
         let row = self.folder.shard(shard)?;
         self.run_row(&row, options, cancel, on_event)
     }
@@ -163,7 +205,9 @@ impl Campaign {
         let link = self.link(&current, &plan, row)?;
         let group = self.group(row)?;
         if let Some(before) = self.unfinished_before(&current, &row.shard.group)? {
-            return Ok(ShardEnd::NotFinished(waits(&row.shard.group, &before)));
+            let waits = waits(&row.shard.group, &before);
+            let waits = Unfinished::new(UnfinishedCause::Waits, waits);
+            return Ok(ShardEnd::NotFinished(waits));
         }
         let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
         let present = current.group(row.shard.group.as_str());
@@ -182,13 +226,17 @@ impl Campaign {
                 .map_or(group.priority, |group| group.priority)
                 .into(),
             ends,
+            began: now(),
         };
         match running.run(options, on_event) {
             Ok(result) if result.failed == 0 => Ok(ShardEnd::Done(result)),
             Ok(result) => Ok(ShardEnd::Failed(result)),
             Err(Stop::Halt(Halt::Cancelled)) => self.check_cancelled().map(|()| unreachable_end()),
-            Err(Stop::Halt(halt)) => Ok(ShardEnd::NotFinished(told(halt))),
-            Err(Stop::Unfinished(error)) => Ok(ShardEnd::NotFinished(error)),
+            Err(Stop::Halt(halt)) => Ok(ShardEnd::NotFinished(halted(halt))),
+            Err(Stop::Unfinished(why)) => {
+                running.note(&why);
+                Ok(ShardEnd::NotFinished(why))
+            }
             Err(Stop::Error(error)) => Err(error),
         }
     }
@@ -203,29 +251,28 @@ fn waits(group: &GroupName, before: &GroupName) -> Error {
 
 /// The mark was removed between two looks.
 fn unreachable_end() -> ShardEnd {
-    ShardEnd::NotFinished(told(Halt::Asked))
+    ShardEnd::NotFinished(halted(Halt::Asked))
 }
 
-fn told(halt: Halt) -> Error {
-    let (what, hint) = match halt {
+fn halted(halt: Halt) -> Unfinished {
+    let (cause, what, hint) = match halt {
         Halt::Asked | Halt::Cancelled => (
+            UnfinishedCause::Halted,
             "stopped before its end".to_owned(),
-            "the same command goes on; what has arrived is not sent again".to_owned(),
+            "the same command goes on; what has arrived is not sent again",
         ),
         Halt::Paused => (
+            UnfinishedCause::Halted,
             "the campaign is paused".to_owned(),
-            "`trunkline campaign resume` ends the pause; then the same command goes on".to_owned(),
+            "`trunkline campaign resume` ends the pause; then the same command goes on",
         ),
-        Halt::Quiet(until) => {
-            let until = until.and_then(|at| jiff::Timestamp::from_second(at).ok());
-            let until = until.map_or(String::new(), |at| format!(" until {at}"));
-            (
-                format!("its link is quiet{until}"),
-                "the same command goes on after that".to_owned(),
-            )
-        }
+        Halt::Quiet(until) => (
+            UnfinishedCause::Quiet,
+            format!("its link is {until}"),
+            "the same command goes on after that",
+        ),
     };
-    Error::unfinished(what, hint)
+    Unfinished::new(cause, Error::unfinished(what, hint.to_owned()))
 }
 
 struct Running<'a> {
@@ -236,6 +283,8 @@ struct Running<'a> {
     /// Parts of the link's streams: the priority of the group.
     weight: u16,
     ends: Ends,
+    /// In seconds since 1970.
+    began: i64,
 }
 
 /// What a run adds up to.
@@ -250,23 +299,61 @@ struct Sum {
 
 impl Running<'_> {
     fn run(&self, options: &RunOptions, on_event: &mut OnEvent<'_>) -> Result<ShardResult, Stop> {
-        let began = now();
         let _lock = self.lock(options, on_event)?;
+        if let Some(damage) = self.run.damage() {
+            on_event(ShardEvent::Damaged(&damage));
+        }
         let before = self.run.result()?;
         if let Some(result) = before.as_ref().filter(|result| result.failed == 0) {
             return Ok(result.clone());
         }
+        let mut patience = Patience::new(options.patience);
         let mut sum = Sum::default();
-        let todo = self.todo(&mut sum)?;
-        if !todo.is_empty() {
-            let slot = self.slot(on_event)?;
-            self.copy_all(todo, &slot, &mut sum, on_event)?;
+        while let Some(why) = self.try_all(&mut sum, on_event)? {
+            on_event(ShardEvent::Waiting(&why.error.what()));
+            self.note(&why);
+            if !patience.wait(|| self.watcher.halt().is_some()) {
+                let halt = self.watcher.halt().map(Stop::Halt);
+                return Err(halt.unwrap_or(Stop::Unfinished(why)));
+            }
         }
         let before = match before {
             Some(before) => Some(before),
             None => self.run.earlier()?,
         };
-        Ok(self.finish(sum, began, before)?)
+        Ok(self.finish(sum, before)?)
+    }
+
+    /// Writes down why the shard is not finished, for `status`. Nothing depends on it.
+    fn note(&self, why: &Unfinished) {
+        let _ = self.run.note_unfinished(&ShardLeft {
+            shard: self.row.shard.clone(),
+            at: now(),
+            cause: why.cause,
+            what: why.error.what(),
+        });
+    }
+
+    /// Copies what is left. Returns what may pass and kept some of it from being copied.
+    fn try_all(
+        &self,
+        sum: &mut Sum,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<Option<Unfinished>, Stop> {
+        *sum = Sum {
+            sent: sum.sent,
+            sent_again: sum.sent_again,
+            ..Sum::default()
+        };
+        let todo = self.todo(sum)?;
+        if todo.is_empty() {
+            return Ok(None);
+        }
+        let slot = self.slot(on_event)?;
+        match self.copy_all(todo, &slot, sum, on_event) {
+            Err(Stop::Unfinished(why)) if why.cause == UnfinishedCause::Passing => Ok(Some(why)),
+            copied => copied.map(|()| None),
+        }
     }
 
     fn lock(&self, options: &RunOptions, on_event: &mut OnEvent<'_>) -> Result<RunLock, Stop> {
@@ -357,20 +444,37 @@ impl Running<'_> {
             names: todo.len() as u64,
             bytes: Bytes::new(bytes),
         });
-        for batch in batches(todo, &self.ends.here) {
-            self.copy(batch, slot, sum, on_event)?;
+        let refuted = self.refuted()?;
+        let is_refuted = |entry: &Entry| refuted.contains(&entry.name);
+        let (refuted, others): (Vec<_>, Vec<_>) = todo.into_iter().partition(is_refuted);
+        for (entries, filter) in [(others, Filter::Changed), (refuted, Filter::Content)] {
+            if entries.is_empty() {
+                continue;
+            }
+            for batch in batches(entries, &self.ends.here) {
+                self.copy(batch, filter, slot, sum, on_event)?;
+            }
         }
         Ok(())
+    }
+
+    /// Names of which the destination had other content under the same size and time: only a
+    /// comparison of contents tells whether they have to be sent.
+    fn refuted(&self) -> Result<BTreeSet<Vec<u8>>, Stop> {
+        let failed = self.run.failed()?.into_iter();
+        let refuted = failed.filter(|one| one.fate.cause == ProblemKind::Corrupt);
+        Ok(refuted.map(|one| one.entry.name).collect())
     }
 
     fn copy(
         &self,
         batch: Vec<Entry>,
+        filter: Filter,
         slot: &Slot,
         sum: &mut Sum,
         on_event: &mut OnEvent<'_>,
     ) -> Result<(), Stop> {
-        let request = request(&self.ends, self.link, &batch, self.watcher.share())?;
+        let request = request(&self.ends, self.link, &batch, filter, self.watcher.share())?;
         let control = CopyControl::default();
         let mut notes = self.run.notes()?;
         let newest = Mutex::new(None);
@@ -381,13 +485,10 @@ impl Running<'_> {
             row: self.row,
             done_before: sum.done.len() as u64,
             told: None,
+            began: self.began,
             on_event,
         };
-        let copying = || {
-            patiently(request.spec.patience, &control, || {
-                transfer::copy(&request.spec, &control, &mut telling)
-            })
-        };
+        let copying = || transfer::copy(&request.spec, &control, &mut telling);
         let mut share = self.link_share(slot);
         let look = || {
             let told = *newest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -402,9 +503,11 @@ impl Running<'_> {
             Ok(copied) => {
                 add_sent(sum, &copied);
                 let (done, failed) = outcomes.concluded();
+                let passing = failed.iter().find(|one| is_passing(one.fate.cause));
+                let passing = passing.map(|one| passing_trouble(&one.fate));
                 sum.failed.extend(failed);
                 self.keep_unchanged(done, sum);
-                Ok(())
+                passing.map_or(Ok(()), Err)
             }
             Err(CopyError::Problem {
                 kind: ProblemKind::NotFound,
@@ -449,22 +552,7 @@ impl Running<'_> {
         }
     }
 
-    fn finish(
-        &self,
-        sum: Sum,
-        began: i64,
-        before: Option<ShardResult>,
-    ) -> Result<ShardResult, StoreError> {
-        let mut causes: Vec<(ProblemKind, u64)> = Vec::new();
-        for failed in &sum.failed {
-            match causes
-                .iter_mut()
-                .find(|(cause, _)| *cause == failed.fate.cause)
-            {
-                Some((_, count)) => *count += 1,
-                None => causes.push((failed.fate.cause, 1)),
-            }
-        }
+    fn finish(&self, sum: Sum, before: Option<ShardResult>) -> Result<ShardResult, StoreError> {
         let (sent, sent_again, rounds) = before.map_or((0, 0, 0), |before| {
             (before.sent, before.sent_again, before.rounds)
         });
@@ -476,11 +564,11 @@ impl Running<'_> {
                 done: done.len() as u64,
                 superseded: sum.superseded,
                 failed: sum.failed.len() as u64,
-                causes,
+                causes: causes(&sum.failed),
                 bytes: done.values().map(Entry::bytes).sum(),
                 sent: sent + sum.sent,
                 sent_again: sent_again + sum.sent_again,
-                began,
+                began: self.began,
                 ended: now(),
                 rounds: rounds + 1,
                 done_digest,
@@ -497,11 +585,36 @@ fn add_sent(sum: &mut Sum, copied: &Outcome) {
 fn ended(error: CopyError, halt: Option<Halt>) -> Stop {
     match &error {
         CopyError::Cancelled { .. } => Stop::Halt(halt.unwrap_or(Halt::Asked)),
-        CopyError::Lost { .. } | CopyError::Unreachable { .. } => Stop::Unfinished(error.into()),
         CopyError::Problem { .. } if halt.is_some() => Stop::Halt(halt.unwrap_or(Halt::Asked)),
-        CopyError::Problem { .. } if is_busy(&error) => Stop::Unfinished(error.into()),
-        CopyError::Problem { .. } => Stop::Error(error.into()),
+        CopyError::Lost { .. } => Stop::Unfinished(Unfinished::new(UnfinishedCause::Lost, error)),
+        passing if may_pass(passing) => {
+            Stop::Unfinished(Unfinished::new(UnfinishedCause::Passing, error))
+        }
+        _ => Stop::Error(error.into()),
     }
+}
+
+/// Whether the same copy may succeed a little later.
+pub(super) fn may_pass(error: &CopyError) -> bool {
+    match error {
+        CopyError::Unreachable { .. } => true,
+        CopyError::Problem { kind, .. } => is_passing(*kind),
+        // A far end that was lost was waited for.
+        CopyError::Lost { .. } | CopyError::Cancelled { .. } => false,
+    }
+}
+
+/// Whether the same is copied once another copy has ended or there is room.
+fn is_passing(kind: ProblemKind) -> bool {
+    matches!(kind, ProblemKind::Busy | ProblemKind::DiskFull)
+}
+
+/// Some names could not be copied for now, the first of them for this reason.
+fn passing_trouble(fate: &Fate) -> Stop {
+    let hint = fate.hint.clone();
+    let hint = hint.unwrap_or_else(|| "the same command goes on once that is over".to_owned());
+    let error = Error::unfinished(fate.what.clone(), hint);
+    Stop::Unfinished(Unfinished::new(UnfinishedCause::Passing, error))
 }
 
 /// Passes on what the copy tells, and writes down how far it is.
@@ -512,6 +625,8 @@ struct Telling<'a, 'n> {
     row: &'a ShardRow,
     done_before: u64,
     told: Option<Instant>,
+    /// When this run began, in seconds since 1970.
+    began: i64,
     on_event: &'a mut OnEvent<'a>,
 }
 
@@ -527,7 +642,7 @@ impl CopyObserver for Telling<'_, '_> {
             if is_due {
                 self.told = Some(Instant::now());
                 let done = self.done_before + self.outcomes.done.len() as u64;
-                let progress = ShardProgress::of(self.row, progress, done, now());
+                let progress = ShardProgress::of(self.row, progress, done, [self.began, now()]);
                 // Notes in the same folder tell if it cannot be written.
                 let _ = self.run.tell(&progress);
             }

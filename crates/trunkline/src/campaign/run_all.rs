@@ -1,24 +1,16 @@
 //! All shards from this machine, without an engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use campaign_plan::{Campaign as Plan, GroupName, LinkName};
 use campaign_store::{Mark, ShardRow, ShardRun};
 
-use super::run::{RunOptions, ShardEnd, ShardEvent, now};
-use super::watcher::TICK;
-use super::{Campaign, ShardId, places};
+use super::run::{RunOptions, ShardEnd, ShardEvent, UnfinishedCause};
+use super::watcher::{TICK, quiet};
+use super::{Campaign, ShardId, listed, places};
 use crate::{Cancel, Error, Fault};
-
-/// Pauses before a far end that does not answer is tried again.
-const PAUSES: [Duration; 3] = [
-    Duration::from_secs(2),
-    Duration::from_secs(10),
-    Duration::from_secs(60),
-];
 
 /// Which shards are run.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +24,8 @@ pub struct Selection {
 /// What happens while shards run.
 #[derive(Debug)]
 pub enum RunAllEvent<'a> {
+    /// Nothing starts on a link for now, why.
+    Waits(&'a LinkName, &'a str),
     /// A shard began.
     Began(&'a ShardRow),
     /// Something happened in it.
@@ -74,6 +68,8 @@ struct Shared<'a> {
     unplanned: Vec<GroupName>,
     states: Mutex<Vec<State>>,
     summary: Mutex<Summary>,
+    /// What was told of quiet links.
+    quiet: Mutex<BTreeMap<LinkName, String>>,
     on_event: Mutex<&'a mut (dyn FnMut(RunAllEvent<'_>) + Send)>,
 }
 
@@ -83,7 +79,7 @@ impl Campaign {
     /// another process runs are left to it.
     ///
     /// # Errors
-    /// When the campaign cannot be read or was cancelled.
+    /// When the campaign cannot be read or was cancelled, or has no such link, task or host.
     pub fn run_all(
         &self,
         which: &Selection,
@@ -94,6 +90,8 @@ impl Campaign {
         self.check_cancelled()?;
         let plan = self.current()?;
         let rows = self.ordered_rows(&plan)?;
+        self.check_host(options.host.as_deref())?;
+        which.check(&rows, &plan)?;
         let after = plan
             .groups()
             .iter()
@@ -110,6 +108,7 @@ impl Campaign {
             rows,
             after: after.collect(),
             summary: Mutex::default(),
+            quiet: Mutex::default(),
             on_event: Mutex::new(on_event),
         };
         let mut links: BTreeMap<&LinkName, u16> = BTreeMap::new();
@@ -175,44 +174,44 @@ impl Campaign {
         options: &RunOptions,
         cancel: &Cancel,
     ) {
-        let bounds = plan.links().get(link);
-        let is_quiet = || bounds.is_some_and(|link| link.is_quiet(now(), plan.offset()));
-        let mut pauses = PAUSES.iter();
         loop {
-            // Quiet hours are waited for; a pause has no end that is known.
-            while is_quiet() && !cancel.is_cancelled() && !self.is_halted() {
-                thread::sleep(TICK);
-            }
+            self.wait_while_quiet(link, plan, shared, cancel);
             let at = match shared.next(link) {
+                _ if cancel.is_cancelled() => return,
                 Next::Shard(at) => at,
-                Next::Later if !cancel.is_cancelled() => {
+                Next::Later => {
                     thread::sleep(TICK);
                     continue;
                 }
-                Next::Later | Next::None => return,
+                Next::None => return,
             };
             let row = &shared.rows[at];
             shared.tell(RunAllEvent::Began(row));
             let mut on_event = |event: ShardEvent<'_>| shared.tell(RunAllEvent::Shard(row, &event));
             let ended = self.run_row(row, options, cancel, &mut on_event);
             shared.tell(RunAllEvent::Ended(row, &ended));
-            let goes_on = match &ended {
-                Ok(ShardEnd::Done(_) | ShardEnd::Failed(_)) => {
-                    pauses = PAUSES.iter();
-                    true
-                }
-                Ok(ShardEnd::NotFinished(_)) if self.is_halted() => false,
-                Ok(ShardEnd::NotFinished(_)) if is_quiet() => true,
-                Ok(ShardEnd::NotFinished(_)) => match pauses.next() {
-                    Some(pause) => wait(*pause, cancel),
-                    None => false,
-                },
-                Err(error) => error.fault() != Fault::Cancelled,
-            };
-            shared.ended(at, ended, goes_on);
-            if !goes_on {
+            let next = after(&ended);
+            shared.ended(at, ended, next == After::Again);
+            if next == After::End {
                 return;
             }
+        }
+    }
+
+    /// Quiet hours are waited for; a pause has no end that is known.
+    fn wait_while_quiet(&self, link: &LinkName, plan: &Plan, shared: &Shared, cancel: &Cancel) {
+        let Some(link) = plan.links().get_key_value(link) else {
+            return;
+        };
+        let mut is_told = false;
+        while let Some(why) = quiet(link.1, plan) {
+            if cancel.is_cancelled() || self.is_halted() {
+                return;
+            }
+            if !std::mem::replace(&mut is_told, true) {
+                shared.tell_quiet(link.0, &why);
+            }
+            thread::sleep(TICK);
         }
     }
 
@@ -250,6 +249,26 @@ fn numbered<'a>(rows: &'a [ShardRow]) -> Vec<(&'a ShardRow, u32)> {
 }
 
 impl Selection {
+    /// # Errors
+    /// When there is no such link or task.
+    fn check(&self, rows: &[ShardRow], plan: &Plan) -> Result<(), Error> {
+        let mut links: BTreeSet<&LinkName> = rows.iter().map(|row| &row.link).collect();
+        links.extend(plan.links().keys());
+        if let Some(link) = self.link.as_ref().filter(|link| !links.contains(link)) {
+            return Err(Error::wrong_request(
+                format!("the campaign has no link `{link}`"),
+                format!("its links are {}", listed(links)),
+            ));
+        }
+        match self.task {
+            Some((task, of)) if task >= of => Err(Error::wrong_request(
+                format!("there is no task {task} of {of}"),
+                format!("tasks of {of} count from 0 to {}", of.saturating_sub(1)),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn has(&self, row: &ShardRow, at: u32) -> bool {
         let is_link = self.link.as_ref().is_none_or(|link| *link == row.link);
         let is_task = self.task.is_none_or(|(task, of)| at % of.max(1) == task);
@@ -257,13 +276,31 @@ impl Selection {
     }
 }
 
-/// Waits; `false` when the user wants it to end.
-fn wait(pause: Duration, cancel: &Cancel) -> bool {
-    let until = Instant::now() + pause;
-    while Instant::now() < until && !cancel.is_cancelled() {
-        thread::sleep(TICK);
+/// What a worker does after a shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// The next shard.
+    Next,
+    /// The same one, or another, once more.
+    Again,
+    /// Nothing more.
+    End,
+}
+
+/// What a worker does after a shard that ended so.
+fn after(ended: &Result<ShardEnd, Error>) -> After {
+    match ended {
+        Ok(ShardEnd::Done(_) | ShardEnd::Failed(_)) => After::Next,
+        Ok(ShardEnd::NotFinished(why)) => match why.cause {
+            UnfinishedCause::Quiet => After::Again,
+            UnfinishedCause::Waits => After::Next,
+            UnfinishedCause::Halted | UnfinishedCause::Lost | UnfinishedCause::Passing => {
+                After::End
+            }
+        },
+        Err(error) if error.fault() == Fault::Cancelled => After::End,
+        Err(_) => After::Next,
     }
-    !cancel.is_cancelled()
 }
 
 enum Next {
@@ -327,18 +364,24 @@ impl Shared<'_> {
         blocked
     }
 
-    fn ended(&self, at: usize, ended: Result<ShardEnd, Error>, goes_on: bool) {
+    /// Once for each link and reason, whatever its number of copies.
+    fn tell_quiet(&self, link: &LinkName, why: &str) {
+        let mut told = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.insert(link.clone(), why.to_owned()).as_deref() != Some(why) {
+            self.tell(RunAllEvent::Waits(link, why));
+        }
+    }
+
+    fn ended(&self, at: usize, ended: Result<ShardEnd, Error>, is_tried_again: bool) {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         let mut summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
         states[at] = match ended {
             Ok(ShardEnd::Done(_)) => State::Over,
             Ok(ShardEnd::Failed(_)) => State::Broken,
+            Ok(ShardEnd::NotFinished(_)) if is_tried_again => State::Waits,
             Ok(ShardEnd::NotFinished(why)) => {
-                summary.why_left.get_or_insert(why);
-                match goes_on {
-                    true => State::Waits,
-                    false => State::Broken,
-                }
+                summary.why_left.get_or_insert(why.error);
+                State::Broken
             }
             Err(error) => {
                 summary.refused += 1;

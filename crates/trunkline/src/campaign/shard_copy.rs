@@ -33,13 +33,17 @@ pub(super) fn batches(entries: Vec<Entry>, here: &Here) -> Vec<Vec<Entry>> {
 }
 
 /// The copy of these entries.
+///
+/// * `filter`: which files at the destination are left alone.
 pub(super) fn request(
     ends: &Ends,
     link: &Link,
     entries: &[Entry],
+    filter: Filter,
     rate_max: Option<Rate>,
 ) -> Result<CopyRequest, Error> {
     let options = CopyOptions {
+        filter,
         rate_max,
         ..options(link, entries)?
     };

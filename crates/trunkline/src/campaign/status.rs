@@ -8,6 +8,8 @@ use units::Rate;
 use wire::copy::ProblemKind;
 
 use super::Campaign;
+use super::run::UnfinishedCause;
+use super::watcher::quiet;
 use crate::Error;
 
 /// How far a shard is that runs.
@@ -15,6 +17,9 @@ use crate::Error;
 pub struct ShardProgress {
     /// Which.
     pub shard: ShardId,
+    /// When its run began, in seconds since 1970.
+    #[serde(default)]
+    pub began: i64,
     /// When this was written, in seconds since 1970.
     pub at: i64,
     /// Names that are at the destination.
@@ -34,10 +39,11 @@ impl ShardProgress {
         row: &ShardRow,
         progress: &transfer::Progress,
         done: u64,
-        at: i64,
+        [began, at]: [i64; 2],
     ) -> ShardProgress {
         ShardProgress {
             shard: row.shard.clone(),
+            began,
             at,
             done,
             bytes: progress.done.get(),
@@ -50,6 +56,19 @@ impl ShardProgress {
                 .map(str::to_owned),
         }
     }
+}
+
+/// A shard that is not finished and that nothing runs: why its last run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShardLeft {
+    /// Which.
+    pub shard: ShardId,
+    /// When it ended, in seconds since 1970.
+    pub at: i64,
+    /// What kind of reason.
+    pub cause: UnfinishedCause,
+    /// The same in words.
+    pub what: String,
 }
 
 /// A link and what goes over it.
@@ -77,11 +96,13 @@ pub struct LinkStatus {
     pub bytes_done: u64,
     /// The same.
     pub bytes: u64,
-    /// Of the copies that run, together.
+    /// Of the copies that run, together, over the last seconds.
     pub bits_per_second: u64,
+    /// Until when it is quiet, in words; absent where it is not.
+    pub quiet: Option<String>,
     /// What binds most of the copies that run.
     pub limited_by: Option<String>,
-    /// Time left; `None` while too little has been seen to tell.
+    /// Time left; `None` where nothing runs, or too little has been seen to tell.
     pub left: Option<Interval>,
 }
 
@@ -109,6 +130,10 @@ pub struct Status {
     pub failed: Vec<ShardId>,
     /// Shards that run.
     pub running: Vec<ShardProgress>,
+    /// Shards that are left because of something that may pass.
+    pub unfinished: Vec<ShardLeft>,
+    /// Results that are damaged: their shards are run again.
+    pub damaged: Vec<String>,
     /// Names that a later plan has otherwise.
     pub superseded: u64,
 }
@@ -117,7 +142,7 @@ impl Status {
     /// Whether every shard is over and none has failed files.
     pub fn is_done(&self) -> bool {
         let is_over = |link: &LinkStatus| link.shards_left == 0 && link.shards_failed == 0;
-        self.links.iter().all(is_over)
+        !self.links.is_empty() && self.links.iter().all(is_over)
     }
 }
 
@@ -136,15 +161,19 @@ impl Campaign {
                 causes: Vec::new(),
                 failed: Vec::new(),
                 running: Vec::new(),
+                unfinished: Vec::new(),
+                damaged: Vec::new(),
                 superseded: 0,
             },
             ended: Vec::new(),
+            carried: Vec::new(),
         };
         for row in self.folder.shards()? {
             let bound = plan.links().get(&row.link);
             let copies = bound.map_or(1, |link| link.copies);
             let rate = bound.and_then(|link| link.rate);
-            let at = gathered.link(&row.link, copies, rate);
+            let quiet = bound.and_then(|link| quiet(link, &plan));
+            let at = gathered.link(&row.link, copies, rate, quiet);
             let run = ShardRun::of(&self.folder, &row)?;
             match run.result()? {
                 Some(result) => gathered.over(at, &row, result),
@@ -159,6 +188,11 @@ impl Campaign {
                 .iter()
                 .filter(|result| result.link == link.link)
                 .collect();
+            let carried = gathered.carried.iter().filter(|one| one.link == link.link);
+            link.bits_per_second = match link.running {
+                0 => 0,
+                _ => recent_rate(carried),
+            };
             link.left = left(link, &ended);
         }
         gathered
@@ -172,10 +206,25 @@ impl Campaign {
 struct Gathered {
     status: Status,
     ended: Vec<ShardResult>,
+    carried: Vec<Carried>,
+}
+
+/// Bytes of a shard, and when they were carried, in seconds since 1970.
+struct Carried {
+    link: LinkName,
+    from: i64,
+    to: i64,
+    bytes: u64,
 }
 
 impl Gathered {
-    fn link(&mut self, name: &LinkName, copies: u16, rate: Option<Rate>) -> usize {
+    fn link(
+        &mut self,
+        name: &LinkName,
+        copies: u16,
+        rate: Option<Rate>,
+        quiet: Option<String>,
+    ) -> usize {
         let links = &mut self.status.links;
         if let Some(at) = links.iter().position(|link| link.link == *name) {
             return at;
@@ -193,6 +242,7 @@ impl Gathered {
             bytes_done: 0,
             bytes: 0,
             bits_per_second: 0,
+            quiet,
             limited_by: None,
             left: None,
         });
@@ -224,6 +274,12 @@ impl Gathered {
                 None => self.status.causes.push((*cause, *count)),
             }
         }
+        self.carried.push(Carried {
+            link: row.link.clone(),
+            from: result.began,
+            to: result.ended,
+            bytes: result.sent.min(result.bytes),
+        });
         self.ended.push(result);
     }
 
@@ -232,16 +288,23 @@ impl Gathered {
         link.names += row.names;
         link.bytes += row.bytes;
         link.shards_left += 1;
+        self.status.damaged.extend(run.damage());
         let told = run.told::<ShardProgress>()?;
         let Some(progress) = told.filter(|_| run.is_running()) else {
             let noted = run.noted()?;
             link.names_done += noted.len() as u64;
             link.bytes_done += noted.values().map(Entry::bytes).sum::<u64>();
+            self.status.unfinished.extend(run.unfinished()?);
             return Ok(());
         };
         link.names_done += progress.done;
         link.bytes_done += progress.bytes.min(row.bytes);
-        link.bits_per_second += progress.bits_per_second;
+        self.carried.push(Carried {
+            link: row.link.clone(),
+            from: progress.began,
+            to: progress.at,
+            bytes: progress.bytes,
+        });
         link.limited_by = link
             .limited_by
             .take()
@@ -251,13 +314,34 @@ impl Gathered {
     }
 }
 
+/// Time over which the rate of a link is taken: some shards may be between two files.
+const RECENT: i64 = 15;
+
+/// Bits per second of the last seconds, with the bytes of each shard spread evenly over its time.
+fn recent_rate<'a>(carried: impl Iterator<Item = &'a Carried> + Clone) -> u64 {
+    let Some(end) = carried.clone().map(|one| one.to).max() else {
+        return 0;
+    };
+    let recent = carried.filter(|one| one.to > end - RECENT);
+    let begin = recent.clone().map(|one| one.from).min().unwrap_or(end);
+    let begin = begin.max(end - RECENT);
+    let within = |one: &Carried| {
+        let length = (one.to - one.from).max(1) as f64;
+        let part = (one.to - one.from.max(begin)).max(1) as f64;
+        one.bytes as f64 * (part / length).min(1.0)
+    };
+    let bytes: f64 = recent.map(within).sum();
+    (bytes * 8.0 / (end - begin).max(1) as f64) as u64
+}
+
 /// Fewest shards of which quantiles say anything.
 const ENDED_MIN: usize = 5;
 
 /// What is left, if each shard takes as long as the tenth fastest, and as the tenth slowest, of
-/// those that ended. Shards are cut by files and by bytes, so one is much like another.
+/// those that ended, and never less than the bound of the link allows. Shards are cut by files and
+/// by bytes, so one is much like another.
 fn left(link: &LinkStatus, ended: &[&ShardResult]) -> Option<Interval> {
-    if ended.len() < ENDED_MIN || link.shards_left == 0 {
+    if ended.len() < ENDED_MIN || link.shards_left == 0 || link.running == 0 {
         return None;
     }
     // Times are whole seconds; a shard that took none took half a one on average.
@@ -265,8 +349,11 @@ fn left(link: &LinkStatus, ended: &[&ShardResult]) -> Option<Interval> {
     let took: Vec<f64> = ended.iter().map(took).collect();
     let at_once = u64::from(link.copies).min(link.shards_left).max(1);
     let turns = link.shards_left.div_ceil(at_once) as f64;
+    let bits_left = 8 * link.bytes.saturating_sub(link.bytes_done);
+    let bound = link.bound_bits_per_second.filter(|bound| *bound > 0);
+    let least = bound.map_or(0.0, |bound| bits_left as f64 / bound as f64);
     Some(Interval {
-        seconds_min: turns * stats::quantile(&took, 0.1)?,
-        seconds_max: turns * stats::quantile(&took, 0.9)?,
+        seconds_min: least.max(turns * stats::quantile(&took, 0.1)?),
+        seconds_max: least.max(turns * stats::quantile(&took, 0.9)?),
     })
 }

@@ -6,14 +6,15 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use campaign_store::{Entry, Kind, ShardRow, ShardRun};
+use campaign_store::{Entry, Failed, Fate, Kind, ShardRow, ShardRun, StoreError};
 use serde::Serialize;
 use transfer::{CopyControl, CopyEvent, CopyObserver, shown};
 use units::Bytes;
+use wire::copy::ProblemKind;
 
-use super::patience::patiently;
+use super::patience::Patience;
 use super::places::{self, Ends};
-use super::run::{RunOptions, now};
+use super::run::{RunOptions, may_pass, now};
 use super::shard_copy::{batches, comparison};
 use super::{Campaign, ShardId};
 use crate::{Cancel, Error};
@@ -69,6 +70,7 @@ impl Campaign {
         cancel: &Cancel,
         on_progress: &mut dyn FnMut(&VerifyProgress),
     ) -> Result<Verified, Error> {
+        self.check_host(options.host.as_deref())?;
         let mut verifying = Verifying::new();
         for row in self.folder.shards()? {
             if cancel.is_cancelled() {
@@ -81,6 +83,13 @@ impl Campaign {
         }
         verifying.finish(self)
     }
+}
+
+/// What a comparison came to for one shard.
+struct Compared {
+    /// Names that were noted as done.
+    noted: u64,
+    different: Vec<Failed>,
 }
 
 struct Verifying {
@@ -115,20 +124,48 @@ impl Verifying {
         cancel: &Cancel,
     ) -> Result<(), Error> {
         let run = ShardRun::of(&campaign.folder, row)?;
+        let compared = self.compare(campaign, row, &run, options, cancel)?;
+        // A shard that is being run keeps its own account.
+        let _lock = match run.lock() {
+            Err(StoreError::Busy { .. }) => return Ok(()),
+            lock => lock?,
+        };
+        let lacks_notes = match run.result()? {
+            Some(result) => compared.noted < result.done,
+            None => false,
+        };
+        match compared.different.is_empty() && !lacks_notes {
+            true => Ok(()),
+            false => Ok(run.refute(&compared.different)?),
+        }
+    }
+
+    fn compare(
+        &mut self,
+        campaign: &Campaign,
+        row: &ShardRow,
+        run: &ShardRun,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<Compared, Error> {
         let superseded = run.superseded()?;
         let done = run.noted()?;
+        let mut compared = Compared {
+            noted: done.len() as u64,
+            different: Vec::new(),
+        };
         let current: Vec<Entry> = done
             .into_values()
             .filter(|entry| !superseded.contains(&entry.name))
             .collect();
         let counted = row.names.saturating_sub(current.len() as u64);
-        self.found.not_copied += counted.saturating_sub(superseded_in(&run, &superseded)?);
+        self.found.not_copied += counted.saturating_sub(superseded_in(run, &superseded)?);
         let (files, others): (Vec<_>, Vec<_>) = current
             .into_iter()
             .partition(|entry| matches!(entry.kind, Kind::File(_)));
         self.found.without_content += others.len() as u64;
         if files.is_empty() {
-            return Ok(());
+            return Ok(compared);
         }
         let (plan, now) = (campaign.plan_of(row)?, campaign.current()?);
         let link = campaign.link(&now, &plan, row)?;
@@ -138,13 +175,17 @@ impl Verifying {
             let request = comparison(&ends, &link, &batch)?;
             let mut heard = Heard::default();
             let control = CopyControl::from(cancel);
-            patiently(options.patience, &control, || {
+            let mut patience = Patience::new(options.patience);
+            while let Err(error) = transfer::copy(&request.spec, &control, &mut heard) {
+                if !may_pass(&error) || !patience.wait(|| control.is_stopped()) {
+                    return Err(error.into());
+                }
                 heard = Heard::default();
-                transfer::copy(&request.spec, &control, &mut heard)
-            })?;
-            self.take(&row.shard, &ends, batch, &heard)?;
+            }
+            let different = self.take(&row.shard, &ends, batch, &heard)?;
+            compared.different.extend(different);
         }
-        Ok(())
+        Ok(compared)
     }
 
     fn take(
@@ -153,12 +194,15 @@ impl Verifying {
         ends: &Ends,
         batch: Vec<Entry>,
         heard: &Heard,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Failed>, Error> {
         let group = shard.group.to_string();
+        let mut different = Vec::new();
         for entry in batch {
             let name = format!("{group}/{}", shown(&entry.name));
             if !heard.equal.contains(&entry.name) {
                 self.found.different.push(name);
+                let fate = self.differs();
+                different.push(Failed { entry, fate });
                 continue;
             }
             let digest = digest_of(ends, &entry)?;
@@ -175,7 +219,19 @@ impl Verifying {
                 of_group.insert(entry.name, digest);
             }
         }
-        Ok(())
+        Ok(different)
+    }
+
+    fn differs(&self) -> Fate {
+        let at = jiff::Timestamp::from_second(self.found.at).unwrap_or_default();
+        Fate {
+            cause: ProblemKind::Corrupt,
+            what: format!(
+                "both ends differ, or one has no such file (compared {})",
+                at.strftime("%F %H:%MZ")
+            ),
+            hint: Some("`trunkline campaign retry` has it copied again".to_owned()),
+        }
     }
 
     fn finish(mut self, campaign: &Campaign) -> Result<Verified, Error> {

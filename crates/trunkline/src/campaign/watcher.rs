@@ -21,13 +21,28 @@ pub(super) const TICK: Duration = Duration::from_millis(200);
 pub(super) const ENTRY: Duration = Duration::from_secs(1);
 
 /// Why a shard may not go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Halt {
     Asked,
     Paused,
     Cancelled,
-    /// Until this second since 1970, where it is known.
-    Quiet(Option<i64>),
+    /// Until when, in words.
+    Quiet(String),
+}
+
+/// Until when a link is quiet, like `quiet until 2026-11-26 18:00 (+00:00)`; `None` where it is
+/// not.
+pub(super) fn quiet(link: &Link, plan: &Plan) -> Option<String> {
+    let (now, offset) = (now(), plan.offset());
+    if !link.is_quiet(now, offset) {
+        return None;
+    }
+    let until = link.quiet_until(now, offset);
+    let until = until.and_then(|at| jiff::Timestamp::from_second(at + offset.seconds()).ok());
+    Some(match until {
+        Some(at) => format!("quiet until {} ({offset})", at.strftime("%F %H:%M")),
+        None => "quiet for a week and longer".to_owned(),
+    })
 }
 
 pub(super) struct Watcher<'a> {
@@ -50,9 +65,7 @@ impl Watcher<'_> {
         if self.folder.has(Mark::Paused) {
             return Some(Halt::Paused);
         }
-        let (now, offset) = (now(), self.plan.offset());
-        let is_quiet = self.link.is_quiet(now, offset);
-        is_quiet.then(|| Halt::Quiet(self.link.quiet_until(now, offset)))
+        quiet(self.link, self.plan).map(Halt::Quiet)
     }
 
     /// The share of this copy: equal parts of the link's bound for all that run now.

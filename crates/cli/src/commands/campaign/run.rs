@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use trunkline::Error;
 use trunkline::campaign::{
     Campaign, RunAllEvent, RunOptions, ShardEnd, ShardEvent, ShardId, ShardResult, ShardSelection,
-    shard_of_manifest,
 };
 use trunkline::copy::CopyEvent;
 
@@ -24,7 +23,7 @@ pub(super) fn run(arguments: &CampaignRun) -> Result<ExitCode, Failure> {
     match &arguments.shard {
         Some(Shard::Id(shard)) => one(&campaign, shard, &options, arguments),
         Some(Shard::Manifest(file)) => {
-            let shard = shard_of_manifest(file)?;
+            let shard = campaign.shard_of_manifest(file)?;
             one(&campaign, &shard, &options, arguments)
         }
         None => all(&campaign, &options, arguments),
@@ -56,7 +55,7 @@ fn one(
                 std::slice::from_ref(shard),
             ))
         }
-        ShardEnd::NotFinished(why) => Err(Failure::not_finished(why)),
+        ShardEnd::NotFinished(why) => Err(Failure::not_finished(why.error)),
     }
 }
 
@@ -71,6 +70,7 @@ fn all(
     };
     let cancel = stop::listen_calmly()?;
     let mut on_event = |event: RunAllEvent<'_>| match event {
+        RunAllEvent::Waits(link, why) => tell!("link `{link}` is {why}; Ctrl-C ends the wait"),
         RunAllEvent::Began(_) => {}
         RunAllEvent::Shard(row, event) => {
             if !arguments.quiet {
@@ -80,7 +80,7 @@ fn all(
         RunAllEvent::Ended(row, ended) => match ended {
             Ok(ShardEnd::Done(result) | ShardEnd::Failed(result)) => tell_end(result, arguments),
             Ok(ShardEnd::NotFinished(why)) if !arguments.quiet => {
-                tell!("{}: not finished: {}", row.shard, why.what());
+                tell!("{}: not finished: {}", row.shard, why.error.what());
             }
             Ok(ShardEnd::NotFinished(_)) => {}
             Err(error) => tell!("{}: {}", row.shard, error.what()),
@@ -122,8 +122,9 @@ fn stopped() -> Error {
 fn tell_event(shard: &ShardId, event: &ShardEvent<'_>) {
     match event {
         ShardEvent::Waiting(what) => tell!("{shard}: waits: {what}"),
+        ShardEvent::Damaged(what) => tell!("{shard}: {what}: it is run again"),
         ShardEvent::Copying { names, bytes } => {
-            tell!("{shard}: {names} names, {}", bytes.human());
+            tell!("{shard}: {}, {}", counted(*names), bytes.human());
         }
         ShardEvent::Copy(CopyEvent::Queued { why, ahead, .. }) => {
             tell!("{shard}: waits for a place ({why}); {ahead} wait before it");
@@ -142,7 +143,12 @@ fn tell_end(result: &ShardResult, arguments: &CampaignRun) {
     } = result;
     match failed {
         0 if arguments.quiet => {}
-        0 => tell!("{shard}: done, {done} names"),
-        failed => tell!("{shard}: {done} names are done, {failed} failed"),
+        0 => tell!("{shard}: done, {}", counted(*done)),
+        failed => tell!("{shard}: {} done, {failed} failed", counted(*done)),
     }
+}
+
+fn counted(names: u64) -> String {
+    let ending = if names == 1 { "" } else { "s" };
+    format!("{names} name{ending}")
 }
