@@ -278,6 +278,29 @@ def test_a_file_system_that_is_mounted_read_only(tmp_path):
         server.communicate("")
 
 
+def test_small_files_take_few_copies(fs, root, tmp_path, monkeypatch):
+    here, there = root
+    copies, copy = [], TrunklineFileSystem._copy
+    monkeypatch.setattr(
+        TrunklineFileSystem,
+        "_copy",
+        lambda self, *given, **options: copies.append(given) or copy(self, *given, **options),
+    )
+    written = {f"d{number % 7}/deep/{number}": b"%d" % number for number in range(100)}
+    fs.pipe({f"{there}/{name}": data for name, data in written.items()})
+    assert contents(here) == written and len(copies) == 1
+    (here / "d0/deep/0").chmod(0o640)
+    os.utime(here / "d0/deep/0", ns=(1, 1_234_567_890_123_456_789))
+    (tmp_path / "0").write_bytes(b"older")
+    fs.get_file(f"{there}/d0/deep/0", tmp_path / "0")
+    stat = (tmp_path / "0").stat()
+    assert (tmp_path / "0").read_bytes() == b"0" and stat.st_mode & 0o777 == 0o640
+    assert stat.st_mtime_ns == 1_234_567_890_123_456_789
+    names = [f"{there}/{name}" for name in written]
+    fs.get(names, [f"{tmp_path}/got/{name}" for name in written])
+    assert contents(tmp_path / "got") == written and len(copies) == 1
+
+
 def test_groups_of_pairs():
     assert _together([("/a/b/c", "/x/b/c"), ("/a/d", "/x/d"), ("/a/e", "/x/f")]) == {
         ("/a", "/x"): ["b/c", "d"],

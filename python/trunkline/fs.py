@@ -15,7 +15,7 @@ import re
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote, unquote
@@ -101,6 +101,14 @@ def _put_here(target: str, data: bytes, info: Info) -> None:
             os.fchmod(file.fileno(), info["mode"] & 0o777)
             os.utime(file.fileno(), ns=(info["mtime_ns"], info["mtime_ns"]))
         os.replace(part, target)
+
+
+def _each(does: Callable[[str], Any], paths: list[str]) -> list[Any]:
+    """What comes of each path, several at once."""
+    if len(paths) < 2:
+        return [does(path) for path in paths]
+    with ThreadPoolExecutor(min(_AT_ONCE, len(paths))) as pool:
+        return list(pool.map(does, paths))
 
 
 class _Plan:
@@ -653,10 +661,7 @@ class TrunklineFileSystem(AbstractFileSystem):
             os.replace(os.path.join(folder, name), target)
 
     def _infos(self, paths: list[str]) -> list[Info]:
-        if len(paths) < 2:
-            return [self.info(path) for path in paths]
-        with ThreadPoolExecutor(min(_AT_ONCE, len(paths))) as pool:
-            return list(pool.map(self.info, paths))
+        return _each(self.info, paths)
 
     def _copied(
         self, source: str, target: str, below: list[str], callback: Callback, **options: Any
@@ -740,13 +745,16 @@ class TrunklineFileSystem(AbstractFileSystem):
 
     def _make_folders(self, folders: Iterable[str]) -> None:
         """Makes folders with those that they are in, each once."""
-        every = sorted(folders)
-        for one, following in zip(every, [*every[1:], ""], strict=False):
-            if one != "/" and not following.startswith(one + "/"):
-                try:
-                    self._core().make_folder(_bytes(one), True)
-                except _errors.NameTakenError as error:
-                    raise _errors.NotAFolderError(f"{one} is no folder") from error
+        # What another one is in is made with it.
+        above = {one.rpartition("/")[0] for one in folders}
+        _each(self._make_folder, [one for one in folders if one != "/" and one not in above])
+
+    def _make_folder(self, path: str) -> None:
+        """Makes a folder to put something in, with those that it is in."""
+        try:
+            self._core().make_folder(_bytes(path), True)
+        except _errors.NameTakenError as error:
+            raise _errors.NotAFolderError(f"{path} is no folder") from error
 
     def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
         """Makes an empty file, also where there is one already."""
