@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -299,6 +300,35 @@ def test_small_files_take_few_copies(fs, root, tmp_path, monkeypatch):
     names = [f"{there}/{name}" for name in written]
     fs.get(names, [f"{tmp_path}/got/{name}" for name in written])
     assert contents(tmp_path / "got") == written and len(copies) == 1
+
+
+REFUSED = ["../out", "d/../../out", ".x.trunkline-part", "d/.x.trunkline-journal", "a" * 300, "\ud800"]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_names_that_no_server_takes_are_refused(fs, root, tmp_path, name):
+    here, there = root
+    (here / "f").write_bytes(b"1")
+    (tmp_path / "x").write_bytes(b"1")
+    before = contents(here.parent), os.listdir(here.parent.parent), os.listdir(tempfile.gettempdir())
+    place = f"{there}/../{name}" if ".." in name else f"{there}/{name}"
+    for does in [
+        lambda: fs.pipe(place, b"1"),
+        lambda: fs.pipe({place: b"1", f"{there}/other": b"1"}),
+        lambda: fs.put_file(tmp_path / "x", place),
+        lambda: fs.put([str(tmp_path / "x")] * 2, [place, f"{there}/other"]),
+        lambda: fs.cp_file(f"{there}/f", place),
+        lambda: fs.touch(place),
+        lambda: fs.mkdir(place),
+        lambda: fs.mv(f"{there}/f", place),
+        lambda: fs.cat_file(place),
+        lambda: fs.get_file(place, tmp_path / "got"),
+    ]:
+        with pytest.raises((tl.Error, OSError, ValueError)):
+            does()
+        (here / "other").unlink(missing_ok=True)
+    after = contents(here.parent), os.listdir(here.parent.parent), os.listdir(tempfile.gettempdir())
+    assert after[:2] == before[:2] and "out" not in after[2] and not (tmp_path / "got").exists()
 
 
 def test_groups_of_pairs():

@@ -738,6 +738,8 @@ class TrunklineFileSystem(AbstractFileSystem):
         with tempfile.TemporaryDirectory(prefix="trunkline-") as folder:
             plan = _Plan()
             for name, data in {self._strip_protocol(one): path[one] for one in path}.items():
+                if {".", ".."} & set(name.split("/")):
+                    raise _errors.RequestError(f"`{name}` has a component `.` or `..`")
                 with _created(folder + name) as file:
                     file.write(data)
                 plan.pairs.append((folder + name, name))
