@@ -24,6 +24,8 @@ mod difference;
 mod entry;
 mod error;
 mod folder;
+#[cfg(test)]
+mod histories;
 mod line;
 mod link_reports;
 mod listing;

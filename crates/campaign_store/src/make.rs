@@ -341,4 +341,4 @@ impl GroupWriter {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

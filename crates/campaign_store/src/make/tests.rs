@@ -17,9 +17,9 @@ fn plan() -> Campaign {
         .0
 }
 
-type Tree = BTreeMap<Vec<u8>, (u64, i64)>;
+pub(crate) type Tree = BTreeMap<Vec<u8>, (u64, i64)>;
 
-fn entries(tree: &Tree) -> impl Iterator<Item = Result<Entry, StoreError>> {
+pub(crate) fn entries(tree: &Tree) -> impl Iterator<Item = Result<Entry, StoreError>> {
     tree.iter().map(|(name, (size, modified_nanoseconds))| {
         Ok(Entry {
             name: name.clone(),
@@ -30,7 +30,7 @@ fn entries(tree: &Tree) -> impl Iterator<Item = Result<Entry, StoreError>> {
     })
 }
 
-fn make(folder: &CampaignFolder, tree: &Tree) -> Result<PlanSummary, StoreError> {
+pub(crate) fn make(folder: &CampaignFolder, tree: &Tree) -> Result<PlanSummary, StoreError> {
     let plan = plan();
     let mut maker = PlanMaker::begin(folder, PLAN)?;
     let before = |_| Some(plan.clone());
