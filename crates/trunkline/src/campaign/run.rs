@@ -163,7 +163,7 @@ impl Campaign {
         self.check_cancelled()?;
         self.check_host(options.host.as_deref())?;
         let row = self.folder.shard(shard)?;
-        self.run_row(&row, options, cancel, on_event)
+        self.run_row(&row, options, cancel, &mut None, on_event)
     }
 
     /// A group that `group` waits for and that is not done.
@@ -194,11 +194,13 @@ impl Campaign {
         Ok(None)
     }
 
+    /// * `kept`: the slot of the link that the shard before it had. The next one gets it.
     pub(super) fn run_row(
         &self,
         row: &ShardRow,
         options: &RunOptions,
         cancel: &Cancel,
+        kept: &mut Option<Slot>,
         on_event: &mut OnEvent<'_>,
     ) -> Result<ShardEnd, Error> {
         let (current, plan) = (self.current()?, self.plan_of(row)?);
@@ -228,7 +230,7 @@ impl Campaign {
             ends,
             began: now(),
         };
-        match running.run(options, on_event) {
+        match running.run(options, kept, on_event) {
             Ok(result) if result.failed == 0 => Ok(ShardEnd::Done(result)),
             Ok(result) => Ok(ShardEnd::Failed(result)),
             Err(Stop::Halt(Halt::Cancelled)) => self.check_cancelled().map(|()| unreachable_end()),
@@ -298,7 +300,12 @@ struct Sum {
 }
 
 impl Running<'_> {
-    fn run(&self, options: &RunOptions, on_event: &mut OnEvent<'_>) -> Result<ShardResult, Stop> {
+    fn run(
+        &self,
+        options: &RunOptions,
+        kept: &mut Option<Slot>,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<ShardResult, Stop> {
         let _lock = self.lock(options, on_event)?;
         if let Some(damage) = self.run.damage() {
             on_event(ShardEvent::Damaged(&damage));
@@ -309,7 +316,7 @@ impl Running<'_> {
         }
         let mut patience = Patience::new(options.patience);
         let mut sum = Sum::default();
-        while let Some(why) = self.try_all(&mut sum, on_event)? {
+        while let Some(why) = self.try_all(&mut sum, kept, on_event)? {
             on_event(ShardEvent::Waiting(&why.error.what()));
             self.note(&why);
             if !patience.wait(|| self.watcher.halt().is_some()) {
@@ -338,6 +345,7 @@ impl Running<'_> {
     fn try_all(
         &self,
         sum: &mut Sum,
+        kept: &mut Option<Slot>,
         on_event: &mut OnEvent<'_>,
     ) -> Result<Option<Unfinished>, Stop> {
         *sum = Sum {
@@ -349,10 +357,14 @@ impl Running<'_> {
         if todo.is_empty() {
             return Ok(None);
         }
-        let slot = self.slot(on_event)?;
+        let slot = self.slot(kept, on_event)?;
         match self.copy_all(todo, &slot, sum, on_event) {
             Err(Stop::Unfinished(why)) if why.cause == UnfinishedCause::Passing => Ok(Some(why)),
-            copied => copied.map(|()| None),
+            copied => {
+                copied?;
+                *kept = Some(slot);
+                Ok(None)
+            }
         }
     }
 
@@ -405,11 +417,14 @@ impl Running<'_> {
         is_same
     }
 
-    fn slot(&self, on_event: &mut OnEvent<'_>) -> Result<Slot, Stop> {
+    fn slot(&self, kept: &mut Option<Slot>, on_event: &mut OnEvent<'_>) -> Result<Slot, Stop> {
         let mut is_told = false;
         loop {
             if let Some(halt) = self.watcher.halt() {
                 return Err(Stop::Halt(halt));
+            }
+            if let Some(slot) = kept.take() {
+                return Ok(slot);
             }
             if let Some(slot) = self.watcher.slots.take()? {
                 // Alone, it takes nothing from others.

@@ -174,12 +174,15 @@ impl Campaign {
         options: &RunOptions,
         cancel: &Cancel,
     ) {
+        // Kept from shard to shard, and given back while the link is not used.
+        let mut slot = None;
         loop {
             self.wait_while_quiet(link, plan, shared, cancel);
             let at = match shared.next(link) {
                 _ if cancel.is_cancelled() => return,
                 Next::Shard(at) => at,
                 Next::Later => {
+                    slot = None;
                     thread::sleep(TICK);
                     continue;
                 }
@@ -188,7 +191,7 @@ impl Campaign {
             let row = &shared.rows[at];
             shared.tell(RunAllEvent::Began(row));
             let mut on_event = |event: ShardEvent<'_>| shared.tell(RunAllEvent::Shard(row, &event));
-            let ended = self.run_row(row, options, cancel, &mut on_event);
+            let ended = self.run_row(row, options, cancel, &mut slot, &mut on_event);
             shared.tell(RunAllEvent::Ended(row, &ended));
             let next = after(&ended);
             shared.ended(at, ended, next == After::Again);

@@ -1,7 +1,7 @@
 //! Beside a running copy: ends it when the campaign is paused or cancelled or its link becomes
 //! quiet, and gives it its share of the link.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::Cancel;
 /// How soon changes are noticed.
 pub(super) const TICK: Duration = Duration::from_millis(200);
 /// How long one more copy of a bounded link waits before it sends: until the others have noticed
-/// it and send less.
+/// it and send less. One that goes on in the slot of the shard before it is none more.
 pub(super) const ENTRY: Duration = Duration::from_secs(1);
 
 /// Why a shard may not go on.
@@ -84,10 +84,13 @@ impl Watcher<'_> {
         mut look: impl FnMut() + Send,
         copy: impl FnOnce() -> T,
     ) -> (T, Option<Halt>) {
-        let (is_over, halted) = (AtomicBool::new(false), Mutex::new(None));
+        let halted = Mutex::new(None);
+        // Dropped when the copy ends, however it ends.
+        let (over, is_over) = mpsc::channel::<()>();
         let value = thread::scope(|scope| {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
+            let halted = &halted;
+            scope.spawn(move || {
+                loop {
                     if let Some(halt) = self.halt() {
                         *halted.lock().unwrap_or_else(PoisonError::into_inner) = Some(halt);
                         control.stop();
@@ -97,10 +100,11 @@ impl Watcher<'_> {
                         control.set_rate_max(self.share());
                     }
                     look();
-                    thread::sleep(TICK);
+                    if is_over.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                        return;
+                    }
                 }
             });
-            let over = Over(&is_over);
             let value = copy();
             drop(over);
             value
@@ -109,14 +113,5 @@ impl Watcher<'_> {
             value,
             halted.into_inner().unwrap_or_else(PoisonError::into_inner),
         )
-    }
-}
-
-/// Ends the watching however the copy ends.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
