@@ -150,6 +150,7 @@ pub struct FarEnd {
     back: Option<CallbackTarget>,
     is_plain_refused: bool,
     stop: Arc<AtomicBool>,
+    leaves: bool,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     active_copies: ActiveCopies,
     peer_links: Arc<PeerLinks>,
@@ -179,6 +180,7 @@ impl FarEnd {
             root,
             back: None,
             is_plain_refused: false,
+            leaves: false,
             stop,
             on_event,
             active_copies: ActiveCopies::default(),
@@ -240,10 +242,16 @@ impl FarEnd {
         self.active_copies.len()
     }
 
-    /// A far end of one near end is needed no more once the user there has stopped it: ssh, which
-    /// would say so, may have got the same signal.
+    /// It is there for one command, and stops when that was stopped: ssh, which would say so, may
+    /// have got the same signal.
+    #[must_use]
+    pub fn for_one_command(mut self) -> Self {
+        self.leaves = true;
+        self
+    }
+
     fn leave_after(&self, end: &SessionEnd) {
-        if let (Keys::One(_), SessionEnd::Cancelled) = (&self.keys, end) {
+        if self.leaves && matches!(end, SessionEnd::Cancelled) {
             self.stop.store(true, Ordering::Relaxed);
         }
     }

@@ -310,7 +310,7 @@ pub fn serve_one_over_ssh(
         &|| cancel.is_cancelled(),
         |token, back| {
             let far = FarEnd::new(Keys::One(token), root, cancel.flag(), nothing);
-            let far = far.calling(back);
+            let far = far.calling(back).for_one_command();
             Arc::new(match is_bound {
                 true => far,
                 false => far.sending_anywhere(),
