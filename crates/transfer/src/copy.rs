@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copy::{CopyDirection, Message, Opening, Problem, ProblemKind, Speaker};
+use wire::copy::{CopyDirection, Message, NoPlace, Opening, Problem, ProblemKind, Speaker};
 
 use self::connect::Connector;
 use self::controller::Controller;
@@ -33,6 +33,9 @@ pub(crate) use self::connect::{Connected, dial, why_not};
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// Between two questions for a place; the far end keeps the turn for three of them.
 const QUEUE_PAUSE: Duration = Duration::from_secs(4);
+/// How long a copy that was stopped or killed may hold the files: an end that hears nothing gives up
+/// after 15 s.
+const OLDER_MAX: Duration = Duration::from_secs(20);
 /// How soon a stop is noticed between two tries.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -100,8 +103,9 @@ fn repeat(
     stats: &mut CopyStats<'_>,
 ) -> Result<Outcome, CopyError> {
     let mut retry = RetryTimer::new(patience);
+    let mut busy_since = None;
     loop {
-        match opener.attempt(stats) {
+        match wait_for_older(opener.attempt(stats), &mut busy_since) {
             SessionEnd::Done => return Ok(stats.conclude()),
             SessionEnd::Problem(problem) => return Err(problem.into()),
             SessionEnd::Cancelled => return Err(cancelled(stats)),
@@ -141,6 +145,26 @@ fn repeat(
                 }
             }
         }
+    }
+}
+
+/// Another copy at the same files may be one that was stopped or killed and ends soon: it is waited
+/// for as for a place.
+///
+/// * `since`: when one was found first.
+fn wait_for_older(end: SessionEnd, since: &mut Option<Instant>) -> SessionEnd {
+    match end {
+        SessionEnd::Problem(problem) if problem.kind == ProblemKind::Busy => {
+            match since.get_or_insert_with(Instant::now).elapsed() < OLDER_MAX {
+                true => SessionEnd::NoPlace(NoPlace {
+                    what: problem.what,
+                    ahead: 0,
+                    seconds: None,
+                }),
+                false => SessionEnd::Problem(problem),
+            }
+        }
+        other => other,
     }
 }
 

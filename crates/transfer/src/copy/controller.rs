@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use copy_net::Conversation;
 use observe::StreamCount;
 use units::Rate;
-use wire::copy::{CopyDirection, NoPlace, Opening, ProblemKind, Purpose, Token};
+use wire::copy::{CopyDirection, Opening, ProblemKind, Purpose, Token};
 use wire::third_party::{End, Order, Push, Report};
 
 use super::host::Host;
@@ -29,9 +29,6 @@ const TICK: Duration = Duration::from_millis(100);
 const ALIVE: Duration = Duration::from_secs(4);
 /// How long the source may take to end once it was told to.
 const CANCEL_MAX: Duration = Duration::from_secs(5);
-/// How long the source of an older command, whose controller is gone, may hold the files: it hears
-/// nothing for 15 s at most.
-const OLDER_MAX: Duration = Duration::from_secs(20);
 /// How long goodbyes may take.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -44,8 +41,6 @@ pub(super) struct Controller<'a> {
     destination: Host<'a>,
     /// The host of which the last attempt did not get on.
     failing: String,
-    /// When another copy was found at the same files first.
-    busy_since: Option<Instant>,
     presence: Presence,
 }
 
@@ -63,7 +58,6 @@ impl<'a> Controller<'a> {
             source: Host::new(&source.host, ports.clone()),
             destination: Host::new(&spec.far.host, ports.clone()),
             failing: String::new(),
-            busy_since: None,
             presence: Presence::default(),
         })
     }
@@ -187,25 +181,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// A copy that was commanded before by a controller that was killed ends soon: it is waited for
-    /// as for a place.
-    fn wait_for_older(&mut self, end: SessionEnd) -> SessionEnd {
-        match end {
-            SessionEnd::Problem(problem) if problem.kind == ProblemKind::Busy => {
-                let since = *self.busy_since.get_or_insert_with(Instant::now);
-                match since.elapsed() < OLDER_MAX {
-                    true => SessionEnd::NoPlace(NoPlace {
-                        what: problem.what,
-                        ahead: 0,
-                        seconds: None,
-                    }),
-                    false => SessionEnd::Problem(problem),
-                }
-            }
-            other => other,
-        }
-    }
-
     /// The host at which the attempt stands is gone.
     fn lost(&self, why: &str) -> SessionEnd {
         SessionEnd::Lost(format!("{}: {why}", self.failing))
@@ -214,8 +189,7 @@ impl<'a> Controller<'a> {
 
 impl Opener for Controller<'_> {
     fn attempt(&mut self, stats: &mut CopyStats<'_>) -> SessionEnd {
-        let end = self.try_attempt(stats).unwrap_or_else(|end| end);
-        self.wait_for_older(end)
+        self.try_attempt(stats).unwrap_or_else(|end| end)
     }
 
     fn presence(&mut self) -> &mut Presence {
