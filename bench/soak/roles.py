@@ -78,7 +78,7 @@ class Role:
         if self.is_running() and not self.stopped:
             try:
                 self.lives[-1].append(sample(self.process.pid))
-            except (OSError, StopIteration):
+            except (OSError, KeyError):
                 pass
 
     def growth(self):

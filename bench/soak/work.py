@@ -95,7 +95,7 @@ class Worker(threading.Thread):
         for _ in range(TIMES):
             if (code := self.give(*words, **how)) == 0 or self.soak.is_hurried:
                 return code == 0
-            time.sleep(self.drawn.uniform(0.05, 1.0))
+            time.sleep(self.drawn.choice([0.0, self.drawn.uniform(0.05, 1.0)]))
         self.findings.append(f"{self.name}: not done after {TIMES} times: {tail(self.log.read_text(errors='replace'))}")
         self.is_fatal = True
         return False

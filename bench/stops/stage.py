@@ -53,7 +53,8 @@ class Stage:
         for number in range(10_000):
             (self.files / "many" / f"file-{number}").write_bytes(b"x" * (number % 700))
         (self.files / "large").mkdir()
-        (self.files / "large" / "file").write_bytes(self.drawn.randbytes(64_000_000))
+        for name in "ab":
+            (self.files / "large" / name).write_bytes(self.drawn.randbytes(32_000_000))
         for name in ("me", "a", "b"):
             made = subprocess.run([self.program, "serve", "--tokens", self.folder / "tokens", "--new-token", name],
                                   check=True, capture_output=True, text=True)
@@ -134,6 +135,7 @@ duration = "3s"
         (run / "there").mkdir()
         (run / "plan.toml").write_text(f"""[shards]
 files = 1000
+bytes = "40MB"
 [hosts.far]
 address = "trunkline://127.0.0.1:{port}"
 token = "{self.token()}"
