@@ -22,6 +22,7 @@ test: peers
 	TRUNKLINE_SKIPS=$(SKIPS) $(MAKE) test-python
 	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/crash/run.py --sample 60 --seed 1124 --minutes 1 --trunkline target/debug/trunkline
 	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/hostile/run.py --trunkline target/debug/trunkline
+	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/stops/run.py --rounds 1 --jobs 8 --slack 5 --trunkline target/debug/trunkline
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
 
 # The Python package with the oldest and the newest Python of this machine; ONLY names tests.
