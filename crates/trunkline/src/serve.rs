@@ -170,12 +170,14 @@ impl TokensFile {
         tokens.names().count()
     }
 
-    /// Reads the file again. Copies that run go on; one that comes has to have a token of then.
+    /// Reads the file again. Copies that run go on; one that comes has to have a token of then. A
+    /// file without tokens lets nobody in.
     ///
     /// # Errors
     /// When the file cannot be used; the tokens then stay as they were.
     pub fn reread(&self) -> Result<(), Error> {
-        let read = read_tokens(&self.file)?;
+        // The last token can be taken back, too.
+        let read = tokens::existing(&self.file)?;
         *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
         Ok(())
     }

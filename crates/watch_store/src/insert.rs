@@ -78,6 +78,7 @@ impl Store {
 }
 
 fn prepare(place: usize, stored: &StoredVisit) -> Result<Ready<'_>, Refusal> {
+    stored.check_size()?;
     let unwritable = || Refusal::Unwritable(stored.id);
     let canonical = stored.canonical().map_err(|_| unwritable())?;
     let document = stored.document.as_deref().map(packed::pack_document);

@@ -104,7 +104,54 @@ pub struct StoredVisit {
     pub document: Option<String>,
 }
 
+/// Most rates of a visit: 2.7 hours of tenths of a second.
+const RATES_MAX: usize = 100_000;
+/// Most round trips of a visit.
+const ROUND_TRIPS_MAX: usize = 10_000;
+/// Most hops of a route: as many as the field for them in an IP packet counts.
+const HOPS_MAX: usize = 255;
+/// Most bytes of the document of a visit.
+const DOCUMENT_MAX: usize = 1 << 20;
+
 impl StoredVisit {
+    /// Refuses what no agent sends: visits are shown whole, so a large one costs every reader.
+    pub(crate) fn check_size(&self) -> Result<(), Refusal> {
+        let visit = &self.visit;
+        let trips = visit.round_trips.as_ref();
+        let sizes = [
+            (
+                "the number of rates",
+                self.rates.as_ref().map(Vec::len),
+                RATES_MAX,
+            ),
+            (
+                "the number of round trips",
+                trips.map(|trips| trips.sorted().len()),
+                ROUND_TRIPS_MAX,
+            ),
+            (
+                "the number of hops",
+                visit.route.as_ref().map(|route| route.hops.len()),
+                HOPS_MAX,
+            ),
+            (
+                "the length of the document in bytes",
+                self.document.as_ref().map(String::len),
+                DOCUMENT_MAX,
+            ),
+        ];
+        for (what, size, bound) in sizes {
+            if let Some(size) = size.filter(|size| *size > bound) {
+                return Err(Refusal::Large {
+                    what: what.to_owned(),
+                    value: size as u64,
+                    bound: bound as u64,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Its JSON, from which the content is compared. Absent parts are left out, so a later version
     /// with more parts writes the same for the visits of today.
     pub(crate) fn canonical(&self) -> Result<Vec<u8>, serde_json::Error> {

@@ -4,7 +4,7 @@ mod common;
 
 use std::thread;
 
-use changes::{Detector, Event, EventKind, Failure, Visit, VisitKind};
+use changes::{Detector, Event, EventKind, Failure, RoundTrips, Route, Visit, VisitKind};
 use common::server::Server;
 use common::{Draw, START, name, pair, time};
 use units::{Rate, Span};
@@ -16,7 +16,7 @@ use watch_store::{
 /// Takes an empty database.
 type Case = fn(&DatabaseName);
 
-const CASES: [(&str, Case); 10] = [
+const CASES: [(&str, Case); 11] = [
     (
         "stored_visits_come_back_whole",
         stored_visits_come_back_whole,
@@ -25,6 +25,10 @@ const CASES: [(&str, Case); 10] = [
     (
         "a_number_too_large_is_refused_alone",
         a_number_too_large_is_refused_alone,
+    ),
+    (
+        "a_visit_too_long_is_refused_alone",
+        a_visit_too_long_is_refused_alone,
     ),
     ("the_highest_revision_stays", the_highest_revision_stays),
     ("many_open_and_write_at_once", many_open_and_write_at_once),
@@ -151,6 +155,28 @@ fn a_number_too_large_is_refused_alone(database: &DatabaseName) {
     );
     assert_eq!(store.load(fast.id).unwrap(), None);
     store.roll_up(100).unwrap();
+}
+
+fn a_visit_too_long_is_refused_alone(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(4);
+    let mut long = [draw.visit(3), draw.visit(3), draw.visit(3), draw.visit(3)];
+    long[0].rates = Some(vec![Rate::from_bits_per_second(1); 100_001]);
+    long[1].document = Some("x".repeat((1 << 20) + 1));
+    long[2].visit.round_trips = RoundTrips::new(vec![Span::from_millis(1); 10_001]);
+    let hops = vec!["10.0.0.1".to_owned(); 256];
+    long[3].visit.route = Some(Route { hash: 1, hops });
+    let mut edge = draw.visit(3);
+    edge.rates = Some(vec![Rate::from_bits_per_second(1); 100_000]);
+    let all = [&long[..], &[edge]].concat();
+    let receipts = store.insert(&all).unwrap();
+    for receipt in &receipts[..4] {
+        assert!(
+            matches!(receipt, Receipt::Refused(Refusal::Large { .. })),
+            "{receipt:?}"
+        );
+    }
+    assert_eq!(receipts[4], Receipt::Stored);
 }
 
 fn event(id: u64, revision: u32, first: u64) -> Event {

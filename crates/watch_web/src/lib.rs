@@ -27,6 +27,7 @@ mod live;
 mod page;
 mod page_server;
 mod problem;
+mod requests;
 mod routes;
 mod server;
 mod stores;

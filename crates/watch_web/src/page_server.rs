@@ -22,6 +22,7 @@ use tokio::time;
 
 use crate::follow::follow;
 use crate::frame::{ICON, SCRIPT, head, style};
+use crate::requests::{self, OwnNames};
 use crate::routes::{asset, guarded};
 use crate::{WebError, calendar, listener};
 
@@ -85,7 +86,7 @@ impl PageServer {
             runtime.block_on(async {
                 tokio::spawn(look(Arc::clone(&site)));
                 if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
-                    listener::serve(listener, router(site), stopped).await;
+                    listener::serve(listener, router(site, OwnNames::of(address)), stopped).await;
                 }
             });
             runtime.shutdown_background();
@@ -114,7 +115,7 @@ impl Drop for PageServer {
     }
 }
 
-fn router(site: Arc<Site>) -> Router {
+fn router(site: Arc<Site>, names: OwnNames) -> Router {
     Router::new()
         .route(
             "/",
@@ -127,6 +128,7 @@ fn router(site: Arc<Site>) -> Router {
         .route("/style.css", get(async || asset("text/css", style())))
         .route("/script.js", get(async || asset("text/javascript", SCRIPT)))
         .route("/icon.svg", get(async || asset("image/svg+xml", ICON)))
+        .layer(middleware::from_fn_with_state(names, requests::check))
         .layer(middleware::map_response(guarded))
         .with_state(site)
 }

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Form, Path, Query, State};
+use axum::extract::{Form, Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
+use tokio::sync::Semaphore;
 use tokio::time;
 
 use crate::ask::Ask;
 use crate::frame::{self, Sheet};
 use crate::page::{event, events, grid, hosts, months, pair, silence, stream, visit};
 use crate::problem::Problem;
+use crate::requests::{self, OwnNames};
 use crate::server::Site;
 
 /// Longest time that a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest body of a request, in bytes.
-const BODY: usize = 16 * 1024;
 /// What browsers may load: this server's own files, and nothing within a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
     img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -30,7 +30,7 @@ type AtSite = State<Arc<Site>>;
 type Values = BTreeMap<String, String>;
 
 /// All addresses.
-pub fn router(site: Arc<Site>) -> Router {
+pub(crate) fn router(site: Arc<Site>, names: OwnNames) -> Router {
     Router::new()
         .route("/", get(at_grid))
         .route("/pair/{from}/{to}", get(at_pair))
@@ -46,7 +46,7 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/stream.ndjson", get(at_stream))
         .route(
             "/metrics",
-            get(async |State(site): AtSite| text(site, stream::metrics).await),
+            get(async |State(site): AtSite| text(&site, &site.metrics_turn, stream::metrics).await),
         )
         .route(
             "/live",
@@ -65,7 +65,7 @@ pub fn router(site: Arc<Site>) -> Router {
             get(async || asset("image/svg+xml", frame::ICON)),
         )
         .fallback(async |State(site): AtSite| page(site, |_| Err(frame::no_such_page())).await)
-        .layer(DefaultBodyLimit::max(BODY))
+        .layer(middleware::from_fn_with_state(names, requests::check))
         .layer(middleware::map_response(guarded))
         .with_state(site)
 }
@@ -103,7 +103,8 @@ async fn at_silence(State(site): AtSite, headers: HeaderMap, Form(form): Form<Va
 }
 
 async fn at_stream(State(site): AtSite, Query(ask): Query<Values>) -> Response {
-    text(site, move |site| stream::answer(site, &Ask(ask))).await
+    let make = move |site: &Site| stream::answer(site, &Ask(ask));
+    text(&site, &site.turns, make).await
 }
 
 pub(crate) fn asset(kind: &'static str, text: impl Into<String>) -> Response {
@@ -134,9 +135,10 @@ pub(crate) async fn guarded(mut response: Response) -> Response {
 /// Runs `make` where it may wait for the database.
 async fn made<T: Send + 'static>(
     site: &Arc<Site>,
+    turns: &Arc<Semaphore>,
     make: impl FnOnce(&Site) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let turn = time::timeout(PATIENCE, Arc::clone(&site.turns).acquire_owned()).await;
+    let turn = time::timeout(PATIENCE, Arc::clone(turns).acquire_owned()).await;
     let Ok(Ok(turn)) = turn else {
         return Err(Problem::busy());
     };
@@ -156,7 +158,7 @@ async fn page(
     make: impl FnOnce(&Site) -> Result<Sheet, Problem> + Send + 'static,
 ) -> Response {
     let now = site.live.now();
-    let (status, sheet) = match made(&site, make).await {
+    let (status, sheet) = match made(&site, &site.turns, make).await {
         Ok(sheet) => (StatusCode::OK, sheet),
         Err(problem) => (problem.status, Sheet::of_problem(&problem)),
     };
@@ -165,10 +167,11 @@ async fn page(
 
 /// An answer for programs; its problems are one line each.
 async fn text(
-    site: Arc<Site>,
+    site: &Arc<Site>,
+    turns: &Arc<Semaphore>,
     make: impl FnOnce(&Site) -> Result<(&'static str, String), Problem> + Send + 'static,
 ) -> Response {
-    match made(&site, make).await {
+    match made(site, turns, make).await {
         Ok((kind, text)) => ([(header::CONTENT_TYPE, kind)], text).into_response(),
         Err(problem) => {
             let text = format!("{}; {}\n", problem.what, problem.hint);

@@ -9,6 +9,7 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, watch};
 use watch_store::DatabaseName;
 
+use crate::requests::OwnNames;
 use crate::stores::Stores;
 use crate::{Live, listener, page, routes};
 
@@ -73,6 +74,8 @@ pub struct Site {
     pub listeners: Arc<Semaphore>,
     /// Pages that are made at once.
     pub turns: Arc<Semaphore>,
+    /// Metrics have a turn of their own: who scrapes them waits for no page.
+    pub metrics_turn: Arc<Semaphore>,
 }
 
 impl WebServer {
@@ -98,13 +101,14 @@ impl WebServer {
             forecasts: page::forecast::Kept::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
             turns: Arc::new(Semaphore::new(AT_ONCE)),
+            metrics_turn: Arc::new(Semaphore::new(1)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .max_blocking_threads(AT_ONCE)
+            .max_blocking_threads(AT_ONCE + 1)
             .build()
             .map_err(WebError::Start)?;
-        let router = routes::router(Arc::new(site));
+        let router = routes::router(Arc::new(site), OwnNames::of(address));
         let run = move || {
             runtime.block_on(async {
                 if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {

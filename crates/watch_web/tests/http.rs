@@ -67,7 +67,7 @@ fn ask(address: SocketAddr, request: &str) -> Answer {
 }
 
 fn get(server: &WebServer, path: &str) -> Answer {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     ask(server.address(), &request)
 }
 
@@ -75,7 +75,7 @@ fn post(server: &WebServer, path: &str, head: &str, body: &str) -> Answer {
     let length = body.len();
     let kind = "application/x-www-form-urlencoded";
     let request = format!(
-        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {kind}\r\n\
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {kind}\r\n\
          Content-Length: {length}\r\n{head}\r\n{body}"
     );
     ask(server.address(), &request)
@@ -432,7 +432,7 @@ fn open_pages_hear_of_changes_until_the_server_stops() {
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
     stream
-        .write_all(b"GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+        .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .unwrap();
     let mut text = String::new();
     let mut read_until = |word: &str| {
@@ -451,4 +451,58 @@ fn open_pages_hear_of_changes_until_the_server_stops() {
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();
     assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn a_web_site_that_points_its_name_at_this_host_reads_nothing() {
+    let server = month();
+    let status = |host: &str| {
+        let head = format!("GET /hosts HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        ask(server.address(), &head).status
+    };
+    assert_eq!(status("evil.example"), 421);
+    assert_eq!(status(&server.address().to_string()), 200);
+}
+
+/// 300 of each: bodies that do not come, heads that do not end, and readers that read nothing.
+#[test]
+fn connections_that_stand_still_keep_no_place() {
+    let server = month();
+    let half = "GET / HTTP/1.1\r\nHost: local";
+    let body = "POST /silence HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\na";
+    let unread = "GET /stream.ndjson?from=0&limit=10000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for words in [half, body, unread] {
+        let begin = |_| {
+            let mut stream = TcpStream::connect(server.address()).unwrap();
+            let _ = stream.write_all(words.as_bytes());
+            stream
+        };
+        let still: Vec<TcpStream> = (0..300).map(begin).collect();
+        // It ends long before the time of a head, a body or a reader is over.
+        assert_eq!(get(&server, "/metrics").status, 200, "{words}");
+        drop(still);
+    }
+}
+
+#[test]
+fn visits_are_streamed_from_the_beginning_in_parts_that_join() {
+    let server = month();
+    let mut seen = BTreeSet::new();
+    let mut from = 0.0;
+    loop {
+        let lines = get(&server, &format!("/stream.ndjson?from={from}&limit=900")).body;
+        let before = seen.len();
+        for line in lines.lines().filter(|line| line.starts_with('{')) {
+            let visit: serde_json::Value = serde_json::from_str(line).unwrap();
+            from = visit["visit"]["at_unix_seconds"].as_f64().unwrap();
+            seen.insert(visit["id"].to_string());
+        }
+        if seen.len() == before {
+            break;
+        }
+    }
+    let mut store = Store::open(&MONTH.1).unwrap();
+    let (begin, end) = (time(0), time(4_000_000_000));
+    let all = store.all_visits((begin, end), u32::MAX).unwrap();
+    assert_eq!(seen.len(), all.len());
 }

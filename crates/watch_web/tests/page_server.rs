@@ -31,7 +31,7 @@ fn ask(address: SocketAddr, path: &str) -> TcpStream {
         .unwrap();
     write!(
         connection,
-        "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     )
     .unwrap();
     connection

@@ -30,7 +30,8 @@ fn pages_come_from_postgresql() {
     let pages = WebServer::start(options, Arc::new(Still::new(DAYS))).unwrap();
     let get = |path: &str| {
         let mut stream = TcpStream::connect(pages.address()).unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

@@ -33,7 +33,11 @@ pub fn read_tokens(file: &Path) -> Result<Tokens, Error> {
     Ok(tokens)
 }
 
-fn existing(file: &Path) -> Result<Tokens, Error> {
+/// Reads a tokens file; one without tokens lets nobody in.
+///
+/// # Errors
+/// As [`read_tokens`], but for a file without tokens.
+pub(super) fn existing(file: &Path) -> Result<Tokens, Error> {
     let unreadable = |error| match error {
         error if io::Error::kind(&error) == io::ErrorKind::NotFound => Error::wrong_request(
             format!("there is no tokens file {}", file.display()),

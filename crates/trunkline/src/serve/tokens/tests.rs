@@ -93,3 +93,16 @@ fn a_missing_and_an_empty_file_say_how_to_make_a_token() {
             .contains("--new-token")
     );
 }
+
+#[test]
+fn the_last_token_can_be_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    add_token(&file, "ana", Rights::ALL).unwrap();
+    let tokens = crate::serve::TokensFile::open(&file).unwrap();
+    assert_eq!(tokens.count(), 1);
+    std::fs::write(&file, "").unwrap();
+    tokens.reread().unwrap();
+    assert_eq!(tokens.count(), 0);
+    assert!(tokens.find(&KeyName::new("ana").unwrap()).is_none());
+}
