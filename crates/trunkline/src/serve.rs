@@ -171,7 +171,7 @@ impl TokensFile {
     }
 
     /// Reads the file again. Copies that run go on; one that comes has to have a token of then. A
-    /// file without tokens lets nobody in.
+    /// file without tokens opens nothing.
     ///
     /// # Errors
     /// When the file cannot be used; the tokens then stay as they were.

@@ -33,7 +33,7 @@ pub fn read_tokens(file: &Path) -> Result<Tokens, Error> {
     Ok(tokens)
 }
 
-/// Reads a tokens file; one without tokens lets nobody in.
+/// Reads a tokens file; one without tokens opens nothing.
 ///
 /// # Errors
 /// As [`read_tokens`], but for a file without tokens.
