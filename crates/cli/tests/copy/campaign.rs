@@ -401,7 +401,7 @@ fn a_full_disk_ends_a_plan_and_leaves_what_was_planned_before() {
         &site.folder(),
         kind,
         MsFlags::empty(),
-        Some("size=1m"),
+        Some("size=1m,mode=755"),
     )
     .is_err()
     {

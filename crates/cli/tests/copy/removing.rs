@@ -130,6 +130,33 @@ fn it_goes_with_folders_and_without_a_list() {
 }
 
 #[test]
+fn an_empty_source_empties_no_destination() {
+    let server = Server::start(&[]);
+    two(&server);
+    fs::create_dir(server.near().join("empty")).unwrap();
+    for (source, place) in [("empty/", "run7"), ("empty", "")] {
+        let there = found(&server.root());
+        if place.is_empty() {
+            files(&server.root(), &["empty/kept"]);
+        }
+        let output = server.copy(&["-r", "--delete", source, &server.place(place)]);
+        let text = format!(
+            "{}{}",
+            complaint(&output),
+            String::from_utf8_lossy(&output.stdout)
+        );
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("is mounted"), "{text}");
+        assert!(
+            there
+                .iter()
+                .all(|name| found(&server.root()).contains(name))
+        );
+    }
+    assert!(server.root().join("empty/kept").exists());
+}
+
+#[test]
 fn a_pipe_in_the_source_protects_its_name_and_is_no_failure() {
     let server = Server::start(&[]);
     two(&server);

@@ -45,6 +45,8 @@ pub(crate) struct Removal {
     rules: Rules,
     kept: BTreeSet<String>,
     is_dry: bool,
+    /// The sources have nothing: what was to be copied may not be mounted.
+    has_no_source: bool,
     /// Hashes of all names that were told, in order. Two that share one keep a name that should go,
     /// which harms nothing.
     told: Vec<u64>,
@@ -77,7 +79,14 @@ impl Destination {
         told.sort_unstable();
         let folders = state.folders.iter().rev();
         let folders: BTreeSet<Vec<u8>> = folders.filter_map(|id| state.names.get(*id)).collect();
+        let has_no_source = match folders.contains(&b""[..]) {
+            true => told.len() == 1,
+            false => {
+                told.len() == folders.len() && !folders.iter().any(|name| name.contains(&b'/'))
+            }
+        };
         Removal {
+            has_no_source,
             rules,
             kept,
             is_dry,
@@ -144,6 +153,12 @@ impl Removal {
             || self.kept.contains(&shown(&name));
         match (is_protected, is_folder(&stat)) {
             (true, _) => level.has_kept = true,
+            (false, _) if self.has_no_source => {
+                let folder = level.name.clone();
+                level.keep(gone, &folder, emptied());
+                self.folders.clear();
+                self.stack.clear();
+            }
             (false, true) => self.enter(last, name, &stat, gone),
             (false, false) => self.unlink(last, name, UnlinkatFlags::NoRemoveDir, gone),
         }
@@ -232,6 +247,14 @@ fn below(folder: &[u8], last: &[u8]) -> Vec<u8> {
         true => last.to_vec(),
         false => [folder, b"/", last].concat(),
     }
+}
+
+fn emptied() -> Problem {
+    let what = "the source is empty, and removing what it lacks would empty the destination";
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "look whether the source is mounted; to empty a folder on purpose, remove it at its host",
+    )
 }
 
 fn not_entered(name: &[u8], is_too_deep: bool) -> Problem {
