@@ -33,8 +33,8 @@ pub(crate) use self::connect::{Connected, dial, why_not};
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// Between two questions for a place; the far end keeps the turn for three of them.
 const QUEUE_PAUSE: Duration = Duration::from_secs(4);
-/// How long a copy that was stopped or killed may hold the files: an end that hears nothing gives up
-/// after 15 s.
+/// How long a copy that was stopped or killed may hold the files: an end that hears nothing gives
+/// up after 15 s.
 const OLDER_MAX: Duration = Duration::from_secs(20);
 /// How soon a stop is noticed between two tries.
 const TICK: Duration = Duration::from_millis(50);

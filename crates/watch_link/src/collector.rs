@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use copy_net::{AcceptLimits, AcceptedChannel, ChannelHandler, Listener, Rejection};
+use serde::Deserialize;
 use units::Span;
 use wire::copy::{Key, KeyName, Rights};
 
@@ -62,7 +63,14 @@ impl Agents {
             mut channel,
         } = accepted;
         channel.set_timeout(Some(SILENCE_MAX))?;
-        while let Some(report) = frame::receive::<Report>(&mut channel)? {
+        while let Some(body) = frame::receive_body(&mut channel)? {
+            let report = match understood(&body) {
+                Ok(report) => report,
+                Err((refused, error)) => {
+                    frame::send(&mut channel, &Answer::Refused(refused))?;
+                    return Err(error.into());
+                }
+            };
             let answer = match fault(&report, admitted.rights) {
                 Some(refused) => Answer::Refused(refused),
                 None => self.0.take(&admitted.key_name, peer, report),
@@ -70,6 +78,45 @@ impl Agents {
             frame::send(&mut channel, &answer)?;
         }
         Ok(())
+    }
+}
+
+/// What every version of a report begins with.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u16,
+}
+
+/// The report that these bytes are; or why they are none, in words for the agent.
+fn understood(body: &[u8]) -> Result<Report, (Refused, serde_json::Error)> {
+    const WORDS_MAX: usize = 300;
+    serde_json::from_slice::<Report>(body).map_err(|error| {
+        let version = serde_json::from_slice::<Versioned>(body);
+        let refused = match version {
+            Ok(other) if other.version != LINK_VERSION => other_version(other.version),
+            _ => Refused {
+                what: format!(
+                    "the report cannot be read: {}",
+                    error
+                        .to_string()
+                        .chars()
+                        .take(WORDS_MAX)
+                        .collect::<String>()
+                ),
+                hint: "use the same version of trunkline at both ends".to_owned(),
+            },
+        };
+        (refused, error)
+    })
+}
+
+fn other_version(version: u16) -> Refused {
+    Refused {
+        what: format!(
+            "the agent speaks version {version} of the link, and this collector version \
+             {LINK_VERSION}"
+        ),
+        hint: "use the same version of trunkline at both ends".to_owned(),
     }
 }
 
@@ -86,14 +133,7 @@ fn fault(report: &Report, rights: Rights) -> Option<Refused> {
         );
     }
     if report.version != LINK_VERSION {
-        return refused(
-            format!(
-                "the agent speaks version {} of the link, and this collector version \
-                 {LINK_VERSION}",
-                report.version
-            ),
-            "use the same version of trunkline at both ends",
-        );
+        return Some(other_version(report.version));
     }
     if report.visits.len() > VISITS_MAX {
         return refused(
@@ -105,4 +145,21 @@ fn fault(report: &Report, rights: Rights) -> Option<Refused> {
         );
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_cannot_be_read_is_answered_by_version_first() {
+        let (newer, _) = understood(b"{\"version\": 999, \"visits\": 7}").unwrap_err();
+        assert!(newer.what.contains("version 999"), "{}", newer.what);
+        let own = format!("{{\"version\": {LINK_VERSION}, \"software\": 1}}");
+        let (wrong, _) = understood(own.as_bytes()).unwrap_err();
+        assert!(wrong.what.contains("cannot be read"), "{}", wrong.what);
+        let deep = "[".repeat(100_000);
+        let (nonsense, _) = understood(deep.as_bytes()).unwrap_err();
+        assert!(nonsense.what.len() < 400, "{}", nonsense.what);
+    }
 }

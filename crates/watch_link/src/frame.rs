@@ -46,9 +46,15 @@ pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> Result<(), 
     Ok(to.flush()?)
 }
 
-/// The next message; `None` where the peer ended cleanly before one. Memory grows with what came,
-/// whatever was announced.
+/// The next message; `None` where the peer ended cleanly before one.
 pub(crate) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> Result<Option<M>, FrameError> {
+    let body = receive_body(from)?;
+    let message = body.map(|body| serde_json::from_slice(&body));
+    Ok(message.transpose()?)
+}
+
+/// The bytes of the next message. Memory grows with what came, whatever was announced.
+pub(crate) fn receive_body(from: &mut impl Read) -> Result<Option<Vec<u8>>, FrameError> {
     let Some(length) = announced(from)? else {
         return Ok(None);
     };
@@ -60,7 +66,7 @@ pub(crate) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> Result<Optio
     if body.len() < length as usize {
         return Err(io::Error::from(ErrorKind::UnexpectedEof).into());
     }
-    Ok(Some(serde_json::from_slice(&body)?))
+    Ok(Some(body))
 }
 
 fn announced(from: &mut impl Read) -> Result<Option<u32>, FrameError> {
