@@ -147,6 +147,9 @@ fn quiet(seed: u64) -> PathSpec {
         load: None,
         mtu: None,
         cuts: Vec::new(),
+        variation: None,
+        policer: None,
+        reorder: None,
         corruption: 0.0,
     };
     PathSpec {
