@@ -106,6 +106,38 @@ fn wide_lines_and_riddles_become_no_more() {
     }
 }
 
+/// Phrases of pages about what was not there yet when they were written.
+const STALE: [&str; 3] = ["is being built", "no command does", "not implemented yet"];
+
+/// Pages name the version of the copy protocol that the program speaks, and promise nothing that is
+/// to come. Decisions and the change log keep what was true then.
+#[test]
+fn pages_say_what_the_program_is_now() {
+    let source = crates().join("wire/src/copy.rs");
+    let source = fs::read_to_string(source).unwrap();
+    let version = source.split("COPYING_VERSION: u16 = ").nth(1).unwrap();
+    let version = version.split(';').next().unwrap();
+    let row = format!("| the version of the copy protocol | {version} |");
+    for (file, text) in pages() {
+        let name = file.display().to_string();
+        if name.contains("decisions") || name.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        for phrase in STALE {
+            assert!(!text.contains(phrase), "{name}: `{phrase}`");
+        }
+        let rows = text
+            .lines()
+            .filter(|line| line.contains("the version of the copy protocol |"));
+        for found in rows {
+            assert!(
+                found.contains(&row),
+                "{name}: `{found}`, and it is {version}"
+            );
+        }
+    }
+}
+
 /// Where the links of a page lead, without anchors: `[text](place)` and `[name]: place`.
 fn links(page: &str) -> Vec<&str> {
     let inline = page
