@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample stops soak model hostile agreement studies fuzz clean
+.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample stops soak model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -35,9 +35,18 @@ PYTHON ?= python3
 python-docs:
 	$(PYTHON) -m sphinx -W --keep-going -q -b html python/docs target/python-docs
 
-# The wheel, with the program inside, and the source distribution, in target/wheels.
+# The wheel for this machine, with the program inside, and the source distribution, in target/wheels.
 wheel:
-	python3 python/tools/wheel.py
+	sh packaging/tools.sh target/dist-tools
+	target/dist-tools/bin/python python/tools/wheel.py
+
+# The wheels of a release: both C libraries, both architectures.
+wheels:
+	ARCHS="x86_64 aarch64" KINDS="manylinux musllinux" $(MAKE) wheel
+
+# Installs and runs what is in target/wheels; needs root, mmdebstrap and qemu-user-static.
+wheel-test:
+	sh packaging/test-wheels.sh
 
 # What the product never does, tests and benchmarks apart: panic on what was read, print past `cli`.
 STRICT := -D clippy::unwrap_used -D clippy::panic -D clippy::print_stdout -D clippy::print_stderr

@@ -5,7 +5,6 @@ set -eu
 cd "$(dirname "$0")/.."
 
 ARCHS=${ARCHS:-x86_64 aarch64}
-CARGO=${CARGO:-cargo}
 TOOLS=$PWD/target/dist-tools
 OUT=$PWD/target/dist
 PACKAGE_VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
@@ -17,12 +16,6 @@ PATH=$TOOLS/bin:$PATH
 sh packaging/tools.sh "$TOOLS"
 rm -rf "$OUT"
 mkdir -p "$OUT"
-
-# The program for one architecture: static, with musl, stripped, in the profile `lto`.
-build() {
-    rustup target add "$1-unknown-linux-musl" >/dev/null 2>&1 || true
-    $CARGO zigbuild --profile lto --locked --target "$1-unknown-linux-musl" --bin trunkline
-}
 
 # What both packages hold beside the program. Any program that runs here can write it.
 stage() {
@@ -53,8 +46,10 @@ package() {
         -C "$STAGE" -c "$name" | gzip -9n >"$OUT/$name.tar.gz"
 }
 
-for arch in $ARCHS; do build "$arch"; done
-python3 packaging/parts.py "$OUT/trunkline-$PACKAGE_VERSION.cdx.json" "$OUT/THIRD-PARTY.md"
+# shellcheck disable=SC2086 # names of architectures
+sh packaging/program.sh $ARCHS
+python3 packaging/parts.py bom trunkline-cli >"$OUT/trunkline-$PACKAGE_VERSION.cdx.json"
+python3 packaging/parts.py notice trunkline-cli >"$OUT/THIRD-PARTY.md"
 STAGE=$OUT/stage
 export STAGE
 stage

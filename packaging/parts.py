@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
-"""What the program is made of, from `cargo metadata`: a bill of materials (CycloneDX 1.5) and the
-licences of all libraries.
+"""What packages of this workspace are made of, from `cargo metadata`.
 
-    parts.py BOM.json THIRD-PARTY.md
+    parts.py bom PACKAGE         a bill of materials (CycloneDX 1.5)
+    parts.py notice PACKAGE...   the licences of all libraries, as a page
 
-Only crates that are linked into the program count: neither tests nor build scripts. A crate without
-a licence text of its own gets its licence's name; one without a licence ends the script.
+Only crates that are linked count: neither tests nor build scripts. A crate without a licence text
+of its own gets its licence's name; one without a licence ends the script.
 """
 
+import html
+import importlib.util
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).parent.parent
-TARGETS = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"]
+ARCHS = ("x86_64", "aarch64")
+TARGETS = [f"{arch}-unknown-linux-{libc}" for arch in ARCHS for libc in ("gnu", "musl")]
 TEXTS = ("LICENSE", "LICENCE", "NOTICE", "COPYRIGHT", "UNLICENSE")
 
 
@@ -24,12 +28,12 @@ def metadata():
     return json.loads(subprocess.check_output(command, cwd=ROOT))
 
 
-def linked(graph):
-    """All packages that the program links, sorted by name; the program itself first."""
+def linked(graph, names):
+    """The packages of these names, and all others that they link; both sorted."""
     packages = {package["id"]: package for package in graph["packages"]}
     nodes = {node["id"]: node for node in graph["resolve"]["nodes"]}
-    program = next(id for id, package in packages.items() if package["name"] == "trunkline-cli")
-    seen, waiting = set(), [program]
+    roots = [id for id, package in packages.items() if package["name"] in names]
+    seen, waiting = set(), list(roots)
     while waiting:
         node = waiting.pop()
         if node in seen:
@@ -39,8 +43,11 @@ def linked(graph):
             kinds = [kind["kind"] for kind in dependency["dep_kinds"]]
             if None in kinds and not is_macro(packages[dependency["pkg"]]):
                 waiting.append(dependency["pkg"])
-    others = [packages[id] for id in seen - {program}]
-    return packages[program], sorted(others, key=lambda one: (one["name"], one["version"]))
+    return in_order(packages, roots), in_order(packages, seen.difference(roots))
+
+
+def in_order(packages, ids):
+    return sorted((packages[id] for id in ids), key=lambda one: (one["name"], one["version"]))
 
 
 def is_macro(package):
@@ -69,13 +76,14 @@ def component(package, kind):
 
 
 def bill(program, others):
-    return {
+    made = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
         "metadata": {"component": component(program, "application")},
         "components": [component(package, "library") for package in others],
     }
+    return json.dumps(made, indent=1)
 
 
 def texts(package):
@@ -86,26 +94,44 @@ def texts(package):
     return [file.read_text(errors="replace").strip() for file in files if file.is_file()]
 
 
+def standard_library():
+    """The notices of Rust's standard library, as the toolchain brings them."""
+    sysroot = subprocess.check_output(["rustc", "--print", "sysroot"], text=True).strip()
+    page = pathlib.Path(sysroot, "share/doc/rust/COPYRIGHT-library.html")
+    if not page.exists():
+        return "See MIT OR Apache-2.0."
+    plain = html.unescape(re.sub(r"<[^>]*>", "", page.read_text()))
+    return "\n".join(line.rstrip() for line in plain.splitlines() if line.strip())
+
+
+def c_library():
+    """The notice of musl, which is linked where zig is the linker: in the Python that has it."""
+    zig = importlib.util.find_spec("ziglang")
+    folder = pathlib.Path(zig.origin).parent if zig else None
+    return folder and (folder / "lib/libc/musl/COPYRIGHT").read_text().strip()
+
+
 def notice(others):
-    """One section for each text, with the crates that bring it."""
-    users = {}
+    """One section for each text, with what brings it."""
+    users = {standard_library(): ["Rust's standard library (MIT OR Apache-2.0)"]}
+    if musl := c_library():
+        users[musl] = ["musl (MIT)"]
     for package in others:
         if package["source"]:
             name = f"{package['name']} {package['version']} ({licence(package)})"
             for text in texts(package) or [f"See {licence(package)}."]:
                 users.setdefault(text, []).append(name)
     page = ["# Licences of the libraries in trunkline", ""]
-    page += ["trunkline itself is under Apache-2.0. The program also contains these libraries."]
+    page += ["trunkline itself is under Apache-2.0. Its binaries also contain these libraries."]
     for text, names in sorted(users.items(), key=lambda entry: entry[1]):
         page += ["", "## " + ", ".join(names), "", "```text", text, "```"]
-    return "\n".join(page) + "\n"
+    return "\n".join(page)
 
 
 def main():
-    bom, third_party = map(pathlib.Path, sys.argv[1:])
-    program, others = linked(metadata())
-    bom.write_text(json.dumps(bill(program, others), indent=1) + "\n")
-    third_party.write_text(notice(others))
+    what, *names = sys.argv[1:]
+    roots, others = linked(metadata(), names)
+    print(bill(roots[0], others) if what == "bom" else notice(others))
 
 
 main()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the .deb of target/dist in a clean Debian and unpacks the .rpm, and tries both. Needs root,
-# mmdebstrap, and rpm with cpio. RELEASE names the Debian.
+# Installs the .deb of target/dist in a clean Debian, unpacks all other packages, and tries each. Needs
+# root, mmdebstrap, rpm with cpio, and qemu-user-static for other machines. RELEASE names the Debian.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -59,11 +59,35 @@ step "is removed without a rest in /usr"
 inside dpkg --purge trunkline >/dev/null 2>&1
 if find "$ROOT/debian/usr" -name '*trunkline*' | grep .; then exit 1; fi
 
-rpm=$(ls "$OUT"/trunkline-*."$(uname -m)".rpm)
-step "unpacks $(basename "$rpm")"
-rpm -K --nosignature "$rpm"
-mkdir "$ROOT/rpm"
-rpm2cpio "$rpm" | (cd "$ROOT/rpm" && cpio -idm --quiet)
-chroot "$ROOT/rpm" /usr/bin/trunkline --version
+# Unpacks a package of any kind into a folder.
+unpack() {
+    mkdir "$2"
+    case $1 in
+        *.deb) dpkg-deb -x "$1" "$2" ;;
+        *.rpm) rpm -K --nosignature "$1" && rpm2cpio "$1" | (cd "$2" && cpio -idm --quiet) ;;
+        *.tar.gz) tar xzf "$1" -C "$2" ;;
+    esac
+}
+
+# The static program in the folder $1, without any library of this host, or in emulation.
+search() {
+    program=$(cd "$1" && find . -type f -name trunkline -perm -u+x)
+    case $1 in
+        *aarch64* | *arm64*) qemu-aarch64-static "$1/$program" tune sim:slac-cern --no-history ;;
+        *) chroot "$1" "$program" tune sim:slac-cern --no-history ;;
+    esac | grep '^Use '
+}
+
+for package in "$OUT"/*.deb "$OUT"/*.rpm "$OUT"/*.tar.gz; do
+    name=$(basename "$package")
+    step "unpacks $name, with licences and a program that searches"
+    unpack "$package" "$ROOT/$name"
+    grep -rql 'Apache License' "$ROOT/$name" --include=copyright --include=LICENSE
+    for library in rustls musl "Rust's standard library"; do
+        find "$ROOT/$name" -name THIRD-PARTY.md -exec grep "^## .*$library" {} + >/dev/null ||
+            { echo "no licence of $library" >&2; exit 1; }
+    done
+    search "$ROOT/$name"
+done
 
 echo "test: all passed"

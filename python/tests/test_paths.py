@@ -171,7 +171,7 @@ def test_the_documents_are_what_the_schema_says():
 def test_types_and_stubs(tmp_path):
     pytest.importorskip("mypy")
     package = ROOT / "python/trunkline"
-    config = ROOT / "python/pyproject.toml"
+    config = ROOT / "pyproject.toml"
     strict = [sys.executable, "-m", "mypy", "--config-file", str(config), str(package)]
     checked = subprocess.run(strict, capture_output=True, text=True, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout

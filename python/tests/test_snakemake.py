@@ -311,10 +311,3 @@ def test_its_types_are_strict(tmp_path):
     strict = [sys.executable, "-m", "mypy", "--config-file", str(config)]
     checked = subprocess.run(strict, capture_output=True, text=True, cwd=PLUGIN)
     assert checked.returncode == 0, checked.stdout
-
-
-def test_it_has_the_version_of_the_package():
-    import tomllib
-
-    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
-    assert project["version"] == tl.__version__

@@ -69,7 +69,7 @@ def install(place: Path, python: Path) -> None:
         if file.suffix in {".py", ".pyi", ".typed"}:
             (library / file.name).symlink_to(file)
     (library / "_trunkline.abi3.so").symlink_to(TARGET / "debug/lib_trunkline.so")
-    information(library.parent, ROOT / "python")
+    information(library.parent, ROOT)
     plugin = PLUGIN.name.replace("-", "_")
     (library.parent / plugin).unlink(missing_ok=True)
     (library.parent / plugin).symlink_to(PLUGIN / plugin)

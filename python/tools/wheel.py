@@ -1,10 +1,14 @@
-"""Builds the wheels, each with the program inside, and the source distribution, in target/wheels.
+"""Builds wheels, each with the program inside, and the source distribution, in target/wheels.
 
-Also those of the storage plugin for Snakemake, which is Python alone.
+Also those of the storage plugin for Snakemake, which is Python alone. Runs in the Python of
+packaging/tools.sh.
 
-A wheel holds the core for one kind of C library and the program, which is linked statically where
-Rust's musl is installed. zig is the C compiler and linker, so that wheels run on old systems too.
-TARGETS chooses: `manylinux`, `musllinux`; both without.
+A wheel holds the core for one kind of C library, and the static program that packages hold, too.
+zig is the C compiler and linker, so that wheels run on old systems. The core has no link-time
+optimisation over all crates: that is worth its minutes for the program, which is copied to far ends.
+
+ARCHS chooses the architectures, this machine's without; KINDS `manylinux`, `musllinux` or both,
+`manylinux` without.
 """
 
 from __future__ import annotations
@@ -16,75 +20,55 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ROOT / "target/dist-tools"
+sys.path.insert(0, str(ROOT / "python/packaging"))
+
+import trunkline_backend as backend  # noqa: E402
+
 OUT = ROOT / "target/wheels"
-DATA = ROOT / "python/trunkline.data"
 PLUGIN = ROOT / "python/snakemake-storage-plugin-trunkline"
-ARCH = os.uname().machine
-# The C library of Debian 10 and RHEL 8, below which the kernel's TCP_INFO lacks half of its fields.
-GLIBC = "2.28"
-KINDS = {
-    "manylinux": (f"{ARCH}-unknown-linux-gnu", f"manylinux_{GLIBC.replace('.', '_')}"),
-    "musllinux": (f"{ARCH}-unknown-linux-musl", "musllinux_1_2"),
-}
+# The oldest C libraries. glibc's is that of Debian 10 and RHEL 8, below which the kernel's TCP_INFO
+# lacks half of its fields.
+KINDS = {"manylinux": ("gnu", "manylinux_2_28"), "musllinux": ("musl", "musllinux_1_2")}
 
 
 def run(*command: str, cwd: Path = ROOT, **env: str) -> None:
-    path = f"{TOOLS / 'bin'}:{os.environ['PATH']}"
-    subprocess.run(command, check=True, cwd=cwd, env=os.environ | {"PATH": path} | env)
+    subprocess.run(command, check=True, cwd=cwd, env=os.environ | env)
 
 
-def has_musl() -> bool:
-    """Whether Rust can build for musl here, after an attempt to install what that needs."""
-    target = KINDS["musllinux"][0]
+def program(arch: str) -> Path:
+    run("sh", "packaging/program.sh", arch)
+    return ROOT / f"target/{arch}-unknown-linux-musl/lto/trunkline"
+
+
+def wheel(arch: str, kind: str) -> None:
+    libc, tag = KINDS[kind]
+    target = f"{arch}-unknown-linux-{libc}"
     subprocess.run(["rustup", "target", "add", target], capture_output=True)
-    sysroot = subprocess.run(
-        ["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True
-    )
-    return (Path(sysroot.stdout.strip()) / "lib/rustlib" / target / "lib").is_dir()
-
-
-def program(is_static: bool) -> None:
-    """Builds the program and puts it where maturin takes scripts from."""
-    triple = KINDS["musllinux" if is_static else "manylinux"][0]
-    target = triple if is_static else f"{triple}.{GLIBC}"
-    lto = ["--profile", "lto", "--locked", "--bin", "trunkline"]
-    run("cargo", "zigbuild", *lto, "--target", target)
-    shutil.rmtree(DATA, ignore_errors=True)
-    (DATA / "scripts").mkdir(parents=True)
-    shutil.copy2(ROOT / "target" / triple / "lto/trunkline", DATA / "scripts/trunkline")
-
-
-def wheel(kind: str) -> None:
-    triple, tag = KINDS[kind]
-    flags = {"RUSTFLAGS": "-C target-feature=-crt-static"} if kind == "musllinux" else {}
+    # An extension links the musl of its interpreter.
+    flags = {"RUSTFLAGS": "-C target-feature=-crt-static"} if libc == "musl" else {}
     run(
-        *["maturin", "build", "--profile", "lto", "--locked", "--zig", "--target", triple],
+        *["maturin", "build", "--release", "--locked", "--zig", "--target", target],
         *["--compression-level", "9", "--compatibility", tag, "--out", str(OUT)],
-        *["-m", "python/Cargo.toml"],
         **flags,
     )
 
 
-def main() -> int:
-    run("sh", "packaging/tools.sh", str(TOOLS))
-    run(str(TOOLS / "bin/pip"), "install", "--quiet", "maturin==1.16.0", "hatchling")
-    kinds = os.environ.get("TARGETS", "manylinux musllinux").split()
-    is_static = has_musl()
-    if not is_static and "musllinux" in kinds:
-        print("no musllinux wheel: Rust's musl is not installed and cannot be", file=sys.stderr)
-        kinds.remove("musllinux")
-    program(is_static)
-    for kind in kinds:
-        wheel(kind)
-    sdist = "import sys, trunkline_backend as one; print(one.build_sdist(sys.argv[1]))"
-    backend = str(ROOT / "python/packaging")
-    run(str(TOOLS / "bin/python"), "-c", sdist, str(OUT), PYTHONPATH=backend)
-    run(str(TOOLS / "bin/python"), "-m", "hatchling", "build", "-d", str(OUT), cwd=PLUGIN)
+def plugin() -> None:
+    shutil.copy2(ROOT / "LICENSE", PLUGIN)
+    run(sys.executable, "-m", "hatchling", "build", "-d", str(OUT), cwd=PLUGIN)
+
+
+def main() -> None:
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    shutil.rmtree(OUT, ignore_errors=True)
+    for arch in os.environ.get("ARCHS", os.uname().machine).split():
+        backend.pack(program(arch))
+        for kind in os.environ.get("KINDS", "manylinux").split():
+            wheel(arch, kind)
+    backend.build_sdist(str(OUT))
+    plugin()
     for file in sorted(OUT.iterdir()):
         print(f"{file.stat().st_size / 1e6:6.1f} MB  {file.name}")
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()
