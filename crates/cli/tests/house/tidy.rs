@@ -109,44 +109,52 @@ fn wide_lines_and_riddles_become_no_more() {
 /// Phrases of pages about what was not there yet when they were written.
 const STALE: [&str; 3] = ["is being built", "no command does", "not implemented yet"];
 
-/// The constant of a source file that a line of a page says, with `{}` for its value.
-const SAID: [(&str, &str, &str, &str); 12] = [
-    ("wire/src/copy.rs", "COPYING_VERSION", COPYING, "# The copy protocol, version {}"),
-    ("wire/src/copy.rs", "COPYING_VERSION", COPYING, "| 3..5 | version: {} |"),
-    ("wire/src/copy.rs", "COPYING_VERSION", INSTALLING, "version of the copy protocol | {} |"),
-    ("wire/src/remote.rs", "REMOTE_VERSION", FILES, "# The file access protocol, version {}"),
-    ("wire/src/third_party.rs", "THIRD_PARTY_VERSION", THIRD, "# Third-party copies, version {}"),
-    ("wire/src/third_party.rs", "THIRD_PARTY_VERSION", THIRD, "version: u16, {}."),
-    ("wire/src/iperf3/extension.rs", "VERSION", INSTALLING, "version of the extension | {} |"),
-    ("wire/src/trains.rs", "PROBING_VERSION", INSTALLING, "version of packet trains | {} |"),
-    ("record/src/document.rs", "SCHEMA_VERSION", INSTALLING, "up to this one | {} |"),
-    ("watch_link/src/message.rs", "LINK_VERSION", INSTALLING, "version of reports | {} |"),
-    ("campaign_store/src/line.rs", "VERSION", INSTALLING, "version of manifests | {} |"),
-    ("../Cargo.toml", "version", "../CITATION.cff", "\nversion: {}\n"),
-];
-const COPYING: &str = "reference/copy-protocol.md";
-const THIRD: &str = "reference/third-party.md";
-const FILES: &str = "reference/file-access.md";
-const INSTALLING: &str = "guide/installing.md";
+/// A file below `crates`, its constant; then pages below `docs`, the line that says its value.
+const VERSIONS: &str = "
+wire/src/copy.rs COPYING_VERSION
+    reference/copy-protocol.md # The copy protocol, version {}
+    reference/copy-protocol.md | 3..5 | version: {} |
+    guide/installing.md the copy protocol | {} |
+wire/src/remote.rs REMOTE_VERSION
+    reference/file-access.md # The file access protocol, version {}
+wire/src/third_party.rs THIRD_PARTY_VERSION
+    reference/third-party.md # Third-party copies, version {}
+    reference/third-party.md version: u16, {}.
+wire/src/iperf3/extension.rs VERSION
+    guide/installing.md the extension | {} |
+wire/src/trains.rs PROBING_VERSION
+    guide/installing.md packet trains | {} |
+record/src/document.rs SCHEMA_VERSION
+    guide/installing.md up to this one | {} |
+watch_link/src/message.rs LINK_VERSION
+    guide/installing.md reports | {} |
+campaign_store/src/line.rs VERSION
+    guide/installing.md manifests | {} |
+../Cargo.toml version
+    ../CITATION.cff version: {}
+    ../CHANGELOG.md ## {}";
 
 /// The value of a constant, or of a key of TOML.
-fn value<'a>(source: &'a str, name: &str) -> &'a str {
-    let line = source.lines().find(|line| {
-        let line = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-        let line = line.trim_start_matches("const ");
-        line.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ' ']))
-    });
-    let (_, value) = line.unwrap().split_once("= ").unwrap();
-    value.trim_matches([';', '"'])
+fn value(file: &str, name: &str) -> String {
+    let source = fs::read_to_string(crates().join(file)).unwrap();
+    let names = |left: &str| left.split([' ', ':']).any(|word| word == name);
+    let mut pairs = source.lines().filter_map(|line| line.split_once(" = "));
+    let (_, value) = pairs.find(|(left, _)| names(left)).unwrap();
+    value.trim_matches([';', '"']).to_owned()
 }
 
 #[test]
 fn pages_say_the_versions_that_the_program_has() {
-    for (file, name, page, line) in SAID {
-        let source = fs::read_to_string(crates().join(file)).unwrap();
-        let line = line.replace("{}", value(&source, name));
-        let text = fs::read_to_string(crates().join("../docs").join(page)).unwrap();
-        assert!(text.contains(&line), "{page} lacks `{line}`");
+    let mut now = String::new();
+    for line in VERSIONS.lines().skip(1) {
+        let (file, rest) = line.trim_start().split_once(' ').unwrap();
+        if !line.starts_with(' ') {
+            now = value(file, rest);
+            continue;
+        }
+        let text = fs::read_to_string(crates().join("../docs").join(file)).unwrap();
+        let wanted = rest.replace("{}", &now);
+        assert!(text.contains(&wanted), "{file} lacks `{wanted}`");
     }
 }
 
