@@ -9,8 +9,7 @@ TOOLS=$PWD/target/dist-tools
 OUT=$PWD/target/dist
 PACKAGE_VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 PACKAGE_MAINTAINER=${PACKAGE_MAINTAINER:-"trunkline maintainers <maintainers@trunkline.invalid>"}
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
-export PACKAGE_VERSION PACKAGE_MAINTAINER SOURCE_DATE_EPOCH
+export PACKAGE_VERSION PACKAGE_MAINTAINER
 
 PATH=$TOOLS/bin:$PATH
 sh packaging/tools.sh "$TOOLS"
@@ -48,6 +47,9 @@ package() {
 
 # shellcheck disable=SC2086 # names of architectures
 sh packaging/program.sh $ARCHS
+# Of the packages alone: crates with C code would be compiled again for each commit.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
+export SOURCE_DATE_EPOCH
 python3 packaging/parts.py bom trunkline-cli >"$OUT/trunkline-$PACKAGE_VERSION.cdx.json"
 python3 packaging/parts.py notice trunkline-cli >"$OUT/THIRD-PARTY.md"
 STAGE=$OUT/stage

@@ -23,19 +23,19 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "python/trunkline.data"
 
 
-def pack(program: Path) -> None:
-    """Puts the program where maturin takes scripts from, and writes the notice."""
+def prepare() -> None:
+    """Makes the folder of scripts, where maturin looks first, and the notice of what is linked."""
     shutil.rmtree(DATA, ignore_errors=True)
     (DATA / "scripts").mkdir(parents=True)
-    shutil.copy2(program, DATA / "scripts/trunkline")
-    write_notice()
-
-
-def write_notice() -> None:
-    """Writes the licences of all libraries in the program and the core."""
     parts = [sys.executable, "packaging/parts.py", "notice", "trunkline-cli", "trunkline-python"]
     with (ROOT / "THIRD-PARTY.md").open("w") as page:
         subprocess.run(parts, cwd=ROOT, stdout=page, check=True)
+
+
+def pack(program: Path) -> None:
+    """Puts the program where maturin takes scripts from."""
+    prepare()
+    shutil.copy2(program, DATA / "scripts/trunkline")
 
 
 def built_program() -> Path:
@@ -49,9 +49,7 @@ def built_program() -> Path:
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    # maturin looks for the folder already now.
-    DATA.mkdir(exist_ok=True)
-    write_notice()
+    prepare()
     return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
 
 
@@ -70,6 +68,5 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    DATA.mkdir(exist_ok=True)
-    write_notice()
+    prepare()
     return maturin.build_sdist(sdist_directory, config_settings)
