@@ -28,7 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from common import TRUNKLINE
 
 VENV = ROOT / "target" / "hostile-python"
-PACKAGES = "pyOpenSSL>=24,<27", "blake3>=1,<2"
+PACKAGES = "pyOpenSSL>=24,<27", "blake3>=1,<2", "fsspec>=2024.2"
 
 
 def arguments():
@@ -83,7 +83,7 @@ class Bench:
 
 
 def cases_of(only):
-    import campaigns, far_words, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, third_party, words
+    import campaigns, far_words, fsspec_names, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, third_party, words
 
     groups = (
         get,
@@ -102,6 +102,7 @@ def cases_of(only):
         words,
         far_words,
         campaigns,
+        fsspec_names,
     )
     every = [case for group in groups for case in group.CASES]
     names = collections.Counter(case.whole_name for case in every)
