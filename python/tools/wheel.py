@@ -76,7 +76,8 @@ def main() -> None:
     archs = os.environ.get("ARCHS", os.uname().machine).split()
     kinds = os.environ.get("KINDS", "manylinux").split()
     targets = [f"{arch}-unknown-linux-{libc}" for arch in archs for libc in ("gnu", "musl")]
-    subprocess.run(["rustup", "target", "add", *targets], capture_output=True)
+    # Toolchains without rustup have what they have.
+    subprocess.run(f"rustup target add {' '.join(targets)}", shell=True, capture_output=True)
     shutil.rmtree(OUT, ignore_errors=True)
     for arch in archs:
         wheels(arch, kinds)
