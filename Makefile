@@ -79,7 +79,7 @@ deny:
 dist:
 	CARGO=$(CARGO) sh packaging/dist.sh
 
-# Installs the packages of target/dist in clean systems; needs root and mmdebstrap.
+# Installs the packages of target/dist in clean systems; needs what packaging/test.sh names.
 dist-test:
 	sh packaging/test.sh
 

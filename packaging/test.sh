@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the .deb of target/dist in a clean Debian, unpacks all other packages, and tries each. Needs
-# root, mmdebstrap, rpm with cpio, and qemu-user-static for other machines. RELEASE names the Debian.
+# Installs the .deb of target/dist in a clean Debian, unpacks all packages, and tries each. Needs
+# root, mmdebstrap, rpm with cpio, and qemu-user-static for aarch64. RELEASE names the Debian.
 set -eu
 cd "$(dirname "$0")/.."
 
