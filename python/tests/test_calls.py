@@ -7,6 +7,7 @@ import inspect
 import multiprocessing
 import os
 import pickle
+import pydoc
 import random
 import re
 import signal
@@ -14,11 +15,13 @@ import subprocess
 import sys
 import threading
 import time
+import typing
 import warnings
 
 import pytest
 
 import trunkline as tl
+from trunkline import documents
 
 SLOW = dict(streams=200, duration="2h", cache=False, history=False)
 
@@ -168,6 +171,13 @@ def test_defaults_are_those_of_the_program(program):
         (lambda: tl.copy("a", "b"), "both ends are on this host"),
         (lambda: tl.copy("a", "trunkline://h/b"), "wants a token"),
         (lambda: tl.copy("a", "h:b", delete=True), "without `-r` none is copied"),
+        (lambda: tl.copy(), "was given 0 of them"),
+        (lambda: tl.copy("a"), "was given 1 of them"),
+        (lambda: tl.measure("sim:slac-cern", duration=-1), "of -1 is below 0"),
+        (lambda: tl.measure("sim:slac-cern", duration=True), "True is no time in seconds"),
+        (lambda: tl.measure("sim:slac-cern", streams=8.5), "8.5 is no whole number"),
+        (lambda: tl.measure("sim:slac-cern", streams=True), "True is no count"),
+        (lambda: tl.read_iperf3([]), "there are no files to read"),
         (lambda: tl.load("/nowhere.json"), "cannot read /nowhere.json"),
         (lambda: tl.fit("/nowhere.csv"), "/nowhere.csv"),
         (lambda: tl.history("/nowhere/archive").list(), "nowhere"),
@@ -180,6 +190,52 @@ def test_wrong_requests_are_told_with_bound_and_next_step(call, said):
     assert isinstance(caught.value, ValueError)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.hint) == (str(caught.value), caught.value.hint)
+
+
+def test_one_or_several_values_are_taken_alike():
+    one, same = (
+        tl.tune("sim:slac-cern", axes=axes, streams_max=4, history=False).document.samples
+        for axes in ("streams", ["streams"])
+    )
+    assert [sample.setting for sample in one] == [sample.setting for sample in same]
+    eight = tl.measure("sim:slac-cern", streams=8.0, history=False)
+    assert eight.document.setting.streams == 8
+
+
+def test_operations_are_shown_as_functions():
+    # From 3.13 on, long ones are shown in lines.
+    shown = "".join(pydoc.plain(pydoc.render_doc(tl.tune)).split())
+    assert "tune(target:'Target',*,objective:" in shown and "knee:'float'=0.9" in shown
+    assert "->'Result[documents.TuneDocument]'" in shown
+    shown = "".join(pydoc.plain(pydoc.render_doc(tl.Campaign)).replace("|", " ").split())
+    assert "plan(plan:'File',folder:'File',*" in shown
+    assert repr(tl.Campaign.plan) == "<operation trunkline.Campaign.plan>"
+    for one in (tl.tune, tl.Campaign.plan, tl.Campaign.run_shard):
+        assert pickle.loads(pickle.dumps(one)) is one
+
+
+def everything():
+    """Every function and method of the package, by its name."""
+    for name in tl.__all__:
+        thing = getattr(tl, name)
+        if inspect.ismodule(thing):
+            yield from ((f"{name}.{one}", getattr(thing, one)) for one in thing.__all__)
+        elif inspect.isclass(thing):
+            yield from ((f"{name}.{one}", each) for one, each in vars(thing).items())
+        yield name, thing
+
+
+def test_the_types_of_each_call_are_there_at_run_time():
+    pytest.importorskip("distributed")
+    checked = set()
+    for name, thing in everything():
+        # What is in Rust has none.
+        if callable(thing) and getattr(thing, "__annotations__", None):
+            assert typing.get_type_hints(thing), name
+            checked.add(name)
+    assert {"tune", "serve", "Campaign.run_on", "Campaign.plan", "plot.plot"} <= checked
+    assert typing.get_type_hints(tl.tune)["return"] == tl.Result[documents.TuneDocument]
+    assert typing.get_type_hints(tl.Campaign.plan)["return"] is tl.Campaign
 
 
 def test_no_answer_at_the_port_is_a_failed_run():

@@ -253,8 +253,8 @@ def test_workers_of_a_batch_system_run_shards(
         Client(cluster) as client,
     ):
         cluster.scale(jobs=1)
-        client.wait_for_workers(2, timeout=60)
-        done = campaign.run_on(client)
+        with pytest.warns(RuntimeWarning, match="the cluster has no workers"):
+            done = campaign.run_on(client)
     assert len(done.done) == len(campaign.shards())
     site.assert_all_there()
 
@@ -282,8 +282,30 @@ def test_a_worker_that_no_host_is_named_like_is_told(site: Site, client: object)
     site.fill(3)
     plan = site.plan(here="me@here.example.org")
     campaign = tl.Campaign.plan(plan, site.folder / "campaign", host="here")
+    with (
+        pytest.raises(tl.NotFinished, match="no worker is named like here nor far"),
+        pytest.warns(RuntimeWarning, match="waits up to 1 s for a worker: no worker is named"),
+    ):
+        campaign.run_on(client, wait_for_workers=1)
     with pytest.raises(tl.NotFinished, match="no worker is named like here nor far"):
-        campaign.run_on(client)
+        campaign.run_on(client, wait_for_workers=0)
+
+
+def test_workers_may_come_later(site: Site) -> None:
+    """As those of a batch system do."""
+    from distributed import Client, LocalCluster
+
+    site.fill(15)
+    campaign = site.planned()
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as client,
+        pytest.warns(RuntimeWarning, match="for a worker: the cluster has no workers"),
+    ):
+        threading.Timer(2, cluster.scale, [2]).start()
+        done = campaign.run_on(client)
+    assert len(done.done) == len(campaign.shards())
+    site.assert_all_there()
 
 
 @pytest.mark.timeout(180)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import inspect
 import os
 import pickle
 import shutil
@@ -61,6 +63,37 @@ def test_a_wrong_path_is_told_as_the_program_tells_it(sections, said, tmp_path):
         tl.Path("mine", **sections)
 
 
+def test_numbers_of_a_path_are_seconds_and_bits_per_second():
+    queue = {"kind": "drop-tail", "limit": "128KiB"}
+    loss = {"kind": "random", "rate": 4e-4}
+    numbers = tl.Path(forward={"rate": 45e6, "delay": 0.0825, "queue": queue, "loss": loss})
+    texts = tl.Path(forward={"rate": "45Mbit/s", "delay": "82.5ms", "queue": queue, "loss": loss})
+    assert numbers == texts
+    delay = datetime.timedelta(milliseconds=82.5)
+    assert tl.Path(forward={"rate": 45_000_000, "delay": delay, "queue": queue, "loss": loss}) == texts
+    queue = {"kind": "codel", "limit": "1MB", "target": 0.005, "interval": 0.1}
+    varied = tl.Path(
+        forward={
+            "rate": {"low": 2e7, "high": 8e7, "every": 2},
+            "delay": 0.02,
+            "queue": queue,
+            "policer": {"rate": 4e7, "bucket": "100kB"},
+            "reorder": {"rate": 0.01, "delay": 0.005},
+        },
+        cross=[{"kind": "on-off", "sources": 2, "rate": 1e6, "on": 0.5, "off": 0.5}],
+    )
+    assert varied.base_rtt_seconds == pytest.approx(0.04)
+    with pytest.raises(tl.RequestError, match="below 0"):
+        tl.Path(forward={"rate": -1, "delay": 0.02, "queue": queue})
+
+
+def test_what_is_wrong_with_a_path_is_told_by_its_key():
+    with pytest.raises(tl.RequestError) as wrong:
+        tl.Path("mine", forward={"rate": "45Mbit/s", "delay": "1ms", "colour": "red"})
+    assert "in `forward.colour`" in str(wrong.value) or "in `forward" in str(wrong.value)
+    assert "mine:" not in str(wrong.value)
+
+
 def test_a_path_by_itself_is_no_target():
     with pytest.raises(TypeError, match="path.sim()"):
         tl.measure(tl.path("slac-cern"))
@@ -74,6 +107,10 @@ def test_the_archive(tmp_path):
     assert sorted(entry.id for entry in entries) == [first.kept, second.kept]
     assert archive.list(last=1)[0].id == second.kept
     assert archive.list(target="elsewhere") == []
+    goodputs = [entry.goodput_bits_per_second for entry in entries]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(archive.list())
+    assert list(frame["goodput_bits_per_second"]) == goodputs
     assert archive[first.kept].document == first.document
     assert archive.compare(first.kept, second.kept)
     with pytest.raises(tl.RequestError):
@@ -185,6 +222,9 @@ def test_types_and_stubs(tmp_path):
         "import trunkline as tl\n"
         "r = tl.tune('sim:slac-cern', budget='20s')\n"
         "reveal_type(r.document.recommended)\n"
+        "one = tl.simulate('slac-cern', streams=8)\n"
+        "print(one.document.figures, tl.simulate('slac-cern', streams=[1, 2]).document.cells)\n"
+        "print(tl.simulate('slac-cern', window='64k').document.figures)\n"
         "call = tl.copy.start('a', 'h:b', recursive=True)\n"
         "reveal_type(call.result().document.files)\n"
         "tl.tune('x', budgt=1)\n"
@@ -193,8 +233,30 @@ def test_types_and_stubs(tmp_path):
     told = subprocess.run(
         [sys.executable, "-m", "mypy", *env_config], capture_output=True, text=True, cwd=tmp_path
     ).stdout
-    assert "Recommended | None" in told and 'Revealed type is "int"' in told.replace("builtins.", "")
+    assert "documents.Recommended\"" in told and told.count("error") <= 3, told
+    assert 'Revealed type is "int"' in told.replace("builtins.", "")
     assert "budgt" in told
+
+
+def examples(file):
+    """The first Python of a page."""
+    return (ROOT / file).read_text().split("```python\n")[1].split("```")[0]
+
+
+@pytest.mark.parametrize("file", ["python/README.md", "docs/guide/python.md"])
+def test_the_first_example_has_no_wrong_type(file, tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "example.py").write_text(examples(file))
+    strict = [sys.executable, "-m", "mypy", "--strict", "example.py"]
+    checked = subprocess.run(strict, capture_output=True, text=True, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_types_name_the_arguments_that_calls_take():
+    from trunkline._simulate import Varied
+
+    takes = inspect.signature(tl.simulate).parameters
+    assert {*Varied.__annotations__, "path", "streams"} == set(takes)
 
 
 def test_importing_is_quick_and_loads_little():

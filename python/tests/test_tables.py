@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 
 import pytest
 
 import trunkline as tl
+from trunkline import documents
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +112,18 @@ def test_tune_has_a_visit_for_each_sample():
     assert limits == [one.limit for one in samples]
 
 
+def test_records_are_mappings(measured):
+    pd = pytest.importorskip("pandas")
+    setting = measured.document.setting
+    assert dict(setting) == setting.to_dict() and len(setting) == len(setting.keys())
+    assert isinstance(setting, Mapping) and {**setting} == dict(setting.items())
+    assert "streams" in setting and "pacing_bits_per_second" not in setting
+    assert setting.get("nothing") is None and setting == dict(setting)
+    samples = measured.document.streams[0].tcp
+    rtts = [one.rtt_seconds for one in samples if one.rtt_seconds is not None]
+    assert list(pd.DataFrame(samples)["rtt_seconds"].dropna()) == rtts
+
+
 def test_hops():
     examined = tl.examine("sim:slac-cern", quick=True, history=False)
     hops = examined.hops
@@ -127,8 +142,11 @@ def test_pages_and_plots(measured, tmp_path):
     assert plot._repr_svg_() == plot
     plot.save(tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").read_text() == plot
-    with pytest.raises(tl.RequestError, match="there is no plot"):
+    with pytest.raises(tl.RequestError, match="there is no plot") as unknown:
         tl.plot.plot(measured, "nothing")
+    assert name in unknown.value.hint and ".svg" not in name
+    told = re.findall(r'plot\(result, "([^"]+)"', tl.plot.__doc__)
+    assert {*told} == {"streams"} <= tl.plot.plots(tl.tune("sim:slac-cern", history=False)).keys()
     measured.save(tmp_path / "run.json")
     again = tl.load(tmp_path / "run.json")
     assert again.document == measured.document
@@ -150,7 +168,7 @@ def test_plots_are_those_of_the_program(program, tmp_path, measured):
     )
     theirs = {one.stem: one.read_text() for one in (tmp_path / "plots").glob("*.svg")}
     ours = tl.plot.plots(measured)
-    assert {name.removesuffix(".svg"): str(text) for name, text in ours.items()} == theirs
+    assert {name: str(text) for name, text in ours.items()} == theirs
 
 
 def test_documents_say_what_they_lack(measured):
@@ -165,3 +183,7 @@ def test_documents_say_what_they_lack(measured):
     assert "goodput_bits_per_second" in dir(document)
     assert document["target"].name == document.target.name == "sim:slac-cern"
     assert tl.tune("sim:slac-cern", history=False).document.cut_because is None
+    cut = documents.TuneDocument({"cut_because": "it was cancelled"})
+    with pytest.raises(AttributeError, match="`cut_because` says why"):
+        cut.recommended
+    assert "recommended" not in cut

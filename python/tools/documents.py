@@ -18,6 +18,11 @@ NAMES = {
     "Growth2": "RttGrowth",
     "Schema": "SchemaName",
 }
+# What a call that ended well always has: why a document lacks it, instead of `None`.
+PROMISED = {
+    ("TuneDocument", "recommended"): "this search ended before it could recommend a setting; "
+    "`cut_because` says why",
+}
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 HEAD = '''"""Documents as typed objects: each key of `docs/reference/json.md` is an attribute.
 
@@ -135,14 +140,17 @@ def written(schema: Schema, name: str) -> str:
     lines += ['    """', "", "    __slots__ = ()"]
     for key, shape in properties.items():
         kind = schema.type_of(shape)
-        optional = "" if key in required else " | None"
+        optional = "" if key in required or (title, key) in PROMISED else " | None"
         lines.append(f"    {attribute(key)}: {kind}{optional}")
     records = {
         key: record for key, shape in properties.items() if (record := schema.record_of(shape))
     }
-    absent = sorted(set(properties) - required)
+    promised = {key: why for (of, key), why in PROMISED.items() if of == title}
+    absent = sorted(set(properties) - required - set(promised))
     lines.append(f"    _records = {json.dumps(records)}")
     lines.append(f"    _optional = frozenset({json.dumps(absent)})")
+    if promised:
+        lines.append(f"    _promised = {json.dumps(promised)}")
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ this package. Results have a document (typed objects), tables (Arrow PyCapsule i
 and plots. Errors are below `Error`, and have a `.hint`.
 """
 
-from . import plot
+from . import bars, plot
 from ._call import Call, Operation
 from ._campaign import Campaign
 from ._emulate import FAR, NEAR, EmulatedPath, emulate
@@ -70,6 +70,7 @@ __all__ = [
     "Table",
     "__version__",
     "add_token",
+    "bars",
     "copy",
     "emulate",
     "examine",

@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar
 
 from . import _errors, _trunkline
 from ._trunkline import Progress
@@ -254,12 +254,22 @@ class Operation(Generic[P, R]):
     """
 
     __name__: str
+    __qualname__: str
     __wrapped__: Callable[P, Call[R]]
 
     def __init__(self, start: Callable[P, Call[R]]) -> None:
-        """Makes an operation of what starts a call."""
+        """Makes an operation of what starts a call, whose name has a `_` before it."""
         functools.update_wrapper(self, start)
         self._start = start
+        self.__name__ = start.__name__.removeprefix("_")
+        self.__qualname__ = self.__name__
+        told = start.__annotations__
+        result = told["return"].removeprefix("Call[").removesuffix("]")
+        self.__annotations__ = told | {"return": result}
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Of a class, such as `Campaign.plan`."""
+        self.__qualname__ = f"{owner.__qualname__}.{name}"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Waits for the result."""
@@ -273,10 +283,25 @@ class Operation(Generic[P, R]):
         """The same for `async` functions; cancelling the task cancels the call."""
         return await self._start(*args, **kwargs)
 
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
+        """The same of each object; `help()` takes what has this for a function."""
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The signature, with what the call gives."""
+            if name != "__signature__":
+                raise AttributeError(f"an operation has no `{name}`: it has `start` and `aio`")
+            import inspect
+
+            told = inspect.signature(self._start)
+            return told.replace(return_annotation=self.__annotations__["return"])
+
     def __reduce__(self) -> str:
         """By its name."""
-        return self.__name__
+        return self.__qualname__
 
     def __repr__(self) -> str:
         """Its name."""
-        return f"<operation trunkline.{self.__name__}>"
+        return f"<operation trunkline.{self.__qualname__}>"

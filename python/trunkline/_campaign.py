@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from . import _text, _trunkline
 from ._call import Call, OnProgress, Operation
+from ._lazy import Lazy
 from ._record import Record
 from ._text import File, Time
 
 if TYPE_CHECKING:
-    from distributed import Client
+    import distributed
 
-    from ._dask import OnDask
+    from . import _dask
+else:
+    distributed, _dask = Lazy("distributed"), Lazy("trunkline._dask")
 
 
 def _told(done: _trunkline.Done) -> Record:
@@ -158,11 +161,12 @@ class Campaign:
 
     def run_on(
         self,
-        client: Client,
+        client: distributed.Client,
         *,
         patience: Time = 120,
-        on_progress: Callable[[OnDask], object] | None = None,
-    ) -> OnDask:
+        wait_for_workers: float = 600.0,
+        on_progress: Callable[[_dask.OnDask], object] | None = None,
+    ) -> _dask.OnDask:
         """Runs all shards that are left on the workers of a Dask cluster.
 
         Each shard is one task. A worker that is named like a host of the plan (`slac`, or `slac-1`
@@ -177,6 +181,8 @@ class Campaign:
         Args:
             client: The cluster's client.
             patience: How long a far end may be gone before a shard is put back, in seconds.
+            wait_for_workers: How long a shard waits for a worker that may run it, in seconds: until
+                a batch system starts the first one, say, or one that was lost is back.
             on_progress: Told each time a shard ends.
 
         Returns:
@@ -186,9 +192,7 @@ class Campaign:
             NotFinished: Some shards are left; the same call goes on.
             IncompleteCopy: Some files failed.
         """
-        from ._dask import run_on
-
-        return run_on(self, client, patience, on_progress)
+        return _dask.run_on(self, client, patience, wait_for_workers, on_progress)
 
     def verify(
         self,

@@ -9,6 +9,7 @@ import socket
 import time
 import urllib.parse
 import uuid
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 _PAUSES = (2.0, 10.0, 60.0)
 _PAUSE_LOST = 2.0
 _LOST_MAX = 20
-# How long a worker may take to be there again, in seconds.
-_BACK_MAX = 60.0
 # How soon a task hears that it is to end, and how long all of them may take for it, in seconds.
 _TICK = 0.5
 _END_MAX = 15.0
@@ -93,7 +92,8 @@ class _Shard:
     hosts: tuple[_Host, ...]
     tries: int = 0
     lost: int = 0
-    is_nowhere: bool = False
+    nowhere_since: float | None = None
+    """When it was noticed that no worker may run it."""
     awaits_link: bool = False
     worker: str | None = None
     """The address of the one that has it."""
@@ -119,10 +119,11 @@ def run_on(
     campaign: Campaign,
     client: Client,
     patience: Time,
+    wait_for_workers: float,
     on_progress: Callable[[OnDask], object] | None,
 ) -> OnDask:
     """Runs what is left; see `Campaign.run_on`."""
-    run = _Run(campaign, client, patience)
+    run = _Run(campaign, client, patience, wait_for_workers)
     try:
         for seen in run.steps():
             if on_progress is not None:
@@ -136,10 +137,13 @@ def run_on(
 class _Run:
     """The shards of a campaign on their way through a cluster."""
 
-    def __init__(self, campaign: Campaign, client: Client, patience: Time) -> None:
+    def __init__(
+        self, campaign: Campaign, client: Client, patience: Time, wait_for_workers: float
+    ) -> None:
         from distributed import Event
 
         self._folder, self._client, self._patience = campaign.folder, client, patience
+        self._wait_for_workers, self._has_warned = wait_for_workers, False
         rows = campaign.shards()
         self._machines = functools.cache(_machines)
         self._waiting = [_Shard.of(row) for row in rows if row.state == "left"]
@@ -148,7 +152,6 @@ class _Run:
         self._running: dict[Future, _Shard] = {}
         self._leases: dict[str, Semaphore] = {}
         self._stop: Event = Event(f"trunkline-stop-{uuid.uuid4().hex}", client=client)
-        self._lost_at = float("-inf")
         self._seen = OnDask()
 
     def steps(self) -> Iterator[OnDask]:
@@ -226,11 +229,10 @@ class _Run:
             if not may_begin or time.monotonic() < shard.not_before:
                 continue
             places = places_of(shard.hosts)
-            shard.is_nowhere = not places
-            if shard.is_nowhere:
-                shard.awaits_link = False
-                shard.why = _nowhere(shard, workers)
+            if not places:
+                self._found_nowhere(shard, workers)
                 continue
+            shard.nowhere_since = None
             at = min(places, key=lambda at: busy[at] - workers[at].threads)
             # One that waits in Dask's queue would hold a place of its link from other hosts.
             if busy[at] >= workers[at].threads:
@@ -245,6 +247,17 @@ class _Run:
             busy[at] += 1
             shard.worker = at
             self._running[self._task(shard, places[at])] = shard
+
+    def _found_nowhere(self, shard: _Shard, workers: dict[str, _Worker]) -> None:
+        """No worker may run it. One may come later, and who waits for that is told once."""
+        shard.awaits_link = False
+        shard.why = _nowhere(shard, workers)
+        if shard.nowhere_since is None:
+            shard.nowhere_since = time.monotonic()
+        if not self._has_warned and self._wait_for_workers > 0:
+            self._has_warned = True
+            waits = f"{shard.name} waits up to {self._wait_for_workers:g} s for a worker"
+            warnings.warn(f"{waits}: {shard.why}", RuntimeWarning, stacklevel=6)
 
     def _drop_stranded(self, workers: dict[str, _Worker]) -> None:
         """Takes back tasks whose worker is gone: Dask would wait for its address."""
@@ -267,11 +280,12 @@ class _Run:
         return not before
 
     def _comes_later(self) -> bool:
-        """Whether something only waits: for its time, its link, or a worker that was there."""
+        """Whether something only waits: for its time, its link, or a worker."""
         now = time.monotonic()
-        may_be_back = now - self._lost_at < _BACK_MAX
         return any(
-            now < shard.not_before or shard.awaits_link or (shard.is_nowhere and may_be_back)
+            now < shard.not_before
+            or shard.awaits_link
+            or now - (shard.nowhere_since or float("-inf")) < self._wait_for_workers
             for shard in self._waiting
         )
 
@@ -365,7 +379,6 @@ class _Run:
     def _lost(self, shard: _Shard, why: str) -> None:
         """Its worker is gone; another one, or the same once it is back, goes on."""
         self._seen.workers_lost += 1
-        self._lost_at = time.monotonic()
         shard.lost += 1
         self._put_back(shard, why, _PAUSE_LOST if shard.lost <= _LOST_MAX else None)
 

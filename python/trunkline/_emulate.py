@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _trunkline
+from ._lazy import Lazy
 from ._paths import PathLike, path_of
 from ._program import program
 from ._results import Result
 from ._text import File
 
 if TYPE_CHECKING:
-    from .documents import EmulateDocument
+    from . import documents
+else:
+    documents = Lazy("trunkline.documents")
 
 NEAR = "198.18.0.1"
 """Address of the near host."""
@@ -113,7 +116,7 @@ class EmulatedPath:
             done.check_returncode()
         return done
 
-    def counters(self) -> Result[EmulateDocument]:
+    def counters(self) -> Result[documents.EmulateDocument]:
         """What went over the path until now, as a document."""
         return Result(self._core.counters(self._commands))
 

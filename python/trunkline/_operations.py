@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _text, _trunkline
 from ._call import Call, OnProgress, Operation, let_go
+from ._errors import RequestError
+from ._lazy import Lazy
 from ._paths import PathLike, Target, path_of, target_of
 from ._results import Result
 from ._text import Counts, File, History, Rate, Size, Sizes, Time
 
 if TYPE_CHECKING:
-    from .documents import (
-        CampaignDocument,
-        CopyDocument,
-        FitDocument,
-        MeasureDocument,
-        PathDocument,
-        PredictDocument,
-        ResponsivenessDocument,
-        SimulateDocument,
-        SweepDocument,
-        TuneDocument,
-    )
+    from . import documents
+    from ._simulate import Simulate
+else:
+    documents = Lazy("trunkline.documents")
 
 PORT = 5201
 """The port of `trunkline serve` and `iperf3 -s`."""
 Ways = Literal["forward", "reverse", "both"]
+Attribute = Literal["times", "permissions"]
+Axis = Literal["streams", "window", "congestion", "pacing"]
 
 
 def _command(name: str, given: dict[str, Any], defaults: dict[str, Any] | None) -> str:
@@ -74,12 +70,16 @@ def _tcp(
         "reverse": reverse,
         "bidir": bidir,
         "congestion": congestion,
-        "set_mss": _text.number(set_mss),
+        "set_mss": _text.count(set_mss),
     }
 
 
 def _words(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
+
+
+def _files(given: File | Iterable[File]) -> list[str]:
+    return [os.fspath(one) for one in _text.several(given)]
 
 
 def _measure(
@@ -102,7 +102,7 @@ def _measure(
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[MeasureDocument]]:
+) -> Call[Result[documents.MeasureDocument]]:
     """Measures one setting in detail, and finds what limited it.
 
     Args:
@@ -135,13 +135,13 @@ def _measure(
     given = dict(locals())
     asked = _common(target, port, seed, history) | _tcp(reverse, bidir, congestion, set_mss)
     asked |= {
-        "streams": _text.counts(streams),
+        "streams": _text.count(streams),
         "window": _text.size(window),
         "transport": transport,
         "duration": _text.optional_span(duration),
         "bytes": _text.optional_size(bytes),
         "pacing": _text.rate(pacing),
-        "requests": _text.number(requests),
+        "requests": _text.count(requests),
         "block": _text.optional_size(block),
         "mover_option": _words(mover_option),
     }
@@ -157,7 +157,7 @@ def _tune(
     loss: float | str | None = None,
     streams_max: int = 128,
     budget: Time | str | None = None,
-    axes: Iterable[Literal["streams", "window", "congestion", "pacing"]] | None = None,
+    axes: Axis | Iterable[Axis] | None = None,
     transport: Literal["tcp", "udp"] = "tcp",
     reverse: bool = False,
     bidir: bool = False,
@@ -168,7 +168,7 @@ def _tune(
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[TuneDocument]]:
+) -> Call[Result[documents.TuneDocument]]:
     """Finds the streams and the window to use, and why those.
 
     Args:
@@ -181,7 +181,7 @@ def _tune(
         loss: Share of the data that a gentle setting may send again; 0.001 without.
         streams_max: The most streams to try, 1 to 128.
         budget: What the search may spend: a time, an amount of data or both: `"20s,500MB"`.
-        axes: What the search may vary; the rest stays as the hosts have it. Without this streams
+        axes: What the search may vary, one or several; the rest stays as the hosts have it. Without this streams
             and window, and bbr where losses hold the default congestion control back.
         transport: What carries the streams; over `"udp"` the number of streams is searched.
         reverse: The far end sends.
@@ -207,9 +207,9 @@ def _tune(
         "knee": str(knee),
         "added_rtt": _text.optional_span(added_rtt),
         "loss": _text.number(loss),
-        "streams_max": str(streams_max),
+        "streams_max": _text.whole(streams_max),
         "budget": _text.optional_span(budget),
-        "axes": None if axes is None else list(axes),
+        "axes": None if axes is None else _words(axes),
         "transport": transport,
         "mover_option": _words(mover_option),
     }
@@ -234,7 +234,7 @@ def _sweep(
     resume: bool | int = False,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[SweepDocument]]:
+) -> Call[Result[documents.SweepDocument]]:
     """Measures a grid of settings in cycles, in shuffled order, and keeps each visit at once.
 
     Args:
@@ -265,7 +265,7 @@ def _sweep(
         "streams": _text.counts(streams),
         "windows": _text.optional_sizes(windows),
         "product": _text.optional_sizes(product),
-        "cycles": str(cycles),
+        "cycles": _text.whole(cycles),
         "duration": _text.spans(duration),
         "both_ways": both_ways,
         "port": port,
@@ -296,7 +296,7 @@ def _simulate(
     cache: bool | File = True,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[SimulateDocument | CampaignDocument]]:
+) -> Call[Result[documents.SimulateDocument | documents.CampaignDocument]]:
     """Asks "what if": TCP over a path, packet by packet, in virtual time, on all processors.
 
     Args:
@@ -332,12 +332,12 @@ def _simulate(
         "class": class_,
         "duration": _text.optional_span(duration),
         "warmup": _text.optional_span(warmup),
-        "seeds": str(seeds),
+        "seeds": _text.whole(seeds),
         "seed": seed,
         "bytes": _text.optional_size(bytes),
         "per_stream_bytes": _text.optional_size(per_stream_bytes),
         "compat": compat,
-        "initial_window": _text.number(initial_window),
+        "initial_window": _text.count(initial_window),
         "ecn": ecn,
         "series": _text.optional_span(series),
         "cache": _text.history(cache),
@@ -353,7 +353,7 @@ def _predict(
     window: Size | None = None,
     congestion: str | None = None,
     knee: float | None = None,
-) -> Call[Result[PredictDocument]]:
+) -> Call[Result[documents.PredictDocument]]:
     """Asks formulas: throughput, loss and delay of a path for each number of streams.
 
     Args:
@@ -377,7 +377,7 @@ def _predict(
 
 def _fit(
     file: File, *, window: Size | None = None, knee: float | None = None
-) -> Call[Result[FitDocument]]:
+) -> Call[Result[documents.FitDocument]]:
     """Puts curves through measured points, and says how many streams they speak for.
 
     Args:
@@ -405,7 +405,7 @@ def _examine(
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[PathDocument]]:
+) -> Call[Result[documents.PathDocument]]:
     """Tells what a path is like: round trips, hops, capacity, available bandwidth, buffers.
 
     Args:
@@ -442,7 +442,7 @@ def _responsiveness(
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[ResponsivenessDocument]]:
+) -> Call[Result[documents.ResponsivenessDocument]]:
     """Tells how long round trips take while streams fill the path.
 
     Args:
@@ -462,9 +462,9 @@ def _responsiveness(
 
 
 def _copy(
-    *places: File,
+    *places: File | Iterable[File],
     recursive: bool = False,
-    no_preserve: Iterable[Literal["times", "permissions"]] = (),
+    no_preserve: Attribute | Iterable[Attribute] = (),
     copy_links: bool = False,
     dry_run: bool = False,
     overwrite: bool = False,
@@ -494,14 +494,14 @@ def _copy(
     patience: Time = "10min",
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[CopyDocument]]:
+) -> Call[Result[documents.CopyDocument]]:
     """Copies files to, from or between other hosts, over as many streams as the path needs.
 
     What was interrupted goes on when the same copy is asked for again.
 
     Args:
-        places: What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or
-            `trunkline://HOST[:PORT]/PATH`.
+        places: What to copy, by name or as lists of names, and as the last where to: `PATH`,
+            `[USER@]HOST:PATH` or `trunkline://HOST[:PORT]/PATH`.
         recursive: Copy folders with what is in them.
         no_preserve: Leave these as the receiver makes them.
         copy_links: Copy what symbolic links point to, instead of the links.
@@ -546,17 +546,23 @@ def _copy(
     given = dict(locals())
     # An interrupted copy to the same place may still hold its lock.
     let_go()
-    command = {"places": tuple(os.fspath(place) for place in given.pop("places"))} | given
+    named = [name for place in given.pop("places") for name in _files(place)]
+    if len(named) < 2:
+        raise RequestError(
+            f"a copy needs what to copy and where to, and was given {len(named)} of them",
+            'write `copy("run7", "HOST:/store")`',
+        )
+    command = {"places": tuple(named)} | given
     includes, excludes = _words(include), _words(exclude)
     listed: File | list[str] | None
     if files_from is None or isinstance(files_from, str | os.PathLike):
         listed = files_from
     else:
-        listed = [os.fspath(one) for one in files_from]
+        listed = _files(files_from)
     asked = {
-        "places": [os.fspath(place) for place in places],
+        "places": named,
         "recursive": recursive,
-        "no_preserve": list(no_preserve),
+        "no_preserve": _words(no_preserve),
         "copy_links": copy_links,
         "dry_run": dry_run,
         "overwrite": overwrite,
@@ -573,7 +579,7 @@ def _copy(
         if isinstance(gentle, bool)
         else _text.span(gentle),
         "objective": objective,
-        "streams": _text.number(streams),
+        "streams": _text.count(streams),
         "window": _text.size(window),
         "congestion": congestion,
         "transport": transport,
@@ -592,19 +598,10 @@ def _copy(
     return _call(_trunkline.start_copy, "copy", command, asked, on_progress, _copy)
 
 
-def _operation(name: str, start: Callable[..., Any]) -> None:
-    start.__name__ = start.__qualname__ = name
-
-
-for _name in (
-    "measure tune sweep simulate predict fit examine responsiveness copy".split()
-):
-    _operation(_name, globals()[f"_{_name}"])
-
 measure = Operation(_measure)
 tune = Operation(_tune)
 sweep = Operation(_sweep)
-simulate = Operation(_simulate)
+simulate = cast("Simulate", Operation(_simulate))
 predict = Operation(_predict)
 fit = Operation(_fit)
 examine = Operation(_examine)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 from . import _trunkline
-from ._text import File
+from ._errors import RequestError
+from ._text import File, rate, span
+
+_TIMES = {"at", "delay", "every", "extra_delay", "for", "interval", "off", "on", "target"}
+_RATES = {"high", "low", "rate"}
+# Tables whose `rate` is a share of the packets.
+_SHARES = {"loss", "reorder"}
 
 
 class Path:
@@ -21,7 +29,7 @@ class Path:
     ```
 
     The sections and their keys are those of path files (`docs/guide/paths.md`), and are checked
-    with the same messages.
+    with the same messages. Times may be seconds or a `timedelta`, and rates bits per second.
     """
 
     __slots__ = ("_core", "_source")
@@ -50,8 +58,14 @@ class Path:
             RequestError: A section is wrong: where, and what may stand there.
         """
         sections = {"forward": forward, "reverse": reverse, "hosts": hosts, **further}
-        lines = [f"{key} = {_toml(value)}" for key, value in sections.items() if value is not None]
-        self._read(name, "\n".join(lines) + "\n")
+        said = {key: _with_units(key, one) for key, one in sections.items() if one is not None}
+        text = "".join(f"{key} = {_toml(one)}\n" for key, one in said.items())
+        try:
+            self._read(name, text)
+        except RequestError as error:
+            # Nobody has seen the lines of this text.
+            what = re.sub(r"\n  at .*:\d+, field ", "\n  in ", error.causes[0])
+            raise RequestError(what, error.hint) from None
 
     def _read(self, name: str, text: str) -> None:
         self._core = _trunkline.PathSpec.parse(name, text).named(name)
@@ -148,6 +162,21 @@ def target_of(value: Target) -> Any:
     if isinstance(value, Path):
         raise TypeError("a path can be simulated or emulated: write `path.sim()` or `path.emu()`")
     return value if isinstance(value, tuple) else os.fspath(value)
+
+
+def _with_units(key: str, value: Any) -> Any:
+    """A section with the units of its numbers, which path files want to see."""
+    if isinstance(value, Mapping):
+        keys = _TIMES if key in _SHARES else _TIMES | _RATES
+        return {
+            each: _with_units(each, one) if each in keys or not isinstance(one, float | int) else one
+            for each, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_with_units(key, one) for one in value]
+    if key in _TIMES and isinstance(value, float | int | timedelta):
+        return span(value)
+    return rate(value) if key in _RATES and isinstance(value, float | int) else value
 
 
 def _toml(value: Any) -> str:

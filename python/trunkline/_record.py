@@ -10,13 +10,18 @@ from typing import Any, ClassVar, Self
 __all__ = ["Record"]
 
 
-class Record:
-    """A part of a document. Its keys are attributes; what is absent is `None`."""
+class Record(Mapping[str, Any]):
+    """A part of a document. Its keys are attributes; what is absent is `None`.
+
+    It is a mapping of the keys that are there, too: `dict(record)`, `record.keys()`, `"loss" in
+    record`, `pandas.DataFrame(list_of_records)`.
+    """
 
     __slots__ = ("_data",)
     _data: dict[str, Any]
-    _records: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str | type[Record]]] = {}
     _optional: ClassVar[frozenset[str]] = frozenset()
+    _promised: ClassVar[dict[str, str]] = {}
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """Takes the keys of `data`, without a check."""
@@ -32,6 +37,8 @@ class Record:
             return _wrapped(data[key], self._records.get(key))
         if key in self._optional:
             return None
+        if key in self._promised:
+            raise AttributeError(self._promised[key])
         raise AttributeError(_unknown(type(self).__name__, name, {*data, *self._optional}))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -46,6 +53,10 @@ class Record:
         """The keys that are there."""
         return iter(self._data)
 
+    def __len__(self) -> int:
+        """How many keys are there."""
+        return len(self._data)
+
     def __getitem__(self, key: str) -> Any:
         """The key `key`, as an attribute has it."""
         if key not in self._data:
@@ -54,7 +65,8 @@ class Record:
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same."""
-        return isinstance(other, Record) and self._data == other._data
+        data = other._data if isinstance(other, Record) else other
+        return isinstance(data, Mapping) and self._data == data
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -73,17 +85,19 @@ class Record:
         return copied
 
 
-def _wrapped(value: Any, record: str | None) -> Any:
+def _wrapped(value: Any, record: str | type[Record] | None) -> Any:
     if record is None:
         return value
     if isinstance(value, list):
         return [_wrapped(one, record) for one in value]
-    if isinstance(value, dict):
+    if not isinstance(value, dict):
+        return value
+    if isinstance(record, str):
         from . import documents
 
         kind: type[Record] = getattr(documents, record)
         return kind(value)
-    return value
+    return record(value)
 
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> str:

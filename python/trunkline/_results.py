@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 from . import _trunkline
+from ._errors import RequestError
 from ._record import Record
-from ._text import File
+from ._text import File, several
 from ._trunkline import Table
 
 D = TypeVar("D", bound=Record, covariant=True)
@@ -221,7 +222,9 @@ def read_iperf3(files: File | Iterable[File]) -> Results:
     """Reads what `iperf3 -J` printed, of one file or several, as results with the same tables.
 
     Raises:
-        RequestError: A file cannot be read, or is none of iperf3's.
+        RequestError: There are none, or one cannot be read or is none of iperf3's.
     """
-    names = [files] if isinstance(files, str | os.PathLike) else list(files)
-    return Results(load(name) for name in names)
+    results = Results(load(name) for name in several(files))
+    if not results:
+        raise RequestError("there are no files to read", "check the folder or the pattern")
+    return results

@@ -667,7 +667,7 @@ class TuneDocument(Record):
     host: Host
     target: Target
     objective: Objective
-    recommended: Recommended | None
+    recommended: Recommended
     unpaced: Recommended | None
     own_control: Recommended | None
     default_sample: int | None
@@ -687,7 +687,8 @@ class TuneDocument(Record):
     left_behind: str | None
     samples: list[Sample]
     _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _promised = {"recommended": "this search ended before it could recommend a setting; `cut_because` says why"}
 
 
 class Objective(Record):

@@ -255,7 +255,7 @@ class TrunklineFileSystem(AbstractFileSystem):
         return core
 
     def _opened(self, process: int) -> _trunkline.Remote:
-        streams = _text.number(self._streams)
+        streams = _text.count(self._streams)
         environment = None if any(self._access.values()) else os.environ.get("TRUNKLINE_TOKEN")
         key = (
             process, self._root, *self._access.values(), environment, streams, self._patience,

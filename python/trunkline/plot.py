@@ -1,8 +1,9 @@
 """Plots of results: the SVG that the program draws; matplotlib where it is asked for.
 
 ```python
-trunkline.plot.plots(result)["goodput"]            # shows itself in a notebook
-trunkline.plot.plot(result, "goodput").save("goodput.svg")
+trunkline.plot.plot(result)                        # the first one shows itself in a notebook
+trunkline.plot.plots(result).keys()                # their names; a search has "streams"
+trunkline.plot.plot(result, "streams").save("streams.svg")
 ```
 """
 
@@ -35,7 +36,7 @@ class Svg(str):
 
 def plots(result: Result[Any]) -> dict[str, Svg]:
     """Every plot of a result, each under its name."""
-    return {name: Svg(text) for name, text in result._core.charts()}
+    return {name.removesuffix(".svg"): Svg(text) for name, text in result._core.charts()}
 
 
 def plot(result: Result[Any], name: str | None = None) -> Svg:
