@@ -170,7 +170,8 @@ def test_defaults_are_those_of_the_program(program):
         (lambda: tl.sweep(), "needs a target"),
         (lambda: tl.copy("a", "b"), "both ends are on this host"),
         (lambda: tl.copy("a", "trunkline://h/b"), "wants a token"),
-        (lambda: tl.copy("a", "h:b", delete=True), "without `-r` none is copied"),
+        (lambda: tl.copy("a", "h:b", delete=True), "without `recursive=True` none is copied"),
+        (lambda: tl.copy("a", "trunkline://ana@h/b"), "and give `token_file`"),
         (lambda: tl.copy(), "was given 0 of them"),
         (lambda: tl.copy("a"), "was given 1 of them"),
         (lambda: tl.measure("sim:slac-cern", duration=-1), "of -1 is below 0"),
@@ -190,6 +191,21 @@ def test_wrong_requests_are_told_with_bound_and_next_step(call, said):
     assert isinstance(caught.value, ValueError)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.hint) == (str(caught.value), caught.value.hint)
+
+
+def test_hints_name_arguments():
+    """Not the options of the program that they are there; whole commands stay."""
+    for call, says in [
+        (lambda: tl.copy("a", "trunkline://h/b"), "name the file that has it with `token_file`"),
+        (lambda: tl.load(__file__), "that trunkline wrote with `save`"),
+        (lambda: tl.copy("h:a", "g:b", connect="from-far"), "leave out `connect="),
+        (lambda: tl.measure("sim:slac-cern", streams="x"), None),
+    ]:
+        with pytest.raises(tl.Error) as caught:
+            call()
+        if says is not None:
+            assert says in str(caught.value)
+        assert "`-" not in str(caught.value), str(caught.value)
 
 
 def test_one_or_several_values_are_taken_alike():

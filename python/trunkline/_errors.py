@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from typing import Any
 
 __all__ = [
@@ -25,6 +26,42 @@ __all__ = [
     "RightsError",
     "RunError",
 ]
+
+
+# Options of the program whose arguments have other names, and those without a value.
+_ARGUMENTS = {
+    "-r": "recursive=True",
+    "-n": "dry_run=True",
+    "-z": "compress=True",
+    "-L": "copy_links=True",
+    "-P": "streams",
+    "-w": "window",
+    "-e": "ssh",
+    "--json": "save",
+    "--save": "save",
+    "--no-history": "history=False",
+    "--no-cache": "cache=False",
+}
+
+
+def _in_python(text: str) -> str:
+    """What the library says, with `token_file` for `--token-file FILE`.
+
+    Whole commands stay: those are for a terminal.
+    """
+    return re.sub(r"`(--?[A-Za-z][\w-]*)(?:[ =]([^`]*))?`", _argument, text)
+
+
+def _argument(option: re.Match[str]) -> str:
+    """The argument for an option; a value in capitals only says what the value is."""
+    name, value = option[1], option[2] or ""
+    if not name.startswith("--") and name not in _ARGUMENTS:
+        return option[0]
+    argument = _ARGUMENTS.get(name, name[2:].replace("-", "_"))
+    if value.isdecimal() or value.startswith("'"):
+        return f"`{argument}={value}`"
+    is_word = value != value.upper() and " " not in value
+    return f'`{argument}="{value}"`' if is_word else f"`{argument}`"
 
 
 # Numbers of the system's words, in which servers say what went wrong.
@@ -52,9 +89,10 @@ class Error(Exception):
         partial: Any = None,
     ) -> None:
         """Says `what` happened, with value and bound."""
+        what = _in_python(what)
         super().__init__(what)
-        self.hint = hint or None
-        self.causes = [what] if causes is None else causes
+        self.hint = _in_python(hint) if hint else None
+        self.causes = [what] if causes is None else [_in_python(cause) for cause in causes]
         self.partial = partial
 
     def __str__(self) -> str:
