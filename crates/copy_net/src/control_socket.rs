@@ -235,7 +235,7 @@ fn read_line(peer: &UnixStream) -> io::Result<String> {
 /// Names of files may have line ends in them.
 fn one_line(what: &str) -> String {
     what.chars()
-        .map(|one| if wire::copy::steers(one) { '?' } else { one })
+        .map(|one| if units::steers(one) { '?' } else { one })
         .collect()
 }
 

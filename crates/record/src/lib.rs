@@ -78,5 +78,3 @@ pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_comparison::SweepComparison;
 pub use target::Target;
 pub use tune::{Answer, Doubt, FailedSample, Recommended, Sample, ToolSetting, Tune};
-/// Which characters of a document may not reach a terminal.
-pub use wire::copy::steers;

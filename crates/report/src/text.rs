@@ -18,9 +18,7 @@ pub use search::{doubts, recommendation, sysctl, tune, which_to_believe};
 
 /// `text` in one line, without characters that could steer a terminal.
 pub fn plain(text: &str) -> String {
-    let safe = text
-        .chars()
-        .map(|c| if record::steers(c) { ' ' } else { c });
+    let safe = text.chars().map(|c| if units::steers(c) { ' ' } else { c });
     safe.collect()
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::io;
 
 use nix::errno::Errno;
-use wire::copy::{Problem, ProblemKind, steers};
+use units::steers;
+use wire::copy::{Problem, ProblemKind};
 
 /// A problem that is about no particular entry yet.
 pub(crate) fn problem(kind: ProblemKind, what: impl Into<String>) -> Problem {

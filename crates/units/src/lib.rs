@@ -1,5 +1,5 @@
 //! Rates, sizes and times as types, with the printing and parsing that people see; the two ways
-//! along a path.
+//! along a path; texts of others made safe to print.
 //!
 //! Every quantity is an integer: [`Rate`] in bits per second, [`Bytes`] in bytes, [`Span`] and
 //! [`Time`] in nanoseconds. Arithmetic that would overflow saturates, so no input can make it
@@ -12,6 +12,7 @@ mod bytes;
 mod parse;
 mod rate;
 mod share;
+mod text;
 mod time;
 mod way;
 
@@ -19,5 +20,6 @@ pub use bytes::Bytes;
 pub use parse::{ParseError, Problem};
 pub use rate::Rate;
 pub use share::share;
+pub use text::{printable, steers};
 pub use time::{Span, Time};
 pub use way::{Direction, Way};

@@ -27,7 +27,6 @@ mod name;
 mod piece;
 mod secret;
 mod start;
-mod text;
 mod token;
 
 pub(crate) use codec::decode_as;
@@ -57,8 +56,6 @@ pub use piece::{
 };
 pub use secret::{KEY_LENGTH, Key, Secret};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
-pub(crate) use text::printable;
-pub use text::steers;
 pub use token::{
     CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,
     Tokens, TokensError, TokensMistake,

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use thiserror::Error;
-use wire::copy::{StartError, steers};
+use wire::copy::StartError;
 
 use super::{FAR_COMMAND, Ssh};
 
@@ -139,6 +139,5 @@ fn after(noise: &str) -> String {
 
 /// `text` without characters that steer a terminal or turn others round, and short.
 pub(super) fn printable(text: &str) -> String {
-    let shown = |one: char| if steers(one) { '\u{FFFD}' } else { one };
-    text.chars().map(shown).take(SHOWN_CHARACTERS).collect()
+    units::printable(text, SHOWN_CHARACTERS)
 }

@@ -269,7 +269,7 @@ impl ConversationState {
             }
             Message::LeftOut { name, problem } => {
                 require(problem.file.is_none(), ProtocolRule::UnknownFile)?;
-                let name = super::text::printable(&name, PATH_MAX);
+                let name = units::printable(&name, PATH_MAX);
                 let problem = printable_problem(problem);
                 Message::LeftOut { name, problem }
             }
@@ -301,7 +301,7 @@ fn require(holds: bool, rule: ProtocolRule) -> Result<(), ProtocolRule> {
 }
 
 fn printable_problem(problem: super::Problem) -> super::Problem {
-    let shown = |text: String| super::text::printable(&text, TEXT_CHARACTERS);
+    let shown = |text: String| units::printable(&text, TEXT_CHARACTERS);
     super::Problem {
         what: shown(problem.what),
         hint: problem.hint.map(shown),
@@ -322,7 +322,7 @@ fn sane_sending(message: Message) -> Message {
             streams,
             rtt,
             retransmitted_share: retransmitted_share.filter(|share| (0.0..=1.0).contains(share)),
-            binds: binds.map(|name| super::text::printable(&name, TEXT_CHARACTERS)),
+            binds: binds.map(|name| units::printable(&name, TEXT_CHARACTERS)),
             limited: limited.and_then(|limited| limited.sane()).map(Box::new),
         },
         other => other,

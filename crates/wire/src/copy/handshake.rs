@@ -23,10 +23,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use units::printable;
 
 use super::codec::decode_as;
 use super::secret::{KEY_LENGTH, Key, Proof};
-use super::text::printable;
 use super::{COPYING_VERSION, CodecError, KeyName, Rights, SessionKey};
 use crate::frame::encode_frame;
 use crate::remote::REMOTE_VERSION;

@@ -1,8 +1,7 @@
 //! What limited a copy, as its sender tells it to the other end.
 
 use serde::{Deserialize, Serialize};
-
-use super::text::printable;
+use units::printable;
 
 /// The longest sentence and the most parts that are taken over.
 const CHARACTERS: usize = 1000;

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-use super::text::steers;
+use units::steers;
 
 /// Longest relative name in bytes: Linux's `PATH_MAX` without the closing zero.
 pub const PATH_MAX: usize = 4095;

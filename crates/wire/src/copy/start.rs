@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use units::printable;
 
-use super::text::printable;
 use super::{COPYING_VERSION, KEY_LENGTH, Secret};
 
 /// Longest line that is read.

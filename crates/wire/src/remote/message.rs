@@ -267,7 +267,7 @@ impl Failure {
 
     /// Short and fit to be printed.
     pub(super) fn shown(self) -> Self {
-        let printable = |text: String| crate::copy::printable(&text, TEXT_CHARACTERS);
+        let printable = |text: String| units::printable(&text, TEXT_CHARACTERS);
         Failure {
             kind: self.kind,
             what: printable(self.what),

@@ -1,11 +1,11 @@
 //! What the controller hears: of the destination its token, of the source how far the copy is.
 
 use serde::{Deserialize, Serialize};
+use units::printable;
 
 use super::order::{frame, read_token, write_token};
 use crate::copy::{
     CodecError, HASH_LENGTH, Incoming, Limited, Name, NoPlace, PATH_MAX, Problem, Token, decode_as,
-    printable,
 };
 
 /// Most characters of a text for people.

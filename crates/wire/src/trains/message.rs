@@ -152,8 +152,7 @@ impl Announcement {
 impl Refused {
     /// The reason, fit for a terminal: of bounded length, without control characters.
     pub fn words(&self) -> String {
-        let plain = self.why.chars().filter(|c| !crate::copy::steers(*c));
-        plain.take(WORDS_MAX).collect()
+        units::printable(&self.why, WORDS_MAX)
     }
 }
 
@@ -202,6 +201,6 @@ mod tests {
             panic!("not a refusal");
         };
         assert_eq!(refused.cause, Cause::Other);
-        assert_eq!(refused.words(), "full[2J moon");
+        assert_eq!(refused.words(), "full\u{FFFD}[2J moon");
     }
 }

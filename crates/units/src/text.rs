@@ -9,7 +9,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 /// U+202E turns the order of what follows round, so that `exe.txt` can be read where `txt.exe`
 /// stands.
 /// ```
-/// use wire::copy::steers;
+/// use units::steers;
 /// assert!(steers('\u{202E}') && steers('\x1b') && steers('\u{2028}'));
 /// assert!(!steers('é') && !steers(' '));
 /// ```
@@ -21,8 +21,8 @@ pub fn steers(sign: char) -> bool {
     )
 }
 
-/// `text` without characters that steer, and of at most `characters_max` characters.
-pub(crate) fn printable(text: &str, characters_max: usize) -> String {
+/// `text` with U+FFFD for characters that steer, and of at most `characters_max` characters.
+pub fn printable(text: &str, characters_max: usize) -> String {
     let shown = |one: char| if steers(one) { '\u{FFFD}' } else { one };
     text.chars().map(shown).take(characters_max).collect()
 }
