@@ -111,6 +111,14 @@ impl Database {
         })
     }
 
+    /// Takes it for the collector that `holder` names, or says who has it.
+    pub fn claim(&mut self, holder: &str) -> Result<(), StoreError> {
+        match self {
+            Database::Sqlite(database) => database.claim(holder),
+            Database::Postgres(database) => database.claim(holder),
+        }
+    }
+
     /// Runs a statement; the number of rows that it changed.
     pub fn execute(&mut self, statement: &str, values: &[Value]) -> Result<u64, StoreError> {
         match self {

@@ -53,6 +53,14 @@ pub enum StoreError {
         /// Which one.
         name: String,
     },
+    /// A collector has it.
+    #[error("another collector uses the database {name}: {by}")]
+    Taken {
+        /// Which one.
+        name: String,
+        /// Its process and host.
+        by: String,
+    },
     /// The disk is full.
     #[error("the disk of the database {name} is full")]
     Full {
@@ -118,6 +126,9 @@ impl StoreError {
                 "move it away and restore a copy; agents still hold what was not acknowledged"
             }
             StoreError::Busy { .. } => "end the process that holds it; agents send again",
+            StoreError::Taken { .. } => {
+                "end that one first, or name another database with `--database`"
+            }
             StoreError::Full { .. } => "free space on it; agents hold their results meanwhile",
             StoreError::Unreachable { .. } => {
                 "start the server, and check host, port and user behind `--database`; agents hold \

@@ -1,9 +1,15 @@
 //! An open store.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use std::{fs, process, thread};
 
 use crate::database::Database;
 use crate::{DatabaseName, Name, StoreError};
+
+/// How long a claim waits for a collector that was just ended, and how often it looks.
+const CLOSING: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// An open store. Threads and processes each open their own; they may write at once.
 pub struct Store {
@@ -52,6 +58,24 @@ impl Store {
             database: Database::open_to_read(name)?,
             known: Known::default(),
         })
+    }
+
+    /// Takes the database for one collector, whose detectors must see each visit once, until this
+    /// store is closed or its process ends. Reading and writing by others goes on.
+    ///
+    /// # Errors
+    /// When another collector has it, also after two seconds: one that was just ended may be
+    /// closing.
+    pub fn claim(&mut self) -> Result<(), StoreError> {
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let holder = format!("process {} on {}", process::id(), host.trim());
+        let deadline = Instant::now() + CLOSING;
+        loop {
+            match self.database.claim(&holder) {
+                Err(StoreError::Taken { .. }) if Instant::now() < deadline => thread::sleep(LOOK),
+                claimed => return claimed,
+            }
+        }
     }
 
     pub(crate) fn damaged(&self, what: impl Into<String>) -> StoreError {

@@ -16,7 +16,7 @@ use watch_store::{
 /// Takes an empty database.
 type Case = fn(&DatabaseName);
 
-const CASES: [(&str, Case); 11] = [
+const CASES: [(&str, Case); 12] = [
     (
         "stored_visits_come_back_whole",
         stored_visits_come_back_whole,
@@ -46,6 +46,7 @@ const CASES: [(&str, Case); 11] = [
     ),
     ("the_grid_shows_the_latest", the_grid_shows_the_latest),
     ("pages_get_what_they_ask_for", pages_get_what_they_ask_for),
+    ("one_collector_has_it", one_collector_has_it),
 ];
 
 #[test]
@@ -408,8 +409,28 @@ fn the_grid_shows_the_latest(database: &DatabaseName) {
     assert_eq!((hosts.len(), hosts[0].latest), (1, time(START + 7200)));
 }
 
+fn one_collector_has_it(name: &DatabaseName) {
+    let mut first = Store::open(name).unwrap();
+    first.claim().unwrap();
+    let mut second = Store::open(name).unwrap();
+    let error = second.claim().unwrap_err();
+    assert!(is_taken(&error), "{error}");
+    // Who has not claimed it reads and writes.
+    let visit = Draw::new(12).visit(1);
+    assert_eq!(second.insert(&[visit]).unwrap(), [Receipt::Stored]);
+    drop(first);
+    second.claim().unwrap();
+}
+
+/// By this process, which the error names.
+fn is_taken(error: &StoreError) -> bool {
+    let by_this = format!("process {} on ", std::process::id());
+    matches!(error, StoreError::Taken { by, .. } if by.starts_with(&by_this))
+}
+
 fn survives_a_crash_of_the_server(server: &Server) {
     let mut store = Store::open(&server.database("crash")).unwrap();
+    store.claim().unwrap();
     let mut draw = Draw::new(9);
     let (first, second) = (draw.visit(3), draw.visit(3));
     store.insert(std::slice::from_ref(&first)).unwrap();
@@ -425,6 +446,9 @@ fn survives_a_crash_of_the_server(server: &Server) {
     server.up();
     let receipts = store.insert(&[first, second]).unwrap();
     assert_eq!(receipts, [Receipt::Known, Receipt::Stored]);
+    // The new connection has what the old one had.
+    let mut other = Store::open(&server.url("crash")).unwrap();
+    assert!(is_taken(&other.claim().unwrap_err()));
 }
 
 fn a_newer_schema_is_refused(server: &Server) {

@@ -16,6 +16,14 @@ use crate::{DatabaseName, StoreError, schema};
 /// Lock under which one process makes the tables: `trkw` in ASCII.
 const LOCK: i64 = 0x7472_6b77;
 
+/// Lock of the collector: `trkc` in ASCII.
+const CLAIM: i64 = 0x7472_6b63;
+/// Who has it.
+const HOLDER: &str = "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND objid = 1953655651 AND classid = 0
+    AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    LIMIT 1";
+
 /// An open connection.
 pub(crate) struct Postgres {
     name: String,
@@ -24,6 +32,8 @@ pub(crate) struct Postgres {
     statements: BTreeMap<String, Statement>,
     in_transaction: bool,
     access: Access,
+    /// The collector that this connection holds the database for.
+    holder: Option<String>,
 }
 
 /// What a connection is for.
@@ -53,6 +63,7 @@ impl Postgres {
             statements: BTreeMap::new(),
             in_transaction: false,
             access,
+            holder: None,
         };
         database.prepare()?;
         Ok(database)
@@ -138,8 +149,44 @@ impl Postgres {
             self.client = connect(&self.name, &self.url)?;
             self.statements.clear();
             self.prepare()?;
+            if let Some(holder) = self.holder.clone() {
+                self.claim(&holder)?;
+            }
         }
         Ok(())
+    }
+
+    /// See [`super::Database::claim`]: a lock that ends with the connection. The server looks every
+    /// half minute whether this host is still there, so one that has lost its network keeps the
+    /// database for a minute.
+    pub fn claim(&mut self, holder: &str) -> Result<(), StoreError> {
+        let settings = [
+            ("application_name", holder),
+            ("tcp_keepalives_idle", "30"),
+            ("tcp_keepalives_interval", "10"),
+            ("tcp_keepalives_count", "3"),
+            ("tcp_user_timeout", "60000"),
+        ];
+        for setting in settings {
+            let set = "SELECT set_config($1, $2, false)";
+            let (name, value) = setting;
+            let done = self.client.query(set, &[&name, &value]);
+            done.map_err(|error| said(&self.name, &error))?;
+        }
+        let lock = format!("SELECT pg_try_advisory_lock({CLAIM})");
+        let locked = self.client.query_one(&lock, &[]);
+        let locked = locked.and_then(|row| row.try_get::<_, bool>(0));
+        if locked.map_err(|error| said(&self.name, &error))? {
+            self.holder = Some(holder.to_owned());
+            return Ok(());
+        }
+        let by = self.client.query_opt(HOLDER, &[]);
+        let by = by.map_err(|error| said(&self.name, &error))?;
+        let by: Option<String> = by.and_then(|row| row.try_get(0).ok());
+        Err(StoreError::Taken {
+            name: self.name.clone(),
+            by: by.unwrap_or_else(|| "a process that has just ended".to_owned()),
+        })
     }
 
     fn statement(&mut self, text: &str) -> Result<Statement, StoreError> {

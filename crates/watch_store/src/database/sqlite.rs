@@ -1,6 +1,8 @@
 //! A SQLite file.
 
-use std::fs::OpenOptions;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -24,6 +26,8 @@ const APPLICATION: i64 = 0x7472_6b77;
 pub(crate) struct Sqlite {
     name: String,
     connection: Connection,
+    /// Locked by the collector that has the database.
+    claim: Option<File>,
 }
 
 impl Sqlite {
@@ -36,7 +40,11 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| said(&name, &error))?;
-        let mut database = Sqlite { name, connection };
+        let mut database = Sqlite {
+            name,
+            connection,
+            claim: None,
+        };
         let deadline = Instant::now() + PATIENCE;
         loop {
             match database.prepare() {
@@ -80,11 +88,30 @@ impl Sqlite {
         };
         let connection = opened.map_err(|error| said(name, &error))?;
         let name = name.to_owned();
-        let database = Sqlite { name, connection };
+        let claim = None;
+        let database = Sqlite {
+            name,
+            connection,
+            claim,
+        };
         let waits = database.connection.busy_timeout(PATIENCE);
         waits.map_err(|error| said(&database.name, &error))?;
         schema::current(database.name.clone(), database.version()?)?;
         Ok(database)
+    }
+
+    /// See [`super::Database::claim`]: a lock on a file beside the database, which SQLite has locks
+    /// of its own on.
+    pub fn claim(&mut self, holder: &str) -> Result<(), StoreError> {
+        let name = self.name.clone();
+        let mut claim = OsString::from(self.connection.path().unwrap_or(&name));
+        claim.push(".collector");
+        let taken = lock(Path::new(&claim), holder).map_err(|error| StoreError::Database {
+            name: name.clone(),
+            what: format!("{}: {error}", claim.display()),
+        })?;
+        self.claim = Some(taken.map_err(|by| StoreError::Taken { name, by })?);
+        Ok(())
     }
 
     fn prepare(&mut self) -> Result<(), StoreError> {
@@ -188,6 +215,26 @@ impl ToSql for Value {
             Value::Bytes(bytes) => ValueRef::Blob(bytes),
         };
         Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+/// A file that is locked, with its holder in it; or who holds it.
+fn lock(file: &Path, holder: &str) -> io::Result<Result<File, String>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let mut claim = options.mode(0o600).open(file)?;
+    match claim.try_lock() {
+        Ok(()) => {
+            claim.set_len(0)?;
+            claim.write_all(holder.as_bytes())?;
+            Ok(Ok(claim))
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut by = String::new();
+            claim.take(200).read_to_string(&mut by)?;
+            Ok(Err(by))
+        }
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
