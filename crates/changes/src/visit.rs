@@ -2,8 +2,8 @@
 
 use observe::{HostLimits, Limit};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use units::{Rate, Span};
+use serde::{Deserialize, Deserializer, Serialize};
+use units::{Rate, Span, printable};
 
 use crate::UnixTime;
 
@@ -250,16 +250,24 @@ impl ProbeCount {
 pub struct Route {
     /// The same number for the same hops.
     pub hash: u64,
-    /// The hops that answered, nearest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The hops that answered, nearest first, of at most 64 characters each.
+    #[serde(
+        default,
+        deserialize_with = "hops",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub hops: Vec<String>,
 }
 
 /// What the far host said of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FarHost {
-    /// Its kernel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Its kernel, in at most 100 characters.
+    #[serde(
+        default,
+        deserialize_with = "kernel",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub kernel: Option<String>,
     /// Bounds on its socket buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -269,6 +277,48 @@ pub struct FarHost {
 /// Why a visit has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// In words, the same for the same reason: "connection refused".
+    /// In words, the same for the same reason: "connection refused". At most 1000 characters.
+    #[serde(deserialize_with = "reason")]
     pub reason: String,
+}
+
+// Texts of other hosts: read without characters that steer a terminal or turn others round.
+
+fn hops<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let hops = Vec::<String>::deserialize(from)?;
+    Ok(hops.iter().map(|hop| printable(hop, 64)).collect())
+}
+
+fn kernel<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let kernel = Option::<String>::deserialize(from)?;
+    Ok(kernel.map(|kernel| printable(&kernel, 100)))
+}
+
+fn reason<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    String::deserialize(from).map(|reason| printable(&reason, 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_host_says_is_read_short_and_without_what_turns_it_round() {
+        let failure: Failure = serde_json::from_str(r#"{"reason":"a\u202eb\u001b"}"#).unwrap();
+        assert_eq!(failure.reason, "a\u{fffd}b\u{fffd}");
+        let long = "x".repeat(5000);
+        let text = format!(r#"{{"hash":1,"hops":["{long}","10.0.0.1"]}}"#);
+        let route: Route = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (route.hops[0].len(), route.hops[1].as_str()),
+            (64, "10.0.0.1")
+        );
+        let text = format!(r#"{{"kernel":"{long}"}}"#);
+        let host: FarHost = serde_json::from_str(&text).unwrap();
+        assert_eq!(host.kernel.unwrap().len(), 100);
+        assert_eq!(
+            serde_json::from_str::<FarHost>("{}").unwrap(),
+            FarHost::default()
+        );
+    }
 }

@@ -1,19 +1,21 @@
 //! Sends results to the collector, and forgets those that it has.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use changes::FarHost;
-use watch_link::{AgentLink, FrameError, LINK_VERSION, LinkError, Reply, Report, VISITS_MAX};
+use watch_link::{
+    AgentLink, FRAME_MAX, FrameError, LINK_VERSION, LinkError, Reply, Report, VISITS_MAX,
+};
 use watch_plan::HostName;
-use watch_store::{Name, Receipt, StoredVisit, VisitId};
+use watch_store::{Name, Receipt, Refusal, StoredVisit, VisitId};
 
 use crate::visits::{Visits, lock};
 use crate::{AgentEvent, AgentOptions, OnAgentEvent};
@@ -23,6 +25,10 @@ const REPORT_EVERY: Duration = Duration::from_secs(30);
 /// The first pause after a report did not get through, and the longest; each is twice the one
 /// before.
 const PAUSES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
+/// Visits that the collector will never take.
+const REFUSED: &str = "refused.ndjson";
+/// Most bytes of that file, and of the one before it.
+const REFUSED_MAX: u64 = 16 << 20;
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(200);
 /// How long the last report may take after a stop. What it does not deliver stays on the disk.
@@ -169,6 +175,13 @@ impl Courier {
                     most /= 2;
                     continue;
                 }
+                Err(LinkError::Frame(FrameError::Outgoing(bytes))) if sent == 1 => {
+                    let receipt = vec![too_long(bytes)];
+                    match self.forget(visits, &report.visits, receipt, on_event) {
+                        0 => break,
+                        _ => continue,
+                    }
+                }
                 reply => reply?,
             };
             self.note(&reply, told, on_event);
@@ -214,28 +227,36 @@ impl Courier {
 
     /// Forgets visits that the collector has, and puts aside those that it will never take; how
     /// many those are.
-    fn forget(
+    pub(crate) fn forget(
         &self,
         visits: &Visits,
         sent: &[StoredVisit],
         receipts: Vec<Receipt>,
         on_event: &OnAgentEvent<'_>,
     ) -> usize {
-        let mut done: Vec<VisitId> = Vec::new();
+        let (mut done, mut refused, mut first) = (Vec::<VisitId>::new(), Vec::new(), None);
         for (visit, receipt) in sent.iter().zip(receipts) {
-            let Receipt::Refused(why) = receipt else {
-                done.push(visit.id);
-                continue;
-            };
-            let file = self.refused_file();
-            match put_aside(&file, visit) {
-                Ok(()) => done.push(visit.id),
+            match receipt {
+                Receipt::Stored | Receipt::Known => done.push(visit.id),
+                Receipt::Refused(why) => {
+                    refused.push(visit);
+                    first.get_or_insert(why);
+                }
+            }
+        }
+        if let Some(why) = first {
+            let file = self.options.state.join(REFUSED);
+            match put_aside(&file, &refused) {
+                Ok(()) => {
+                    done.extend(refused.iter().map(|visit| visit.id));
+                    on_event(AgentEvent::Refused {
+                        visits: refused.len(),
+                        why: why.to_string(),
+                        file: file.display().to_string(),
+                    });
+                }
                 Err(error) => on_event(AgentEvent::NotStored(error.to_string())),
             }
-            on_event(AgentEvent::Refused {
-                why: why.to_string(),
-                file: file.display().to_string(),
-            });
         }
         // What cannot be forgotten is sent again, and known there.
         match visits.forget(&done) {
@@ -245,10 +266,6 @@ impl Courier {
                 0
             }
         }
-    }
-
-    fn refused_file(&self) -> PathBuf {
-        self.options.state.join("refused.ndjson")
     }
 }
 
@@ -266,12 +283,30 @@ fn rest(visits: &Visits, wait: Duration, is_failing: bool, stop: &AtomicBool) {
     }
 }
 
-fn put_aside(file: &PathBuf, visit: &StoredVisit) -> io::Result<()> {
-    let mut line = serde_json::to_vec(visit)?;
-    line.push(b'\n');
+/// That a visit alone is longer than a report may be.
+fn too_long(bytes: usize) -> Receipt {
+    Receipt::Refused(Refusal::Large {
+        what: "the length of the visit in bytes".to_owned(),
+        value: bytes as u64,
+        bound: FRAME_MAX.into(),
+    })
+}
+
+/// Appends visits to a file. One that would grow beyond [`REFUSED_MAX`] takes the place of the one
+/// before it, and a new one begins.
+fn put_aside(file: &Path, visits: &[&StoredVisit]) -> io::Result<()> {
+    let mut lines = Vec::new();
+    for visit in visits {
+        serde_json::to_writer(&mut lines, visit)?;
+        lines.push(b'\n');
+    }
+    let size = fs::metadata(file).map_or(0, |found| found.len());
+    if size > 0 && size + lines.len() as u64 > REFUSED_MAX {
+        fs::rename(file, file.with_extension("ndjson.old"))?;
+    }
     let mut options = OpenOptions::new();
     let mut file = options.append(true).create(true).mode(0o600).open(file)?;
-    file.write_all(&line)?;
+    file.write_all(&lines)?;
     file.sync_data()
 }
 

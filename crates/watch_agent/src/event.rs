@@ -51,9 +51,11 @@ pub enum AgentEvent {
         /// Visits on the disk.
         waiting: u64,
     },
-    /// The collector will never take this visit; it stays in a file of its own.
+    /// The collector will never take these visits; they stay in a file of their own.
     Refused {
-        /// Why.
+        /// How many.
+        visits: usize,
+        /// Why the first of them.
         why: String,
         /// The file.
         file: String,
@@ -130,12 +132,18 @@ impl fmt::Display for AgentEvent {
                 };
                 write!(f, "the collector has not got {results}: {what}{hint}")
             }
-            AgentEvent::Refused { why, file } => {
-                write!(
-                    f,
-                    "the collector refused a visit, which is in {file} now: {why}"
-                )
-            }
+            AgentEvent::Refused {
+                visits: 1,
+                why,
+                file,
+            } => write!(
+                f,
+                "the collector refused a visit, which is in {file} now: {why}"
+            ),
+            AgentEvent::Refused { visits, why, file } => write!(
+                f,
+                "the collector refused {visits} visits, which are in {file} now; the first: {why}"
+            ),
             AgentEvent::PlanDiffers { here, there } => write!(
                 f,
                 "the plan here ({here}) is not that of the collector ({there}); give both the \

@@ -414,6 +414,46 @@ fn two_agents_do_not_share_a_folder() {
     Agent::open(options(folder.path(), 1, &token)).unwrap();
 }
 
+/// The visits beside it are forgotten, all are told at once, and the file stays short.
+#[test]
+fn visits_that_are_refused_go_to_a_file_of_bounded_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let courier = Courier::new(options(folder.path(), 1, &token()));
+    let visits = Visits::open(folder.path()).unwrap();
+    let told = Mutex::new(Vec::new());
+    let on_event = |event| told.lock().unwrap().push(event);
+    let large = |number| StoredVisit {
+        document: Some("x".repeat(3 << 20)),
+        ..some_visit(number)
+    };
+    for first in (0..24).step_by(3) {
+        let sent: Vec<StoredVisit> = (first..first + 3).map(large).collect();
+        sent.iter()
+            .for_each(|visit| visits.keep(visit.clone(), &on_event));
+        let refused = |number: u64| Receipt::Refused(Refusal::Unreadable(number.to_string()));
+        let receipts = vec![refused(first), Receipt::Stored, refused(first + 2)];
+        assert_eq!(courier.forget(&visits, &sent, receipts, &on_event), 3);
+    }
+    assert_eq!(visits.waiting().count(), 0);
+    let told = told.lock().unwrap();
+    assert_eq!(told.len(), 8, "{told:?}");
+    let words = told[7].to_string();
+    assert!(
+        words.contains("refused 2 visits") && words.contains("read: 21"),
+        "{words}"
+    );
+    let text = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (now, old) = (text("refused.ndjson"), text("refused.ndjson.old"));
+    assert!(
+        now.len() + old.len() <= 2 * (16 << 20),
+        "{} {}",
+        now.len(),
+        old.len()
+    );
+    let last: StoredVisit = serde_json::from_str(now.lines().last().unwrap()).unwrap();
+    assert_eq!(last, large(23));
+}
+
 /// A file system of 2 MiB; `None` where this user may not mount one, and the skip is noted.
 struct SmallDisk(tempfile::TempDir);
 

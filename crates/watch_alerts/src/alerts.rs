@@ -15,6 +15,8 @@ use crate::{Alerting, Notification, SendError, Severity, Silence};
 /// As long as an event can be told after it was certain. What lasts longer is the usual state: the
 /// best of a pair is that of 30 days, too.
 const MEMORY: Span = Span::from_secs(30 * 86_400);
+/// Most silences that pages have added and that hold.
+pub const SILENCES_MAX: usize = 1000;
 /// So long the end of an incident is repeated to Alertmanager, as Prometheus does.
 const ENDED: Span = Span::from_secs(15 * 60);
 
@@ -43,9 +45,14 @@ pub struct Alerts {
 
 impl Alerts {
     /// Adds a silence beside those of the file; those that are over are forgotten.
-    pub fn silence(&mut self, silence: Silence, now: UnixTime) {
+    /// Whether there was room: at most [`SILENCES_MAX`] hold at a time.
+    pub fn silence(&mut self, silence: Silence, now: UnixTime) -> bool {
         self.silences.retain(|one| one.until > now);
-        self.silences.push(silence);
+        let has_room = self.silences.len() < SILENCES_MAX;
+        if has_room {
+            self.silences.push(silence);
+        }
+        has_room
     }
 
     /// The silences that were added. They hold where [`Situation::alerting`] has them.

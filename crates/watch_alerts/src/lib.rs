@@ -50,7 +50,7 @@ mod severity;
 mod silence;
 mod words;
 
-pub use alerts::{Alerts, Situation};
+pub use alerts::{Alerts, SILENCES_MAX, Situation};
 pub use config::{
     Address, Alerting, Alertmanager, Header, Mail, Place, Receivers, Rules, Secret, Url, Webhook,
 };

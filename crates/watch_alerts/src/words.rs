@@ -3,7 +3,7 @@
 use changes::{Event, EventKind, Metric, Moved, UnixTime};
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use units::{Rate, Span};
+use units::{Rate, Span, printable};
 use watch_store::StoredEvent;
 
 use crate::hosts::SilentHost;
@@ -71,7 +71,8 @@ pub(crate) fn hosts(hosts: &[SilentHost]) -> String {
             }
         }
         hosts => {
-            let names: Vec<&str> = hosts.iter().take(10).map(|one| one.name.as_str()).collect();
+            let names = hosts.iter().take(10).map(|one| one.name.to_string());
+            let names: Vec<String> = names.collect();
             format!("{} hosts have no data: {}", hosts.len(), names.join(", "))
         }
     }
@@ -130,10 +131,7 @@ fn value(metric: Metric, value: f64) -> String {
 
 /// A text from elsewhere on one line of bounded length.
 pub(crate) fn clean(text: &str) -> String {
-    let shown = text.chars().take(LONGEST);
-    shown
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    printable(&text.replace(char::is_whitespace, " "), LONGEST)
 }
 
 fn capitalised(text: &str) -> String {

@@ -5,8 +5,12 @@ use std::net::SocketAddr;
 
 use changes::{FarHost, UnixTime};
 use serde::Serialize;
+use units::printable;
 use watch_link::{PlanDigest, Report, Running};
 use watch_store::Name;
+
+/// Most characters of the name of an agent's program.
+const SOFTWARE_MAX: usize = 60;
 
 /// How an agent is, for one of its hosts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,15 +47,12 @@ impl Agents {
                 host: host.clone(),
                 peer,
                 seen: now,
-                software: shown(&report.software),
+                software: printable(&report.software, SOFTWARE_MAX),
                 waiting: report.waiting,
                 running: report.running.clone(),
                 plan_differs: report.plan != *plan,
                 clock_ahead_seconds: ahead(report.now, now),
-                far_host: FarHost {
-                    kernel: report.host.kernel.as_deref().map(shown),
-                    limits: report.host.limits,
-                },
+                far_host: report.host.clone(),
             };
             self.0.insert(host.clone(), state);
         }
@@ -83,10 +84,4 @@ pub(crate) fn ahead(one: UnixTime, other: UnixTime) -> i64 {
     one.seconds()
         .cast_signed()
         .saturating_sub(other.seconds().cast_signed())
-}
-
-/// Text of a peer that garbles no page and fills none.
-fn shown(text: &str) -> String {
-    let fine = text.chars().filter(|character| !character.is_control());
-    fine.take(60).collect()
 }

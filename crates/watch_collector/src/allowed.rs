@@ -2,15 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use watch_plan::Plan;
-use watch_store::Name;
+use watch_plan::{HostName, Plan, TaskName};
+use watch_store::{Name, Pair, Series};
 use wire::copy::KeyName;
 
+/// Most series of a host that are neither in the plan nor in the database, until the collector
+/// starts again.
+///
+/// Late visits of an older plan, and those of agents that have a newer one, are such. A new name for
+/// each of five tasks among a hundred hosts makes as many.
+pub const UNPLANNED_MAX: usize = 500;
+
 /// The hosts of each token: a token has the name of a host of the plan, or of a machine, and then
-/// stands for all hosts on it.
+/// stands for all hosts on it. And the series of the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed {
     hosts: BTreeMap<String, BTreeSet<Name>>,
+    series: BTreeSet<Series>,
 }
 
 impl Allowed {
@@ -45,6 +53,15 @@ impl Allowed {
                 hosts.insert(name.clone());
             }
         }
+        for task in plan.tasks() {
+            let series = plan.pairs(task).into_iter().filter_map(|pair| {
+                let name = |text: &str| text.parse::<Name>().ok();
+                let (from, to) = (name(pair.from.as_str())?, name(pair.to.as_str())?);
+                let (pair, task) = (Pair { from, to }, name(task.name.as_str())?);
+                Some(Series { pair, task })
+            });
+            allowed.series.extend(series);
+        }
         allowed
     }
 
@@ -56,5 +73,28 @@ impl Allowed {
     /// Whether a token of this name stands for a host.
     pub(crate) fn is_from(&self, token: &KeyName, host: &Name) -> bool {
         self.hosts(token.as_str()).any(|known| known == host)
+    }
+
+    /// Whether the plan has a series.
+    pub(crate) fn has(&self, series: &Series) -> bool {
+        self.series.contains(series)
+    }
+}
+
+/// Whether some plan may have a series.
+pub(crate) fn is_possible(pair: &Pair, task: &Name) -> bool {
+    let is_host = pair.to.as_str().parse::<HostName>().is_ok();
+    is_host && task.as_str().parse::<TaskName>().is_ok() && pair.from != pair.to
+}
+
+/// Series that hosts have begun beyond the plan and the database.
+#[derive(Debug, Default)]
+pub(crate) struct Unplanned(BTreeMap<Name, BTreeSet<Series>>);
+
+impl Unplanned {
+    /// Whether its host may begin this one, or has.
+    pub fn admits(&mut self, series: &Series) -> bool {
+        let begun = self.0.entry(series.pair.from.clone()).or_default();
+        begun.contains(series) || (begun.len() < UNPLANNED_MAX && begun.insert(series.clone()))
     }
 }

@@ -58,6 +58,12 @@ impl Detection {
         Ok((detection, events))
     }
 
+    /// Whether visits of a series are stored.
+    pub fn knows(&self, series: &Series) -> bool {
+        let tasks = self.pairs.get(&series.pair);
+        tasks.is_some_and(|tasks| tasks.contains_key(&series.task))
+    }
+
     /// Takes visits that were just stored, in their order; adds the events, which are stored.
     pub fn push<'a>(
         &mut self,

@@ -5,8 +5,8 @@
 //! reads no clock and starts no thread; every call takes `now`, so that a demonstration can run a
 //! month in seconds.
 //!
-//! Left out: several collectors on one database. Detectors live in the memory of one; a second one
-//! would find the changes again.
+//! Left out: several collectors on one database. Detectors live in the memory of one, and a second
+//! one would find the changes again: it is refused.
 //!
 //! Reading order: [`Collector`], `reports.rs` for agents' reports, `detection.rs` for what follows
 //! from stored visits, `allowed.rs` for who may send what.
@@ -27,11 +27,12 @@ use watch_plan::Timetable;
 use watch_store::{DatabaseName, Receipt, Series, Store, StoredEvent, StoredVisit};
 
 pub use agents::AgentState;
-pub use allowed::Allowed;
+pub use allowed::{Allowed, UNPLANNED_MAX};
 pub use error::CollectorError;
-pub use reports::CLOCK_AHEAD_MAX;
+pub use reports::{CLOCK_AHEAD_MAX, VISIT_AGE_MAX};
 
 use agents::Agents;
+use allowed::Unplanned;
 use detection::Detection;
 
 /// What a collector is given.
@@ -71,6 +72,7 @@ pub struct Collector {
 struct State {
     store: Store,
     detection: Detection,
+    unplanned: Unplanned,
     /// The database failed under the detectors: they may know of visits and events that it does
     /// not have, and lack others.
     is_out_of_step: bool,
@@ -127,6 +129,7 @@ impl Collector {
         on_events: Box<OnEvents>,
     ) -> Result<Self, CollectorError> {
         let mut store = Store::open(&options.database)?;
+        store.claim()?;
         let (detection, events) = Detection::resume(&mut store)?;
         on_events(&events);
         Ok(Collector {
@@ -138,6 +141,7 @@ impl Collector {
             state: Mutex::new(State {
                 store,
                 detection,
+                unplanned: Unplanned::default(),
                 is_out_of_step: false,
             }),
             agents: Mutex::default(),

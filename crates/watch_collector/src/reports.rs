@@ -5,20 +5,24 @@ use std::net::SocketAddr;
 use changes::UnixTime;
 use units::Span;
 use watch_link::{Answer, Refused, Reply, Report};
-use watch_store::{Receipt, Refusal, StoredVisit};
+use watch_store::{Receipt, Refusal, Series, StoredVisit};
 use wire::copy::KeyName;
 
-use crate::Collector;
 use crate::agents::ahead;
+use crate::allowed::{UNPLANNED_MAX, is_possible};
+use crate::{Collector, State};
 
 /// How far the clock of an agent, and the time of a visit, may be ahead of the collector's.
 pub const CLOCK_AHEAD_MAX: Span = Span::from_secs(60);
+/// How old a visit may be when it comes: an agent's disk may have been away for a year. A clock that
+/// was never set shows 1970.
+pub const VISIT_AGE_MAX: Span = Span::from_secs(400 * 86_400);
 
 impl Collector {
     /// Takes a report of the agent that showed the token `name`.
     ///
-    /// Visits from hosts that the token does not stand for, and visits of the future, are refused
-    /// one by one; the others are stored. The whole report is refused, and the agent keeps its
+    /// Visits from hosts that the token does not stand for, of the future or of years ago, and of
+    /// series that no plan explains are refused one by one; the others are stored. The whole report is refused, and the agent keeps its
     /// visits, where its clock is wrong, it names a host that it is not, or the database fails.
     pub fn take(&self, name: &KeyName, peer: SocketAddr, report: &Report, now: UnixTime) -> Answer {
         if let Some(refused) = self.fault(name, report, now) {
@@ -78,10 +82,14 @@ impl Collector {
         visits: &[StoredVisit],
         now: UnixTime,
     ) -> Result<Vec<Receipt>, Refused> {
-        let mut receipts: Vec<Option<Receipt>> = visits
-            .iter()
-            .map(|visit| self.refusal(name, visit, now).map(Receipt::Refused))
-            .collect();
+        let mut receipts: Vec<Option<Receipt>> = {
+            let mut state = self.state();
+            let refusal = |visit| self.refusal(&mut state, name, visit, now);
+            let refused = visits.iter().map(refusal);
+            refused
+                .map(|refusal| refusal.map(Receipt::Refused))
+                .collect()
+        };
         let fine = visits.iter().zip(&receipts);
         let fine: Vec<StoredVisit> = fine
             .filter(|(_, refused)| refused.is_none())
@@ -100,17 +108,37 @@ impl Collector {
         Ok(receipts.into_iter().flatten().collect())
     }
 
-    fn refusal(&self, name: &KeyName, visit: &StoredVisit, now: UnixTime) -> Option<Refusal> {
+    fn refusal(
+        &self,
+        state: &mut State,
+        name: &KeyName,
+        visit: &StoredVisit,
+        now: UnixTime,
+    ) -> Option<Refusal> {
         if !self.allowed.is_from(name, &visit.pair.from) {
             return Some(Refusal::Foreign {
                 from: visit.pair.from.clone(),
                 token: name.to_string(),
             });
         }
-        let ahead = visit.visit.at.since(now);
-        (ahead > CLOCK_AHEAD_MAX).then_some(Refusal::Future {
-            ahead,
-            bound: CLOCK_AHEAD_MAX,
-        })
+        let (ahead, behind) = (visit.visit.at.since(now), now.since(visit.visit.at));
+        if ahead > CLOCK_AHEAD_MAX {
+            let bound = CLOCK_AHEAD_MAX;
+            return Some(Refusal::Future { ahead, bound });
+        }
+        if behind > VISIT_AGE_MAX {
+            let bound = VISIT_AGE_MAX;
+            return Some(Refusal::Past { behind, bound });
+        }
+        let (pair, task) = (visit.pair.clone(), visit.task.clone());
+        if !is_possible(&pair, &task) {
+            return Some(Refusal::Unnamed { pair, task });
+        }
+        let series = Series { pair, task };
+        let is_known = self.allowed.has(&series) || state.detection.knows(&series);
+        let is_taken = is_known || state.unplanned.admits(&series);
+        let Series { pair, task } = series;
+        let bound = UNPLANNED_MAX as u64;
+        (!is_taken).then_some(Refusal::Unplanned { pair, task, bound })
     }
 }

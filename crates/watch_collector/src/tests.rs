@@ -362,3 +362,91 @@ fn what_an_agent_says_of_its_host_is_bounded() {
     let kernel = collector.agents()[0].far_host.kernel.clone().unwrap();
     assert_eq!(kernel, "6".repeat(60));
 }
+
+/// Late visits of another plan are taken, and a host cannot invent series without end.
+#[test]
+fn series_beyond_the_plan_are_bounded_and_have_names_of_a_plan() {
+    let site = Site::new();
+    let collector = site.open();
+    let now = START + 700 * 1800;
+    let all = visits(9, 700);
+    let send = |collector: &Collector, visits: &[StoredVisit]| match take(
+        collector,
+        "a",
+        &report(&["a"], now, visits.to_vec()),
+        now,
+    ) {
+        Answer::Taken(reply) => reply.receipts,
+        Answer::Refused(refused) => panic!("{}", refused.what),
+    };
+    let of_task = |number: usize| StoredVisit {
+        task: name(&format!("old-{number}")),
+        ..all[number].clone()
+    };
+    let begun: Vec<StoredVisit> = (0..600).map(of_task).collect();
+    // Those of the collector's plan come between, and are no part of the count.
+    for number in (0..600).step_by(50) {
+        let receipts = send(&collector, &begun[number..number + 50]);
+        let stored = receipts.iter().filter(|one| **one == Receipt::Stored);
+        assert_eq!(stored.count(), if number < UNPLANNED_MAX { 50 } else { 0 });
+        let planned = [all[600 + number / 50].clone()];
+        assert_eq!(send(&collector, &planned), [Receipt::Stored]);
+    }
+    let refused = send(&collector, &begun[599..]);
+    let Receipt::Refused(why @ Refusal::Unplanned { .. }) = &refused[0] else {
+        panic!("{refused:?}");
+    };
+    let words = "no `old-599` from a to b, and 500 of that kind";
+    assert!(why.to_string().contains(words), "{why}");
+    // What the database has goes on after a start, and so does the count.
+    drop(collector);
+    let collector = site.open();
+    let again = StoredVisit {
+        task: name("old-1"),
+        ..all[650].clone()
+    };
+    assert_eq!(send(&collector, &[again]), [Receipt::Stored]);
+    assert_eq!(send(&collector, &begun[599..]), [Receipt::Stored]);
+    for (to, task) in [
+        ("<script>alert(1)</script>", "rate"),
+        ("b", "a\u{202e}b"),
+        ("a", "rate"),
+    ] {
+        let (from, to) = (name("a"), name(to));
+        let forged = StoredVisit {
+            pair: Pair { from, to },
+            task: name(task),
+            ..all[660].clone()
+        };
+        let receipts = send(&collector, &[forged]);
+        let Receipt::Refused(why @ Refusal::Unnamed { .. }) = &receipts[0] else {
+            panic!("{task}: {receipts:?}");
+        };
+        assert!(!why.to_string().contains('\u{202e}'), "{why}");
+    }
+}
+
+#[test]
+fn visits_of_years_ago_are_refused() {
+    let site = Site::new();
+    let collector = site.open();
+    let mut old = visits(10, 2);
+    let now = START + VISIT_AGE_MAX.as_secs_f64() as u64 + 1800;
+    old.push(StoredVisit {
+        id: VisitId::new(time(7), [1; 10]),
+        visit: Visit::new(time(7), VisitKind::Ping),
+        ..old[0].clone()
+    });
+    let answer = take(&collector, "a", &report(&["a"], now, old), now);
+    let Answer::Taken(reply) = answer else {
+        panic!("refused");
+    };
+    for place in [0, 2] {
+        let refused = &reply.receipts[place];
+        assert!(
+            matches!(refused, Receipt::Refused(Refusal::Past { .. })),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(reply.receipts[1], Receipt::Stored);
+}

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use copy_net::{AcceptLimits, AcceptedChannel, ChannelHandler, Listener, Rejection};
 use serde::Deserialize;
-use units::Span;
+use serde_json::value::RawValue;
+use units::{Span, printable};
+use watch_store::{Receipt, Refusal, StoredVisit};
 use wire::copy::{Key, KeyName, Rights};
 
 use crate::frame::{self, FrameError};
@@ -73,7 +75,9 @@ impl Agents {
             };
             let answer = match fault(&report, admitted.rights) {
                 Some(refused) => Answer::Refused(refused),
-                None => self.0.take(&admitted.key_name, peer, report),
+                None => readable(report, |report| {
+                    self.0.take(&admitted.key_name, peer, report)
+                }),
             };
             frame::send(&mut channel, &answer)?;
         }
@@ -87,27 +91,52 @@ struct Versioned {
     version: u16,
 }
 
+/// A report whose visits have not been looked at.
+type Unread = Report<Box<RawValue>>;
+
+/// Most characters of why something cannot be read: they may repeat what it says.
+const WORDS_MAX: usize = 300;
+
 /// The report that these bytes are; or why they are none, in words for the agent.
-fn understood(body: &[u8]) -> Result<Report, (Refused, serde_json::Error)> {
-    const WORDS_MAX: usize = 300;
-    serde_json::from_slice::<Report>(body).map_err(|error| {
+fn understood(body: &[u8]) -> Result<Unread, (Refused, serde_json::Error)> {
+    serde_json::from_slice::<Unread>(body).map_err(|error| {
         let version = serde_json::from_slice::<Versioned>(body);
         let refused = match version {
             Ok(other) if other.version != LINK_VERSION => other_version(other.version),
             _ => Refused {
-                what: format!(
-                    "the report cannot be read: {}",
-                    error
-                        .to_string()
-                        .chars()
-                        .take(WORDS_MAX)
-                        .collect::<String>()
-                ),
+                what: format!("the report cannot be read: {}", words(&error)),
                 hint: "use the same version of trunkline at both ends".to_owned(),
             },
         };
         (refused, error)
     })
+}
+
+fn words(error: &serde_json::Error) -> String {
+    printable(&error.to_string(), WORDS_MAX)
+}
+
+/// Has `take` answer for the visits that can be read, and answers for the others itself.
+fn readable(report: Unread, take: impl FnOnce(Report) -> Answer) -> Answer {
+    let (mut visits, mut unreadable) = (Vec::new(), Vec::new());
+    for visit in &report.visits {
+        unreadable.push(match serde_json::from_str::<StoredVisit>(visit.get()) {
+            Ok(visit) => {
+                visits.push(visit);
+                None
+            }
+            Err(error) => Some(Receipt::Refused(Refusal::Unreadable(words(&error)))),
+        });
+    }
+    let mut answer = take(report.with(visits));
+    if let Answer::Taken(reply) = &mut answer {
+        let mut taken = std::mem::take(&mut reply.receipts).into_iter();
+        let receipts = unreadable.into_iter();
+        reply.receipts = receipts
+            .filter_map(|one| one.or_else(|| taken.next()))
+            .collect();
+    }
+    answer
 }
 
 fn other_version(version: u16) -> Refused {
@@ -121,7 +150,7 @@ fn other_version(version: u16) -> Refused {
 }
 
 /// Why a report cannot be taken, from any agent.
-fn fault(report: &Report, rights: Rights) -> Option<Refused> {
+fn fault(report: &Unread, rights: Rights) -> Option<Refused> {
     let refused = |what: String, hint: &str| {
         let hint = hint.to_owned();
         Some(Refused { what, hint })
@@ -150,6 +179,40 @@ fn fault(report: &Report, rights: Rights) -> Option<Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_visit_that_cannot_be_read_is_refused_alone() {
+        let id = |number: u8| format!("{number:032x}");
+        let visit = |number: u8, at: i64| {
+            let (id, pair) = (id(number), r#"{"from":"a","to":"b"}"#);
+            let visit = format!(r#"{{"at_unix_seconds":{at},"kind":"ping"}}"#);
+            format!(r#"{{"id":"{id}","pair":{pair},"task":"t","visit":{visit}}}"#)
+        };
+        let visits = [visit(1, 5), visit(2, -5), "7".to_owned(), visit(3, 6)].join(",");
+        let head = format!(r#""version":{LINK_VERSION},"software":"s","hosts":["a"],"host":{{}}"#);
+        let rest = r#""plan":"p","now_unix_seconds":9,"waiting":4"#;
+        let report = format!(r#"{{{head},{rest},"visits":[{visits}]}}"#);
+        let answer = readable(understood(report.as_bytes()).unwrap(), |report| {
+            let found: Vec<String> = report.visits.iter().map(|one| one.id.to_string()).collect();
+            assert_eq!(found, [id(1), id(3)]);
+            Answer::Taken(crate::Reply {
+                now: report.now,
+                plan: report.plan,
+                receipts: vec![Receipt::Stored, Receipt::Known],
+                far_hosts: std::collections::BTreeMap::new(),
+            })
+        });
+        let Answer::Taken(reply) = answer else {
+            panic!("refused");
+        };
+        let [Receipt::Stored, negative, number, Receipt::Known] = &reply.receipts[..] else {
+            panic!("{:?}", reply.receipts);
+        };
+        for receipt in [negative, number] {
+            let is_unreadable = matches!(receipt, Receipt::Refused(Refusal::Unreadable(_)));
+            assert!(is_unreadable, "{receipt:?}");
+        }
+    }
 
     #[test]
     fn a_report_that_cannot_be_read_is_answered_by_version_first() {

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// Most bytes of a message: 200 visits with round trips, rates and routes take some 400 KB, and a
 /// document of a search some 100 KB.
-pub(crate) const FRAME_MAX: u32 = 16 << 20;
+pub const FRAME_MAX: u32 = 16 << 20;
 
 /// Why a message cannot be sent or read.
 #[derive(Debug, Error)]

@@ -20,7 +20,7 @@ mod message;
 
 pub use agent::{AgentLink, LinkError};
 pub use collector::{Reports, serve};
-pub use frame::FrameError;
+pub use frame::{FRAME_MAX, FrameError};
 pub use message::{Answer, LINK_VERSION, PlanDigest, Refused, Reply, Report, Running, VISITS_MAX};
 
 /// TCP port of a collector for its agents.

@@ -32,8 +32,10 @@ impl fmt::Display for PlanDigest {
 }
 
 /// How an agent is, and what it has.
+///
+/// * `V`: its visits as they are, or as they came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct Report<V = StoredVisit> {
     /// [`LINK_VERSION`] of the agent.
     pub version: u16,
     /// Its program, such as `trunkline 0.2.0`.
@@ -53,7 +55,24 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<Running>,
     /// The oldest visits that wait, at most [`VISITS_MAX`].
-    pub visits: Vec<StoredVisit>,
+    pub visits: Vec<V>,
+}
+
+impl<V> Report<V> {
+    /// The same with other visits.
+    pub(crate) fn with<W>(self, visits: Vec<W>) -> Report<W> {
+        Report {
+            version: self.version,
+            software: self.software,
+            hosts: self.hosts,
+            host: self.host,
+            plan: self.plan,
+            now: self.now,
+            waiting: self.waiting,
+            running: self.running,
+            visits,
+        }
+    }
 }
 
 /// A visit that runs.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use units::printable;
 
 /// Longest name, in bytes; the longest host name of DNS has 253.
 const LONGEST: usize = 253;
@@ -69,9 +70,10 @@ impl From<Name> for String {
     }
 }
 
+/// For people: with U+FFFD for characters that turn others round.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+        f.pad(&printable(&self.0, LONGEST))
     }
 }
 

@@ -203,6 +203,42 @@ pub enum Refusal {
         /// How far it may be.
         bound: Span,
     },
+    /// It is dated longer before the clock of the collector than any disk keeps visits.
+    #[error(
+        "the visit is dated {:.0} days before the collector's clock, which allows {:.0}; set the \
+         clock of the agent",
+        behind.as_secs_f64() / 86_400.0, bound.as_secs_f64() / 86_400.0
+    )]
+    Past {
+        /// How far behind it is.
+        behind: Span,
+        /// How far it may be.
+        bound: Span,
+    },
+    /// No plan can have its path or its task.
+    #[error(
+        "no plan has `{task}` from {pair}: names have letters, digits and `. : _ -`, and a path \
+         two hosts; check the agent that sent it"
+    )]
+    Unnamed {
+        /// The pair.
+        pair: Pair,
+        /// The task.
+        task: Name,
+    },
+    /// Its series is not in the collector's plan, and its host has begun enough of those.
+    #[error(
+        "the collector's plan has no `{task}` from {pair}, and {bound} of that kind have come from \
+         this host; give the collector the plan of its agents, and start it again"
+    )]
+    Unplanned {
+        /// The pair.
+        pair: Pair,
+        /// The task.
+        task: Name,
+        /// How many a host may begin.
+        bound: u64,
+    },
     /// It begins at a host that the agent is not.
     #[error("the visit begins at {from}, and the token is that of {token}; give it its own token")]
     Foreign {
@@ -211,6 +247,9 @@ pub enum Refusal {
         /// The name of the token that the agent showed.
         token: String,
     },
+    /// It cannot be read: another version wrote it, or it is outside of the bounds of its numbers.
+    #[error("the visit cannot be read: {0}; use the same version of trunkline at both ends")]
+    Unreadable(String),
     /// It cannot be written as JSON.
     #[error("the visit {0} cannot be written as JSON; check the agent that sent it")]
     Unwritable(VisitId),

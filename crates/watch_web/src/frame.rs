@@ -2,6 +2,7 @@
 
 use changes::UnixTime;
 use maud::{DOCTYPE, Markup, html};
+use units::steers;
 
 use crate::problem::{self, Problem};
 use crate::{calendar, href};
@@ -80,6 +81,16 @@ pub fn head(title: &str, of: &str, more: Markup) -> Markup {
     }
 }
 
+/// A whole page as it is sent. All that others have named or said passes here: what would turn
+/// other characters round, or steer whatever shows them, is U+FFFD.
+pub fn sent(page: Markup) -> String {
+    let shown = |sign: char| match sign == '\n' || !steers(sign) {
+        true => sign,
+        false => '\u{FFFD}',
+    };
+    page.into_string().chars().map(shown).collect()
+}
+
 /// The whole page.
 pub fn html(sheet: &Sheet, now: UnixTime) -> String {
     let tabs = [
@@ -111,5 +122,5 @@ pub fn html(sheet: &Sheet, now: UnixTime) -> String {
             }
         }
     };
-    page.into_string()
+    sent(page)
 }

@@ -38,7 +38,7 @@ pub fn events(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
                     a href=(href::event(&stored.pair, &stored.task, stored.event.id)) {
                         @if numbers { span.number { (number) } " " }
                         b { (words::headline(&stored.event)) }
-                        span.where { (stored.pair.from) " → " (stored.pair.to) }
+                        span.where { (words::path(&stored.pair)) }
                     }
                     p {
                         span.tag { (stored.task) } " "
@@ -50,7 +50,7 @@ pub fn events(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
                         }
                     }
                     @let cause = words::cause(&stored.event);
-                    @if !cause.is_empty() { p.cause { (report::text::plain(&cause)) } }
+                    @if !cause.is_empty() { p.cause { bdi { (report::text::plain(&cause)) } } }
                 }
             }
         }

@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time;
 
 use crate::follow::follow;
-use crate::frame::{ICON, SCRIPT, head, style};
+use crate::frame::{ICON, SCRIPT, head, sent, style};
 use crate::requests::{self, OwnNames};
 use crate::routes::{asset, guarded};
 use crate::{WebError, calendar, listener};
@@ -188,7 +188,7 @@ fn whole(title: &str, body: &Markup, now: UnixTime) -> String {
             }
         }
     };
-    page.into_string()
+    sent(page)
 }
 
 fn now() -> UnixTime {

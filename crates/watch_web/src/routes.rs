@@ -1,16 +1,18 @@
 //! From a request to its page.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::{Form, Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time;
 
 use crate::ask::Ask;
@@ -103,8 +105,31 @@ async fn at_silence(State(site): AtSite, headers: HeaderMap, Form(form): Form<Va
 }
 
 async fn at_stream(State(site): AtSite, Query(ask): Query<Values>) -> Response {
+    let place = time::timeout(PATIENCE, Arc::clone(&site.streams).acquire_owned()).await;
+    let Ok(Ok(place)) = place else {
+        return text_of(&Problem::busy());
+    };
     let make = move |site: &Site| stream::answer(site, &Ask(ask));
-    text(&site, &site.turns, make).await
+    match made(&site, &site.turns, make).await {
+        Ok((kind, text)) => held(kind, text, place),
+        Err(problem) => text_of(&problem),
+    }
+}
+
+/// An answer that keeps its place until its reader has taken it.
+fn held(kind: &'static str, text: String, place: OwnedSemaphorePermit) -> Response {
+    const PART: usize = 64 << 10;
+    let length = text.len().to_string();
+    let next = async |(mut rest, place): (Bytes, OwnedSemaphorePermit)| {
+        let part = rest.split_to(rest.len().min(PART));
+        (!part.is_empty()).then_some((Ok::<_, Infallible>(part), (rest, place)))
+    };
+    let parts = futures_util::stream::unfold((Bytes::from(text), place), next);
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_LENGTH, length),
+    ];
+    (headers, Body::from_stream(parts)).into_response()
 }
 
 pub(crate) fn asset(kind: &'static str, text: impl Into<String>) -> Response {
@@ -173,10 +198,12 @@ async fn text(
 ) -> Response {
     match made(site, turns, make).await {
         Ok((kind, text)) => ([(header::CONTENT_TYPE, kind)], text).into_response(),
-        Err(problem) => {
-            let text = format!("{}; {}\n", problem.what, problem.hint);
-            let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-            (problem.status, kind, text).into_response()
-        }
+        Err(problem) => text_of(&problem),
     }
+}
+
+fn text_of(problem: &Problem) -> Response {
+    let text = format!("{}; {}\n", problem.what, problem.hint);
+    let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+    (problem.status, kind, text).into_response()
 }

@@ -15,6 +15,8 @@ use crate::{Live, listener, page, routes};
 
 /// Pages that are made at once.
 const AT_ONCE: usize = 4;
+/// Answers with visits at once, each of which is in memory until its reader has taken it.
+const STREAMS: usize = 8;
 /// Pages that follow changes at once.
 const LISTENERS: usize = 100;
 
@@ -74,6 +76,8 @@ pub struct Site {
     pub listeners: Arc<Semaphore>,
     /// Pages that are made at once.
     pub turns: Arc<Semaphore>,
+    /// Answers with visits that are made or read.
+    pub streams: Arc<Semaphore>,
     /// Metrics have a turn of their own: who scrapes them waits for no page.
     pub metrics_turn: Arc<Semaphore>,
 }
@@ -101,6 +105,7 @@ impl WebServer {
             forecasts: page::forecast::Kept::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
             turns: Arc::new(Semaphore::new(AT_ONCE)),
+            streams: Arc::new(Semaphore::new(STREAMS)),
             metrics_turn: Arc::new(Semaphore::new(1)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()

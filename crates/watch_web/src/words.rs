@@ -1,11 +1,18 @@
 //! Values and events in words.
 
 use changes::{Event, EventKind, Metric, UnixTime, Visit};
+use maud::{Markup, html};
 use report::format;
 use units::{Rate, Span};
+use watch_store::Pair;
 
 /// What stands where nothing is known.
 pub const ABSENT: &str = "–";
+
+/// A path, each name apart: letters that run from right to left stay within it.
+pub fn path(pair: &Pair) -> Markup {
+    html! { bdi { (pair.from) } " → " bdi { (pair.to) } }
+}
 
 /// `12 min`, `5 h`, `3 d`: a length to one unit.
 pub fn length(span: Span) -> String {

@@ -296,7 +296,8 @@ fn answers_load_nothing_from_elsewhere_and_set_no_cookie() {
 fn hostile_names_are_only_names() {
     let folder = tempfile::tempdir().unwrap();
     let database = DatabaseName::Sqlite(folder.path().join("watch.sqlite"));
-    let names = ["<script>alert(1)</script>", "..", "a/b?c#d&e=\"f'", "東%2F"];
+    let script = "<script>alert(1)</script>";
+    let names = [script, "..", "a/b?c#d&e=\"f'", "東%2F", "u\u{202e}v"];
     let mut mesh = Mesh::new(7, 1);
     let mut store = Store::open(&database).unwrap();
     for from in names {
@@ -305,7 +306,7 @@ fn hostile_names_are_only_names() {
             to: name("~x"),
         };
         let mut visit = Visit::new(time(START + 3600), VisitKind::Ping);
-        let reason = "<img src=x onerror=alert(2)>\u{1b}[31m".to_owned();
+        let reason = "<img src=x onerror=alert(2)>\u{1b}[31m\u{202e}".to_owned();
         visit.failure = Some(changes::Failure { reason });
         let stored = mesh.stored(&of, from, visit, None);
         store.insert(&[stored]).unwrap();
@@ -330,7 +331,7 @@ fn hostile_names_are_only_names() {
     {
         let page = get(&server, path);
         assert_eq!(page.status, 200, "{path}");
-        for bad in ["<script>alert", "<img", "\u{1b}"] {
+        for bad in ["<script>alert", "<img", "\u{1b}", "\u{202e}"] {
             assert!(!page.body.contains(bad), "{path}: {bad}");
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use changes::UnixTime;
 use units::Span;
-use watch_alerts::{Alerting, Alerts, Silence, Situation, send, send_test};
+use watch_alerts::{Alerting, Alerts, SILENCES_MAX, Silence, Situation, send, send_test};
 use watch_plan::Plan;
 use watch_store::{Pair, Store, StoredEvent};
 
@@ -100,9 +100,18 @@ impl AlertDesk {
 
     /// Adds a silence and writes it down: it holds until its end, whatever becomes of the
     /// collector.
-    pub fn silence(&self, silence: Silence, on_event: &OnCollectorEvent) {
-        lock(&self.state).silence(silence, now());
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn silence(&self, silence: Silence, on_event: &OnCollectorEvent) -> Result<(), String> {
+        if !lock(&self.state).silence(silence, now()) {
+            return Err(format!(
+                "{SILENCES_MAX} silences hold already; wait for the end of one, or write this one \
+                 in the file of alerts"
+            ));
+        }
         self.keep(on_event);
+        Ok(())
     }
 
     /// The file of alerts, with the silences of the pages.
@@ -255,7 +264,7 @@ mod tests {
             reason: "works on the link".to_owned(),
         };
         let before = desk(file.clone());
-        before.silence(silence(3600), &|_| ());
+        before.silence(silence(3600), &|_| ()).unwrap();
         let known = before.rules().silences;
         assert_eq!(known.len(), 1);
         drop(before);

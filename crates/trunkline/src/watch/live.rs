@@ -139,7 +139,6 @@ impl Live for Known {
             until: request.until,
             reason: request.reason,
         };
-        alerts.silence(silence, &*self.on_event);
-        Ok(())
+        alerts.silence(silence, &*self.on_event)
     }
 }

@@ -7,8 +7,8 @@ use changes::{Cause, CauseKind, Event, EventKind, Metric, Moved, UnixTime};
 use units::Span;
 use watch_store::{Pair, StoredEvent};
 
-use super::{Alerts, MEMORY, Situation};
-use crate::{Alerting, Message, Notification, SendError, Severity, State};
+use super::{Alerts, MEMORY, SILENCES_MAX, Situation};
+use crate::{Alerting, Message, Notification, SendError, Severity, Silence, State};
 
 const START: UnixTime = UnixTime::from_seconds(1_795_543_200);
 const HOLD: Span = Span::from_secs(600);
@@ -448,6 +448,25 @@ fn a_silence_delays_until_its_end_and_loses_nothing() {
     assert_eq!((told.len(), told[0].pairs), (1, 2));
     assert_eq!(told[0].severity, Severity::Critical);
     assert_eq!(told[0].changes[0].pair, pair("a", "b"));
+}
+
+#[test]
+fn silences_are_bounded() {
+    let mut alerts = Alerts::default();
+    let silence = |until| Silence {
+        host: None,
+        pair: None,
+        task: None,
+        metric: None,
+        until,
+        reason: "works".to_owned(),
+    };
+    for _ in 0..SILENCES_MAX {
+        assert!(alerts.silence(silence(minutes(60)), minutes(0)));
+    }
+    assert!(!alerts.silence(silence(minutes(60)), minutes(59)));
+    // Those that are over make room.
+    assert!(alerts.silence(silence(minutes(90)), minutes(61)));
 }
 
 #[test]

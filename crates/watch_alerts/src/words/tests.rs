@@ -87,7 +87,7 @@ fn links_are_those_of_the_pages() {
 
 #[test]
 fn text_from_elsewhere_stays_on_one_short_line() {
-    assert_eq!(clean("a\r\nBcc: b\u{7}"), "a  Bcc: b ");
+    assert_eq!(clean("a\r\nBcc: \u{202e}b"), "a  Bcc: \u{fffd}b");
     assert_eq!(clean(&"x".repeat(5000)).len(), LONGEST);
 }
 

@@ -113,7 +113,7 @@ fn draw(
         h1.event-title.worse[words::is_worse(event)] { (words::headline(event)) }
         p.setting {
             "From "
-            a href=(href::pair_within(pair, task, range.ends())) { (pair.from) " to " (pair.to) }
+            a href=(href::pair_within(pair, task, range.ends())) { (words::path(pair)) }
             ", task " a href=(href::grid(task)) { (task) }
         }
         p.lead { (lead(event, now)) }

@@ -40,9 +40,9 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
         let grids = grids(store, table.as_deref(), wanted.as_ref())?;
         Ok::<_, Problem>((grids, open(store, now)?))
     })?;
-    let title = match &wanted {
-        Some(task) => format!("Task {task}"),
-        None => "All tasks".to_owned(),
+    let title = match (&wanted, &grids[..]) {
+        (Some(task), _) | (None, [Grid { task, .. }]) => format!("Task {task}"),
+        (None, _) => "All tasks".to_owned(),
     };
     let body = html! {
         h1 { (title) }
@@ -144,10 +144,12 @@ fn open_events(events: &[StoredEvent], now: UnixTime) -> Markup {
             } @else {
                 h2 { "Open events " span.count { (events.len()) } }
                 (super::events(shown, now, false))
-                @if events.len() > shown.len() {
+                @if let [_, ..] = &events[shown.len()..] {
+                    @let rest = &events[shown.len()..];
+                    @let worse = rest.iter().filter(|one| words::is_worse(&one.event)).count();
                     details {
-                        summary { (events.len() - shown.len()) " more" }
-                        (super::events(&events[shown.len()..], now, false))
+                        summary { (rest.len()) " more, " (worse) " of them for the worse" }
+                        (super::events(rest, now, false))
                     }
                 }
             }

@@ -122,11 +122,8 @@ impl Shown {
             @if let Some(forecast) = &self.forecast { (outlook::tiles(forecast, self.now)?) }
             (self.event_list())
             (self.visit_list()?)
-            p.note { "The other way: "
-                a href=(href::pair(&self.pair.clone().turned(), &self.task)) {
-                    (self.pair.to) " → " (self.pair.from)
-                }
-            }
+            @let back = self.pair.clone().turned();
+            p.note { "The other way: " a href=(href::pair(&back, &self.task)) { (words::path(&back)) } }
         };
         Ok(Sheet {
             title,

@@ -19,6 +19,8 @@ use crate::{calendar, href, words};
 const HEIGHT: u32 = 520;
 /// Rates come ten times a second.
 const RATES_A_SECOND: f64 = 10.0;
+/// Values of a chart; of more, means or some are shown.
+const POINTS: usize = 1000;
 /// Characters of a document that are shown.
 const DOCUMENT: usize = 100_000;
 /// Time around the visit that the link to its pair shows.
@@ -62,12 +64,12 @@ fn draw(loaded: &LoadedVisit, title: &str) -> Result<Markup, Problem> {
     Ok(html! {
         h1 { (title) }
         p.setting {
-            a href=(place) { (stored.pair.from) " → " (stored.pair.to) }
+            a href=(place) { (words::path(&stored.pair)) }
             ", task " a href=(href::grid(&stored.task)) { (stored.task) }
             ", " (visit.kind.name())
         }
         @if let Some(failure) = &visit.failure {
-            p.lead.worse { "It failed: " (report::text::sentence(&failure.reason)) }
+            p.lead.worse { "It failed: " bdi { (report::text::sentence(&failure.reason)) } }
         }
         (report::render::html::sections(&blocks)?)
         @if let Some(document) = &stored.document { (self::document(document)) }
@@ -142,13 +144,13 @@ fn rates(rates: &[Rate]) -> Vec<Block> {
     }
     let unit = RateUnit::fitting(high);
     let end = rates.len() as f64 / RATES_A_SECOND;
-    let place = |(number, rate): (usize, &Rate)| {
-        (
-            (number as f64 + 0.5) / RATES_A_SECOND,
-            rate.as_f64() / unit.factor,
-        )
+    let many = rates.len().div_ceil(POINTS);
+    let place = |(number, some): (usize, &[Rate])| {
+        let (begin, count) = ((number * many) as f64, some.len() as f64);
+        let mean = some.iter().map(|rate| rate.as_f64()).sum::<f64>() / count;
+        ((begin + count / 2.0) / RATES_A_SECOND, mean / unit.factor)
     };
-    let line = rates.iter().enumerate().map(place).collect();
+    let line = rates.chunks(many).enumerate().map(place).collect();
     let axes = Axes {
         height: HEIGHT,
         x: Axis::exact(0.0, end, 10),
@@ -157,7 +159,10 @@ fn rates(rates: &[Rate]) -> Vec<Block> {
         y_title: format!("goodput [{}]", unit.name),
         layers: vec![Layer::new(BLUE, Shape::Line(line))],
     };
-    let caption = format!("Goodput of each tenth of a second, {} values.", rates.len());
+    let mut caption = format!("Goodput of each tenth of a second, {} values.", rates.len());
+    if many > 1 {
+        caption += &format!(" Each point is the mean of {many}.");
+    }
     let chart = Chart::new(Vec::new(), [axes]);
     vec![
         Block::heading("Goodput during the visit"),
@@ -173,6 +178,7 @@ fn trips(visit: &Visit) -> Vec<Block> {
     let high = sorted.last().map_or(0.0, |trip| trip.as_secs_f64() * 1e3);
     let low = trips.min().as_secs_f64() * 1e3;
     let dot = |(number, trip): (usize, &Span)| (number as f64 + 1.0, trip.as_secs_f64() * 1e3);
+    let many = sorted.len().div_ceil(POINTS);
     let low = if low > high / 2.0 { low } else { 0.0 };
     let axes = Axes {
         height: HEIGHT - 100,
@@ -182,18 +188,21 @@ fn trips(visit: &Visit) -> Vec<Block> {
         y_title: "round trip [ms]".to_owned(),
         layers: vec![Layer::new(
             BLUE,
-            Shape::Dots(9, sorted.iter().enumerate().map(dot).collect()),
+            Shape::Dots(
+                9,
+                sorted.iter().enumerate().step_by(many).map(dot).collect(),
+            ),
         )],
     };
-    let values: Vec<String> = sorted
-        .iter()
+    let shown = sorted.iter().step_by(many);
+    let values: Vec<String> = shown
         .map(|trip| format!("{:.3}", trip.as_secs_f64() * 1e3))
         .collect();
-    let caption = format!(
-        "All {} in ascending order, in ms: {}.",
-        sorted.len(),
-        values.join(", ")
-    );
+    let (all, values) = (sorted.len(), values.join(", "));
+    let caption = match many {
+        1 => format!("All {all} in ascending order, in ms: {values}."),
+        _ => format!("One of each {many} of {all} in ascending order, in ms: {values}."),
+    };
     vec![
         Block::heading("Round trips"),
         Block::figure("round-trips", caption, Chart::new(Vec::new(), [axes])),
