@@ -83,6 +83,7 @@ impl From<&trunkline::Error> for Failure {
                 Fault::Request => "RequestError",
                 Fault::Run => "RunError",
                 Fault::Cancelled => "Cancelled",
+                Fault::Later => "NotFinished",
             },
             causes: error.causes(),
             hint: error.hint().map(str::to_owned),

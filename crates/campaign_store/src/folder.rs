@@ -1,5 +1,6 @@
 //! The folder of a campaign.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
@@ -141,7 +142,7 @@ impl CampaignFolder {
     /// # Errors
     /// When it holds no campaign.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
-        if !root.join("plan.toml").is_file() {
+        if !root.join("plan.toml").is_file() || !root.join("plans").is_dir() {
             return Err(StoreError::Missing {
                 what: format!("{} holds no campaign", root.display()),
                 hint: "`trunkline campaign plan PLAN.toml FOLDER` makes one".to_owned(),
@@ -267,6 +268,21 @@ impl CampaignFolder {
         Ok(rows)
     }
 
+    /// How many names of each group a later plan has otherwise, or no more.
+    ///
+    /// # Errors
+    /// When a plan cannot be read.
+    pub fn superseded(&self) -> Result<BTreeMap<GroupName, u64>, StoreError> {
+        let mut superseded = BTreeMap::new();
+        for plan in self.plans()? {
+            let summaries = read_lines::<PlanSummary>(&self.plan(plan).join("plan.json"))?;
+            for group in summaries.into_iter().flat_map(|summary| summary.groups) {
+                *superseded.entry(group.group).or_default() += group.changed + group.gone;
+            }
+        }
+        Ok(superseded)
+    }
+
     /// One shard.
     ///
     /// # Errors
@@ -297,6 +313,15 @@ impl CampaignFolder {
     /// What became of a shard is in there.
     pub fn run(&self, shard: &ShardId) -> PathBuf {
         self.root.join("runs").join(shard.to_string())
+    }
+
+    /// The folder of what was found when both ends were compared.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is a link.
+    pub fn verified(&self) -> Result<PathBuf, StoreError> {
+        let folder = self.root.join("verified");
+        own_folder(&folder).map(|()| folder)
     }
 
     /// The newest listing of a group before plan `number`, with the plan that it is of.
@@ -367,6 +392,19 @@ pub(crate) fn open_own(file: &Path, options: &mut OpenOptions) -> Result<File, S
     }
 }
 
+/// Makes a folder of a campaign where it is not there.
+pub(crate) fn own_folder(folder: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(folder).map_err(StoreError::file("make", folder))?;
+    let found = fs::symlink_metadata(folder).map_err(StoreError::file("read", folder))?;
+    match found.is_dir() {
+        true => Ok(()),
+        false => Err(StoreError::Unsafe {
+            path: folder.to_owned(),
+            why: "is a link to somewhere else".to_owned(),
+        }),
+    }
+}
+
 /// A look at a lock holds it for a moment ([`is_locked`]), so a try is repeated.
 const GLANCES: u32 = 3;
 const GLANCE: Duration = Duration::from_millis(15);
@@ -419,7 +457,7 @@ pub(crate) fn is_locked(file: &Path) -> bool {
 }
 
 /// A file that appears whole or not at all.
-pub(crate) fn replace(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let write = || -> io::Result<()> {
         let mut new = tempfile::NamedTempFile::new_in(folder)?;

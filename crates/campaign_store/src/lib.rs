@@ -39,7 +39,7 @@ mod walk;
 pub use difference::Difference;
 pub use entry::{Entry, Kind};
 pub use error::StoreError;
-pub use folder::{CampaignFolder, Mark, ShardId, ShardRow};
+pub use folder::{CampaignFolder, Mark, ShardId, ShardRow, replace};
 pub use line::{Fate, LeftOut, Line, Manifest, ManifestWriter, Reason};
 pub use link_reports::{CopyReport, LinkReports};
 pub use make::{GroupSummary, PlanMaker, PlanSummary};

@@ -15,7 +15,7 @@ use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 use wire::copy::ProblemKind;
 
-use crate::folder::{is_locked, lock, open_own, replace};
+use crate::folder::{is_locked, lock, open_own, own_folder, replace};
 use crate::line::{Fate, Line, Manifest, ManifestWriter};
 use crate::{CampaignFolder, Entry, ShardId, ShardRow, StoreError};
 
@@ -113,15 +113,7 @@ impl ShardRun {
     /// # Errors
     /// [`StoreError::Busy`] while another process does.
     pub fn lock(&self) -> Result<RunLock, StoreError> {
-        fs::create_dir_all(&self.folder).map_err(StoreError::file("make", &self.folder))?;
-        let found = fs::symlink_metadata(&self.folder);
-        let found = found.map_err(StoreError::file("read", &self.folder))?;
-        if !found.is_dir() {
-            return Err(StoreError::Unsafe {
-                path: self.folder.clone(),
-                why: "is a link to somewhere else".to_owned(),
-            });
-        }
+        own_folder(&self.folder)?;
         let what = format!("shard `{}` is being run", self.row.shard);
         let lock = lock(&self.file("lock"), &what)?;
         Ok(RunLock { _lock: lock })
@@ -133,18 +125,42 @@ impl ShardRun {
     }
 
     /// How it ended last; `None` where it did not, is to be tried again, or where the result is
-    /// [damaged](ShardRun::damage).
+    /// [damaged](ShardRun::damage). What failed and is now a later plan's matter did not fail.
     ///
     /// # Errors
-    /// When the result is there and may not be read.
+    /// When the result is there and may not be read, or a later plan cannot be read.
     pub fn result(&self) -> Result<Option<ShardResult>, StoreError> {
+        let written = self.written()?;
+        let is_open = |result: &ShardResult| result.failed > 0 && !self.later.is_empty();
+        match written {
+            Some(result) if is_open(&result) => self.without_superseded(result).map(Some),
+            written => Ok(written),
+        }
+    }
+
+    fn written(&self) -> Result<Option<ShardResult>, StoreError> {
         read_json(&self.file("result.json"))
+    }
+
+    fn without_superseded(&self, result: ShardResult) -> Result<ShardResult, StoreError> {
+        let superseded = self.superseded()?;
+        let is_later = |one: &Failed| superseded.contains(&one.entry.name);
+        let (later, left): (Vec<_>, Vec<_>) = self.failed()?.into_iter().partition(is_later);
+        Ok(match later.len() as u64 {
+            0 => result,
+            later => ShardResult {
+                failed: result.failed.saturating_sub(later),
+                superseded: result.superseded + later,
+                causes: causes(&left),
+                ..result
+            },
+        })
     }
 
     /// What is wrong with the result, where it is there and none.
     pub fn damage(&self) -> Option<String> {
         let file = self.file("result.json");
-        let is_damaged = file.exists() && matches!(self.result(), Ok(None));
+        let is_damaged = file.exists() && matches!(self.written(), Ok(None));
         is_damaged.then(|| format!("{} is damaged", file.display()))
     }
 
@@ -260,7 +276,7 @@ impl ShardRun {
     /// # Errors
     /// When the result cannot be read or written.
     pub fn refute(&self, different: &[Failed]) -> Result<(), StoreError> {
-        let Some(before) = self.result()? else {
+        let Some(before) = self.written()? else {
             return Ok(());
         };
         let mut done = self.noted()?;

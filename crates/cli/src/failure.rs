@@ -36,6 +36,7 @@ impl From<Fault> for Exit {
             Fault::Request => Exit::WrongRequest,
             Fault::Run => Exit::Failed,
             Fault::Cancelled => Exit::Stopped,
+            Fault::Later => Exit::NotFinished,
         }
     }
 }

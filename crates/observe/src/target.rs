@@ -209,6 +209,8 @@ pub enum Fault {
     Run,
     /// The user ended it: exit code 1, without a complaint.
     Cancelled,
+    /// Others are at it, or a disk is full: the same request succeeds later. Exit code 75.
+    Later,
 }
 
 /// Why a target could not be observed.

@@ -180,7 +180,7 @@ fn patiently(
         match error.fault {
             Fault::Cancelled => return Err(SweepError::Cancelled),
             Fault::Request if !known => return Err(SweepError::Request(error)),
-            Fault::Request | Fault::Run => {}
+            Fault::Request | Fault::Run | Fault::Later => {}
         }
         let Some(wait) = waits.next() else {
             return Ok((Err(error), took));

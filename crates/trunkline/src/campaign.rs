@@ -7,6 +7,7 @@
 //! campaign's folder, from which [`Campaign::status`] and [`Campaign::verify`] tell.
 
 mod changes;
+mod doubts;
 mod far_listing;
 mod outcomes;
 pub mod pages;
@@ -22,6 +23,7 @@ mod status;
 mod verify;
 mod watcher;
 
+use std::io;
 use std::path::Path;
 
 use campaign_plan::{Campaign as Plan, Group, Link};
@@ -217,6 +219,14 @@ impl Campaign {
     }
 }
 
+/// A file or folder that cannot be written: later, where its disk is full.
+fn unwritable(file: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::StorageFull => Error::unwritable(file, error).with_fault(Fault::Later),
+        _ => Error::unwritable(file, error),
+    }
+}
+
 /// Names in backticks, for a sentence.
 fn listed<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     let names = names.into_iter().map(|name| format!("`{name}`"));
@@ -228,6 +238,7 @@ impl From<StoreError> for Error {
         let fault = match &error {
             StoreError::Cancelled => Fault::Cancelled,
             StoreError::Missing { .. } => Fault::Request,
+            passing if passing.may_pass() => Fault::Later,
             _ => Fault::Run,
         };
         let hint = error.hint();

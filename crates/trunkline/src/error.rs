@@ -82,6 +82,11 @@ impl Error {
         Error::sentence(Fault::Run, what, Some(error.into()), hint.to_owned())
     }
 
+    /// The same error, of another fault.
+    pub(crate) fn with_fault(self, fault: Fault) -> Self {
+        Error { fault, ..self }
+    }
+
     /// A tokens file that cannot be used. What stands in it is not shown.
     pub(crate) fn tokens(file: &Path, error: TokensError) -> Self {
         let file = file.display();

@@ -31,9 +31,13 @@ pub(crate) enum CampaignCommand {
     Plan(CampaignPlan),
     Run(CampaignRun),
     Status(CampaignStatus),
+    /// Start nothing until `resume`, and end what runs within a second
     Pause(CampaignFolder),
+    /// End a pause; `run` goes on
     Resume(CampaignFolder),
+    /// Have the files that failed be tried again by the next `run`
     Retry(CampaignFolder),
+    /// Start nothing any more, and end what runs; what has arrived stays
     Cancel(CampaignFolder),
     Verify(CampaignVerify),
     Slurm(CampaignSlurm),
@@ -184,7 +188,7 @@ pub(crate) struct CampaignSlurm {
     pub tasks: u32,
 }
 
-/// A campaign.
+// No documentation: it would take the place of that of the commands.
 #[derive(Debug, Args)]
 pub(crate) struct CampaignFolder {
     /// The campaign's folder

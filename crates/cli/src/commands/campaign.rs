@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use trunkline::campaign::{self, Campaign, PlanOptions, RunOptions, SlurmOptions, pages};
 use trunkline::report::page::Page;
 use trunkline::report::render::terminal;
+use trunkline::report::text::count;
 use trunkline::units::Bytes;
 
 use crate::args::{self, CampaignCommand, CampaignPlan, CampaignSlurm, CampaignVerify};
@@ -40,7 +41,8 @@ pub(crate) fn run(arguments: &args::Campaign) -> Result<ExitCode, Failure> {
         CampaignCommand::Retry(arguments) => {
             let shards = Campaign::open(&arguments.folder)?.retry()?;
             tell!(
-                "{shards} shards with failed files go again at the next `trunkline campaign run`"
+                "{} with failed files, for the next `trunkline campaign run`",
+                count(shards as u64, "shard")
             );
             Ok(ExitCode::SUCCESS)
         }
@@ -63,6 +65,9 @@ fn plan(arguments: &CampaignPlan) -> Result<ExitCode, Failure> {
         ..PlanOptions::default()
     };
     let cancel = stop::listen_calmly()?;
+    for doubt in loaded.doubts(arguments.host.host.as_deref(), &cancel) {
+        tell!("note: {doubt}");
+    }
     let line = RunProgress::new();
     let planned = Campaign::plan(
         &loaded,

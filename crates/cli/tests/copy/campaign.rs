@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::server::Server;
 use crate::common::{complaint, run, trunkline};
@@ -146,6 +146,12 @@ fn a_campaign_goes_from_a_plan_to_digests_and_again_with_the_difference_only() {
     let result = fs::read_to_string(site.folder().join("runs/raw-2-00001/result.json")).unwrap();
     let result: Value = serde_json::from_str(&result).unwrap();
     assert_eq!(result["done"], 1);
+    // One was removed and one counts in the second plan: 204 names are left, less the one removed.
+    let link = &site.status()["links"][0];
+    assert_eq!(
+        (&link["names"], &link["names_done"]),
+        (&json!(203), &json!(203))
+    );
     let changed = fs::read_to_string(site.server.root().join("store/run0/event0")).unwrap();
     assert_eq!(changed, "changed");
 }
@@ -241,10 +247,24 @@ fn what_changed_since_the_plan_is_named_and_the_next_plan_has_it() {
     fs::write(site.source().join("run1/event1"), "1").unwrap();
     site.ends(&["run", failed.to_str().unwrap()], 1);
     site.ends(&["plan"], 0);
-    site.ends(&["retry"], 0);
+    // What failed is the second plan's matter now.
+    assert!(site.ends(&["retry"], 0).contains("0 shards"));
     site.ends(&["run"], 0);
     site.assert_same();
-    assert_eq!(site.status()["superseded"], 2);
+    let status = site.status();
+    assert_eq!(
+        (&status["superseded"], &status["failed"]),
+        (&json!(2), &json!([]))
+    );
+    let link = &status["links"][0];
+    assert_eq!(
+        (&link["names"], &link["names_done"]),
+        (&json!(30), &json!(30))
+    );
+    assert!(
+        site.ends(&["status"], 0)
+            .contains("All is at its destination")
+    );
 }
 
 #[test]
@@ -413,7 +433,7 @@ fn a_full_disk_ends_a_plan_and_leaves_what_was_planned_before() {
     for at in 0..9_000 {
         fs::write(site.source().join(format!("{at:0>80}")), "").unwrap();
     }
-    let told = site.ends(&["plan"], 1);
+    let told = site.ends(&["plan"], 75);
     let after = read_all(&site.folder().join("plans"));
     umount2(&site.folder(), MntFlags::MNT_DETACH).unwrap();
     assert!(
@@ -458,13 +478,13 @@ fn each_host_plans_and_runs_the_groups_whose_files_it_has() {
     assert!(told.contains("group `raw` is planned at `slac`"), "{told}");
     // What it comes after is not even planned.
     let told = site.ends(&["run", "--host", "kek"], 75);
-    assert!(told.contains("1 shards are left"), "{told}");
+    assert!(told.contains("1 shard left"), "{told}");
     let told = site.ends(&["run", "index-1-00001", "--host", "kek"], 75);
     assert!(told.contains("comes after `raw`"), "{told}");
     site.ends(&["plan", "--host", "slac"], 0);
     site.ends(&["run", "--host", "kek"], 75);
     let told = site.ends(&["run", "--host", "slac"], 75);
-    assert!(told.contains("1 shards are left"), "{told}");
+    assert!(told.contains("1 shard left"), "{told}");
     site.assert_same();
     site.ends(&["run", "--host", "kek"], 0);
     let there = fs::read_to_string(site.server.root().join("index/index")).unwrap();
@@ -503,4 +523,19 @@ fn mistakes_are_told_with_the_next_step() {
     site.write_plan("copies = 1", "");
     fs::remove_dir_all(site.source()).unwrap();
     assert!(site.ends(&["plan"], 2).contains("is no folder here"));
+    assert!(
+        site.ends(&["run", "../../etc/passwd"], 2)
+            .contains("cannot read")
+    );
+    // A folder that merely looks like one.
+    fs::remove_dir_all(site.folder().join("plans")).unwrap();
+    for command in [
+        "run", "status", "pause", "cancel", "retry", "slurm", "verify",
+    ] {
+        assert!(
+            site.ends(&[command], 2).contains("holds no campaign"),
+            "{command}"
+        );
+    }
+    assert!(!site.folder().join("cancelled").exists());
 }

@@ -53,13 +53,18 @@ pub(super) fn changed(entry: &Entry, why: &str) -> Fate {
     }
 }
 
+/// What the next step is for a name that its source does not have.
+pub(super) fn gone_hint() -> Option<String> {
+    Some("plan again: the next plan knows what is gone from the source".to_owned())
+}
+
 fn unread(entry: &Entry, error: &io::Error) -> Fate {
     let name = shown(&entry.name);
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Fate {
             cause: ProblemKind::NotFound,
             what: format!("`{name}` is there no more"),
-            hint: Some("plan again: the next plan knows that it is gone".to_owned()),
+            hint: gone_hint(),
         },
         io::ErrorKind::PermissionDenied => Fate {
             cause: ProblemKind::Permission,

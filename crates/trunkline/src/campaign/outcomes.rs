@@ -118,7 +118,10 @@ impl<'a> Outcomes<'a> {
         Some(Fate {
             cause: problem.kind,
             what: problem.what.clone(),
-            hint: problem.hint.clone(),
+            hint: match problem.kind {
+                ProblemKind::NotFound => changes::gone_hint(),
+                _ => problem.hint.clone(),
+            },
         })
     }
 }

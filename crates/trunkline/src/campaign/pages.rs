@@ -7,6 +7,7 @@ use std::sync::Arc;
 use campaign_store::{GroupSummary, PlanSummary};
 use report::format::size;
 use report::page::{Block, Column, Page, Row, Table};
+use report::text::count;
 use serde::Serialize;
 use units::{Rate, Span};
 
@@ -63,14 +64,15 @@ pub fn summary(summary: &PlanSummary, folder: &Path) -> Page {
     }
     if any(summary, |group| group.clashes) {
         sentences.push(format!(
-            "{} names differ from another one only in case or in the form of their letters. Should \
-             the far file system take them for one, write `folds_names = true` for the group.",
+            "Names that differ from another one only in case or in the form of their letters: {}. \
+             Should the far file system take them for one, write `folds_names = true` for the \
+             group.",
             sum(summary, |group| group.clashes)
         ));
     }
     if any(summary, |group| group.linked) {
         sentences.push(format!(
-            "{} names share their file with another one; each becomes a file of its own.",
+            "Names that share their file with another one: {}. Each becomes a file of its own.",
             sum(summary, |group| group.linked)
         ));
     }
@@ -116,10 +118,8 @@ pub fn status(status: &Status, folder: &Path) -> Page {
         sentences.push(format!("{damage}: its shard is run again."));
     }
     if status.superseded > 0 {
-        sentences.push(format!(
-            "{} names are of later shards now.",
-            status.superseded
-        ));
+        let names = count(status.superseded, "name");
+        sentences.push(format!("Later plans have {names} otherwise, or no more."));
     }
     if !status.failed.is_empty() {
         sentences.push(failed(status, folder));
@@ -272,8 +272,8 @@ fn title(folder: &Path) -> String {
 /// What a comparison of both ends found.
 pub fn verified(verified: &Verified) -> Page {
     let mut lines = vec![format!(
-        "{} files of {} have the same content at both ends.",
-        verified.equal,
+        "The same content at both ends: {} of {}.",
+        count(verified.equal, "file"),
         size(verified.bytes.get())
     )];
     for (names, what) in [
@@ -294,15 +294,13 @@ pub fn verified(verified: &Verified) -> Page {
         }
     }
     if verified.not_copied > 0 {
-        let count = verified.not_copied;
-        lines.push(format!(
-            "{count} names have not been copied and are not compared."
-        ));
+        let names = count(verified.not_copied, "name");
+        lines.push(format!("Not copied, and so not compared: {names}."));
     }
     if verified.without_content > 0 {
-        let count = verified.without_content;
         lines.push(format!(
-            "{count} links and empty folders have no content to compare."
+            "Links and empty folders, which have no content to compare: {}.",
+            verified.without_content
         ));
     }
     for (list, digest) in verified.lists.iter().zip(&verified.list_digests) {

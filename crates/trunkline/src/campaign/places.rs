@@ -99,11 +99,15 @@ pub(super) fn is_run_here(group: &Group, host: Option<&str>) -> bool {
 
 /// Whether each end of the group is on this machine.
 fn spots_here(group: &Group, host: Option<&str>) -> (bool, bool) {
-    let is_here = |spot: &Spot| match &spot.host {
+    (is_here(&group.from, host), is_here(&group.to, host))
+}
+
+/// Whether a place is on this machine.
+pub(super) fn is_here(spot: &Spot, host: Option<&str>) -> bool {
+    match &spot.host {
         None => true,
         Some(name) => Some(name.as_str()) == host,
-    };
-    (is_here(&group.from), is_here(&group.to))
+    }
 }
 
 /// A folder of this machine.

@@ -180,6 +180,10 @@ fn source_is(group: &Group, host: Option<&str>) -> bool {
 }
 
 impl LoadedPlan {
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// The groups that other hosts plan, each with its host.
     pub fn elsewhere(&self, host: Option<&str>) -> Vec<(GroupName, HostName)> {
         let groups = self.plan.groups().iter();

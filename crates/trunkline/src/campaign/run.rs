@@ -23,7 +23,7 @@ use super::places::{self, Ends, Here};
 use super::shard_copy::{batches, request};
 use super::status::{ShardLeft, ShardProgress};
 use super::watcher::{ENTRY, Halt, TICK, Watcher};
-use super::{Campaign, changes};
+use super::{Campaign, changes, unwritable};
 use crate::copy::{Filter, Outcome};
 use crate::link_share::LinkShare;
 use crate::{Cancel, Error};
@@ -452,7 +452,7 @@ impl Running<'_> {
         on_event: &mut OnEvent<'_>,
     ) -> Result<(), Stop> {
         if let Here::Destination(here) = &self.ends.here {
-            fs::create_dir_all(here).map_err(|error| Error::unwritable(here, error))?;
+            fs::create_dir_all(here).map_err(|error| unwritable(here, error))?;
         }
         let bytes = todo.iter().map(Entry::bytes).sum();
         on_event(ShardEvent::Copying {
@@ -527,13 +527,13 @@ impl Running<'_> {
             Err(CopyError::Problem {
                 kind: ProblemKind::NotFound,
                 what,
-                hint,
+                ..
             }) if self.ends.here.sends_elsewhere() => {
                 // The source has none of them any more.
                 let fate = Fate {
                     cause: ProblemKind::NotFound,
                     what,
-                    hint,
+                    hint: changes::gone_hint(),
                 };
                 sum.failed.extend(outcomes.all_failed(&fate));
                 Ok(())

@@ -1,6 +1,8 @@
 //! Where a campaign stands, from the files in its folder.
 
-use campaign_plan::LinkName;
+use std::collections::BTreeMap;
+
+use campaign_plan::{GroupName, LinkName};
 use campaign_store::{Entry, Mark, ShardId, ShardResult, ShardRow, ShardRun, Slots};
 use observe::Limit;
 use serde::{Deserialize, Serialize};
@@ -167,6 +169,7 @@ impl Campaign {
             },
             ended: Vec::new(),
             carried: Vec::new(),
+            links: BTreeMap::new(),
         };
         for row in self.folder.shards()? {
             let bound = plan.links().get(&row.link);
@@ -174,12 +177,14 @@ impl Campaign {
             let rate = bound.and_then(|link| link.rate);
             let quiet = bound.and_then(|link| quiet(link, &plan));
             let at = gathered.link(&row.link, copies, rate, quiet);
+            gathered.links.insert(row.shard.group.clone(), at);
             let run = ShardRun::of(&self.folder, &row)?;
             match run.result()? {
                 Some(result) => gathered.over(at, &row, result),
                 None => gathered.open(at, &row, &run)?,
             }
         }
+        gathered.count_once(self.folder.superseded()?);
         for link in &mut gathered.status.links {
             let slots = Slots::of(&self.folder, &link.link, link.copies);
             link.running = slots.held().into();
@@ -207,6 +212,8 @@ struct Gathered {
     status: Status,
     ended: Vec<ShardResult>,
     carried: Vec<Carried>,
+    /// The place of each group's link.
+    links: BTreeMap<GroupName, usize>,
 }
 
 /// Bytes of a shard, and when they were carried, in seconds since 1970.
@@ -251,7 +258,7 @@ impl Gathered {
 
     fn over(&mut self, at: usize, row: &ShardRow, result: ShardResult) {
         let link = &mut self.status.links[at];
-        link.names += row.names - result.superseded.min(row.names);
+        link.names += row.names;
         link.names_done += result.done;
         link.bytes += row.bytes;
         link.bytes_done += result.bytes;
@@ -281,6 +288,21 @@ impl Gathered {
             bytes: result.sent.min(result.bytes),
         });
         self.ended.push(result);
+    }
+
+    /// A name of several plans counts in the last of them: in the others it was copied, or was left
+    /// to that one.
+    fn count_once(&mut self, superseded: BTreeMap<GroupName, u64>) {
+        for (group, later) in superseded {
+            let Some(at) = self.links.get(&group) else {
+                continue;
+            };
+            let of_group = self.ended.iter().filter(|one| one.shard.group == group);
+            let left: u64 = of_group.map(|result| result.superseded).sum();
+            let link = &mut self.status.links[*at];
+            link.names = link.names.saturating_sub(later);
+            link.names_done = link.names_done.saturating_sub(later.saturating_sub(left));
+        }
     }
 
     fn open(&mut self, at: usize, row: &ShardRow, run: &ShardRun) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use campaign_store::{Entry, Failed, Fate, Kind, ShardRow, ShardRun, StoreError};
+use campaign_store::{Entry, Failed, Fate, Kind, ShardRow, ShardRun, StoreError, replace};
 use serde::Serialize;
 use transfer::{CopyControl, CopyEvent, CopyObserver, shown};
 use units::Bytes;
@@ -16,7 +16,7 @@ use super::patience::Patience;
 use super::places::{self, Ends};
 use super::run::{RunOptions, may_pass, now};
 use super::shard_copy::{batches, comparison};
-use super::{Campaign, ShardId};
+use super::{Campaign, ShardId, unwritable};
 use crate::{Cancel, Error};
 
 /// What was found.
@@ -235,19 +235,16 @@ impl Verifying {
     }
 
     fn finish(mut self, campaign: &Campaign) -> Result<Verified, Error> {
-        let folder = campaign.path().join("verified");
-        fs::create_dir_all(&folder).map_err(|error| Error::unwritable(&folder, error))?;
+        let folder = campaign.folder.verified()?;
         for (group, digests) in &self.digests {
             let file = folder.join(format!("{group}.b3"));
             let written = write_list(&file, digests);
-            let digest = written.map_err(|error| Error::unwritable(&file, error))?;
+            let digest = written.map_err(|error| unwritable(&file, error))?;
             self.found.lists.push(file);
             self.found.list_digests.push(digest);
         }
-        let report = folder.join("report.json");
-        let text = serde_json::to_vec_pretty(&self.found).map_err(io::Error::from);
-        let written = text.and_then(|text| fs::write(&report, text));
-        written.map_err(|error| Error::unwritable(&report, error))?;
+        let report = serde_json::to_vec_pretty(&self.found).unwrap_or_default();
+        replace(&folder.join("report.json"), &report)?;
         Ok(self.found)
     }
 }

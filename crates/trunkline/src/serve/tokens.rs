@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::unistd::geteuid;
 use wire::copy::{KeyName, Rights, Token, Tokens};
 
-use crate::Error;
+use crate::{Error, Fault};
 
 /// Bits that let others than the owner read or change a file.
 const OTHERS: u32 = 0o077;
@@ -107,7 +107,13 @@ pub fn add_token(file: &Path, name: &str, rights: Rights) -> Result<String, Erro
     }
     let secret = copy_net::new_secret()?;
     let token = Token { name, secret };
-    append(file, &Tokens::line(&token, rights)).map_err(|error| Error::unwritable(file, error))?;
+    append(file, &Tokens::line(&token, rights)).map_err(|error| {
+        let fault = match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Fault::Request,
+            _ => Fault::Run,
+        };
+        Error::unwritable(file, error).with_fault(fault)
+    })?;
     Ok(token.text())
 }
 

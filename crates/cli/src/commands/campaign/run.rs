@@ -7,6 +7,7 @@ use trunkline::campaign::{
     Campaign, RunAllEvent, RunOptions, ShardEnd, ShardEvent, ShardId, ShardResult, ShardSelection,
 };
 use trunkline::copy::CopyEvent;
+use trunkline::report::text::count;
 
 use crate::args::{CampaignRun, Shard};
 use crate::failure::Failure;
@@ -100,8 +101,8 @@ fn all(
     if summary.left > 0 {
         return Err(Failure::not_finished(Error::wrong_request(
             format!(
-                "{} shards are left: others run them, or they wait",
-                summary.left
+                "{} left: others run them, or they wait",
+                count(summary.left, "shard")
             ),
             "the same command goes on",
         )));
@@ -124,7 +125,7 @@ fn tell_event(shard: &ShardId, event: &ShardEvent<'_>) {
         ShardEvent::Waiting(what) => tell!("{shard}: waits: {what}"),
         ShardEvent::Damaged(what) => tell!("{shard}: {what}: it is run again"),
         ShardEvent::Copying { names, bytes } => {
-            tell!("{shard}: {}, {}", counted(*names), bytes.human());
+            tell!("{shard}: {}, {}", count(*names, "name"), bytes.human());
         }
         ShardEvent::Copy(CopyEvent::Queued { why, ahead, .. }) => {
             tell!("{shard}: waits for a place ({why}); {ahead} wait before it");
@@ -143,12 +144,7 @@ fn tell_end(result: &ShardResult, arguments: &CampaignRun) {
     } = result;
     match failed {
         0 if arguments.quiet => {}
-        0 => tell!("{shard}: done, {}", counted(*done)),
-        failed => tell!("{shard}: {} done, {failed} failed", counted(*done)),
+        0 => tell!("{shard}: done, {}", count(*done, "name")),
+        failed => tell!("{shard}: {} done, {failed} failed", count(*done, "name")),
     }
-}
-
-fn counted(names: u64) -> String {
-    let ending = if names == 1 { "" } else { "s" };
-    format!("{names} name{ending}")
 }

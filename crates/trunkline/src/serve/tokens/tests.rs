@@ -10,6 +10,12 @@ fn mode(file: &Path) -> u32 {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_a_wrong_request() {
+    let error = add_token(Path::new("/nosuch/tokens"), "ana", Rights::ALL).unwrap_err();
+    assert_eq!(error.fault(), Fault::Request);
+}
+
+#[test]
 fn a_new_token_opens_what_the_file_says() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tokens");

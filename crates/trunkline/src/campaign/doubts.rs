@@ -1,0 +1,72 @@
+//! What the destinations of a plan lack now and its run will need.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use campaign_plan::{Campaign as Plan, Group, Spot};
+use units::Span;
+
+use super::places::{self, is_here};
+use super::plan::LoadedPlan;
+use crate::Cancel;
+use crate::remote::{FailureKind, FileKind, Remote, RemoteOptions, kind_of};
+
+/// How long a server may take to answer.
+const PATIENCE: Span = Span::from_secs(5);
+
+impl LoadedPlan {
+    /// What would keep the files of a plan from arriving, were it run now: servers of destinations
+    /// that do not answer, and folders that are to hold them and are not there. Nothing is asked
+    /// through ssh.
+    ///
+    /// * `host`: which host of the plan this machine is.
+    pub fn doubts(&self, host: Option<&str>, cancel: &Cancel) -> Vec<String> {
+        let groups = self.plan().groups().iter();
+        // Groups often share a destination's folder.
+        let doubts: BTreeSet<String> = groups
+            .filter_map(|group| doubt(self.plan(), group, host, cancel))
+            .collect();
+        doubts.into_iter().collect()
+    }
+}
+
+fn doubt(plan: &Plan, group: &Group, host: Option<&str>, cancel: &Cancel) -> Option<String> {
+    let to = &group.to;
+    if is_here(to, host) {
+        let folder = places::local(plan, to).ok()?;
+        let parent = folder.parent().filter(|parent| !parent.is_dir())?;
+        return Some(no_folder(to, &parent.to_string_lossy()));
+    }
+    if !places::is_at_server(plan, to) {
+        return None;
+    }
+    let parent = Path::new(to.path.trim_matches('/')).parent()?;
+    let parent = parent.to_str()?;
+    let base = Spot {
+        path: String::new(),
+        ..to.clone()
+    };
+    let url = places::far_place(plan, &base).ok()?;
+    let token = places::token(plan, to).ok()??;
+    let options = RemoteOptions {
+        connect_timeout: PATIENCE,
+        answer_timeout: PATIENCE,
+        patience: PATIENCE,
+        ..RemoteOptions::default()
+    };
+    let remote = Remote::open(&url.to_string_lossy(), token, options, cancel);
+    match remote.and_then(|remote| remote.info(parent, cancel)) {
+        Ok(found) if found.kind == FileKind::Folder => None,
+        Ok(_) => Some(no_folder(to, parent)),
+        Err(error) => match kind_of(&error) {
+            Some(FailureKind::NotFound) => Some(no_folder(to, parent)),
+            // A token that may only write does not look.
+            Some(_) => None,
+            None => Some(format!("`{to}` cannot be reached now: {}", error.what())),
+        },
+    }
+}
+
+fn no_folder(to: &Spot, parent: &str) -> String {
+    format!("`{to}` cannot be made: there is no folder `{parent}`; make it before the run")
+}
