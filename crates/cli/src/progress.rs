@@ -177,10 +177,13 @@ impl Days {
         Days(bar)
     }
 
-    /// So many days are done, of how many.
+    /// So many days are done, of how many. Without a terminal each tenth is a line.
     pub(crate) fn done(&self, done: u64, all: u64) {
         self.0.set_length(all);
         self.0.set_position(done);
+        if self.0.is_hidden() && done.is_multiple_of(10) {
+            tell!("{done} of {all} days are done");
+        }
     }
 
     /// Removes the bar.

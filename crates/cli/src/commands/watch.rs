@@ -48,6 +48,7 @@ fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
         port: arguments.port,
         tokens: arguments.tokens.clone(),
     };
+    plan.hosts_of(&options.host)?;
     let cancel = stop::listen()?;
     tell!(
         "agent of {}; results wait in {} and go to {}",

@@ -38,8 +38,8 @@ pub fn failure(failure: &FileFailure) -> String {
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     let below = match failure.below {
         0 => String::new(),
-        1 => ", and what is in it".to_owned(),
-        count => format!(", and the {count} things in it"),
+        1 => "; what is in it is not copied either".to_owned(),
+        count => format!("; nor are the {count} things in it"),
     };
     let name = match failure.name.as_str() {
         "" => String::new(),

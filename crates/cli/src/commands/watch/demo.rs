@@ -29,7 +29,10 @@ pub(super) fn run(arguments: &WatchDemo) -> Result<ExitCode, Failure> {
         None => folder.path().join("demo.db"),
     };
     let cancel = stop::listen()?;
-    tell!("six laboratories visit each other once an hour for 30 days, in virtual time");
+    tell!(
+        "six laboratories visit each other once an hour for 30 days, in virtual time; simulating \
+         all visits takes a minute or two"
+    );
     let days = Days::new();
     let database = DatabaseName::Sqlite(file);
     let month = demo::month(database, arguments.seed, &cancel, &mut |done, all| {
