@@ -124,11 +124,23 @@ def damaged():
         campaign.run()
         file = campaign.a_run() / "done.ndjson"
         file.write_bytes(file.read_bytes()[:250])
-        campaign.expect("verify", campaign.folder, code=1, told="have not been copied")
+        campaign.expect("verify", campaign.folder, code=1, told="Not copied")
         assert "All is at" not in campaign.status().out
         campaign.done()
 
     yield case("damaged: a list of what is done", notes, "F8")
+
+    def failures(campaign):
+        (campaign.source / "f3").write_text("another length")
+        campaign.run(code=1)
+        for run in (campaign.folder / "runs").iterdir():
+            (run / "failed.ndjson").write_bytes(bytes(200))
+        campaign.status()
+        campaign.expect("plan", campaign.plan_file, campaign.folder)
+        campaign.expect("retry", campaign.folder, told="1 shard")
+        campaign.done()
+
+    yield case("damaged: a list of what failed", failures, "F8")
 
     def progress(campaign):
         run = campaign.folder / "runs/raw-1-00001"
@@ -186,6 +198,32 @@ def links():
 
     yield case("links: a run that is elsewhere", run, "F6")
 
+    def compared(campaign):
+        elsewhere = campaign.stage.folder / "elsewhere"
+        elsewhere.mkdir()
+        campaign.run()
+        (campaign.folder / "verified").symlink_to(elsewhere)
+        campaign.expect("verify", campaign.folder, code=1, told="is a link")
+        assert not list(elsewhere.iterdir()), "what was compared went elsewhere"
+        (campaign.folder / "verified").unlink()
+        victim = campaign.stage.write(campaign.stage.folder / "victim", "mine")
+        (campaign.folder / "verified").mkdir()
+        for name in "report.json", "raw.b3":
+            (campaign.folder / "verified" / name).symlink_to(victim)
+        campaign.expect("verify", campaign.folder)
+        assert victim.read_text() == "mine", "a file beside the campaign was written to"
+
+    yield case("links: what was compared", compared, "F6")
+
+    def plan(campaign):
+        victim = campaign.stage.write(campaign.stage.folder / "victim", "mine")
+        (campaign.folder / "plan.lock").unlink(missing_ok=True)
+        (campaign.folder / "plan.lock").symlink_to(victim)
+        campaign.expect("plan", campaign.plan_file, campaign.folder, code=1, told="is a link")
+        assert victim.read_text() == "mine", "a file beside the campaign was written to"
+
+    yield case("links: the lock of plans", plan, "F6")
+
     def rights(campaign):
         campaign.folder.chmod(0o777)
         campaign.run(code=1, told="may be written by everybody")
@@ -216,6 +254,36 @@ def words():
     def by_hand(campaign):
         manifest = sorted((campaign.folder / "plans/1/raw").iterdir())[0]
         return [campaign.stage.write(campaign.stage.folder / "hand.ndjson", manifest.read_bytes() + b"../../evil\n")]
+
+    def no_campaign(campaign):
+        shutil.rmtree(campaign.folder / "plans")
+        for command in "run", "status", "pause", "cancel", "retry", "slurm", "verify":
+            campaign.expect(command, campaign.folder, code=2, told="holds no campaign")
+        assert not (campaign.folder / "cancelled").exists()
+
+    yield case("words: a folder that only has a plan", no_campaign, "F15")
+
+    def changed(campaign):
+        (campaign.source / "f3").write_text("another length")
+        (campaign.source / "f4").unlink()
+        campaign.run(code=1)
+        assert "check the spelling" not in "".join(file.read_text() for file in campaign.folder.glob("runs/*/failed.ndjson"))
+        campaign.expect("plan", campaign.plan_file, campaign.folder)
+        campaign.run()
+        assert "23 of 23" in campaign.status(told="All is at its destination").out, "names of two plans count twice"
+        campaign.expect("retry", campaign.folder, told="0 shards")
+
+    yield case("words: files that changed, and a new plan", changed, "watch 27")
+
+    def doubts(campaign):
+        campaign.stage.write(campaign.plan_file, campaign.plan_file.read_text().replace("far:/copied", "far:/nope/z"))
+        campaign.expect("plan", campaign.plan_file, campaign.stage.folder / "second", told="there is no folder `nope`")
+        campaign.server.process.kill()
+        campaign.server.process.wait()
+        campaign.stage.servers.clear()
+        campaign.expect("plan", campaign.plan_file, campaign.stage.folder / "third", told="cannot be reached now")
+
+    yield case("words: a plan for a place that is not there", doubts, "watch 28")
 
     yield wrong("a manifest made by hand", told="no manifest of the campaign", more=by_hand)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What do hostile peers, strangers, leftovers and words do to copy, serve and copy-far?
+"""What do hostile peers, strangers, agents, browsers, leftovers and words do to copy, serve, copy-far, watch serve and campaign?
 
     bench/hostile/run.py                      all cases: about two minutes of two processors
     bench/hostile/run.py --only 'get/*name*'  some
@@ -83,7 +83,7 @@ class Bench:
 
 
 def cases_of(only):
-    import campaigns, far_words, fsspec_names, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, third_party, words
+    import campaigns, far_words, fsspec_names, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, pages, put, reports, sources, strangers, test_port, third_party, words
 
     groups = (
         get,
@@ -103,6 +103,8 @@ def cases_of(only):
         far_words,
         campaigns,
         fsspec_names,
+        pages,
+        reports,
     )
     every = [case for group in groups for case in group.CASES]
     names = collections.Counter(case.whole_name for case in every)

@@ -147,34 +147,37 @@ class Stage:
         self.write(tokens, f"{name} {rights} {secret} {token_line}\n", 0o600)
         if user is not None:
             os.chown(tokens, user, user)
+        words = ["serve", "-B", "127.0.0.1", "--root", self.root, "--tokens", tokens, *options]
+        return self.listening(lambda port: [*words, "-p", port], umask=umask, **as_user(user))
+
+    def listening(self, words, kind=Server, **more):
+        """A program of which `words(port)` says how it listens there."""
         for _ in range(5):
-            server = self.try_to_serve(["--root", self.root, "--tokens", tokens, *options], user, umask)
+            server = self.try_to_listen(words, kind, more)
             if wait_for(lambda: listens(server.port) or server.process.poll() is not None, 30) and server.process.poll() is None:
                 self.servers.append(server)
                 return server
             # Others on this host take ports too.
-            if "already in use" not in server.said():
+            if "in use" not in server.said():
                 break
             server.log.unlink()
         raise AssertionError(f"the server did not start: {server.said()}")
 
-    def try_to_serve(self, words, user, umask):
-        port, log = free_port(), self.folder / "server.log"
-        words = [self.bench.trunkline, "serve", "-B", "127.0.0.1", "-p", port, *words]
+    def try_to_listen(self, words, kind, more):
+        port, log = free_port(), self.folder / f"server-{len(self.servers)}.log"
         with open(log, "ab") as file:
             process = subprocess.Popen(
-                list(map(str, words)),
+                [self.bench.trunkline, *map(str, words(port))],
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,
                 cwd=self.folder,
                 env=self.environment(),
                 start_new_session=True,
-                umask=umask,
-                **as_user(user),
+                **more,
             )
         self.closes.append(lambda: end(process))
-        return Server(self, process, port, self.bench.token, log)
+        return kind(self, process, port, self.bench.token, log)
 
     def far(self, script, kind=talking.Far, **more):
         far = kind(self.bench.token, script, **more)
