@@ -4,7 +4,7 @@ import socket
 import time
 
 from collecting import WORD, answer, collect, visit
-from stage import Case
+from stage import MIB, Case
 
 GROUP = "pages"
 # Longer than any time that the server gives, and shorter than what a bound that is missing takes.
@@ -163,6 +163,8 @@ def still():
     def stand(name, data, before=lambda collector: None, count=300):
         def play(collector):
             before(collector)
+            # Eight answers of 16 MiB, and what makes them.
+            collector.stage.allowed_memory = 320 * MIB
             connections = [collector.connection(data) for _ in range(count)]
             time.sleep(1)
             collector.still_serves()
