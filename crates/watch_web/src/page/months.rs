@@ -11,6 +11,7 @@ use watch_plan::Plan;
 use watch_store::{Month, Name, Pair};
 
 use self::figure::Figure;
+use super::task_of;
 use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
@@ -43,7 +44,9 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
     let table = site.live.timetable();
     let plan = table.as_deref().map(|table| table.plan());
     let (tasks, months, asked) = site.stores.with(|store| {
-        let tasks = store.tasks()?;
+        let mut tasks = store.tasks()?;
+        // Those of the plan come first: agents may name others.
+        tasks.sort_by_key(|task| plan.is_none_or(|plan| task_of(plan, task).is_none()));
         let Some(asked) = asked(ask, &tasks, now)? else {
             return Ok((tasks, Vec::new(), None));
         };
