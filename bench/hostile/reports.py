@@ -60,9 +60,12 @@ def names():
         yield alone(f"names: to {str(bad)[:9]!a}, which is none", "unreadable", pair=pair("ana", bad), finding="F13")
         yield alone(f"names: the task {str(bad)[:9]!a}, which is none", "unreadable", task=bad, finding="F13")
 
-    def invented(_, agent):
-        told = [one for begin in range(0, 1000, 100) for one in agent.receipts(*(visit(task=f"t{begin + n}") for n in range(100)))]
+    def invented(collector, agent):
+        assert agent.receipts(visit()) == ["stored"]
+        told = [one for begin in range(0, 1000, 100) for one in agent.receipts(*(visit(task=f"a{begin + n}") for n in range(100)))]
         assert (told.count("stored"), told.count("unplanned")) == (500, 500), set(told)
+        months = re.sub("<[^>]*>", "", collector.ask("/months")[2])
+        assert re.search(r"Months of \d+trips, ", months), "the months begin with one of them"
 
     yield case("names: 1000 tasks of no plan", invented, finding="F7")
 
