@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use campaign_plan::{Campaign as Plan, Group, Spot};
+use campaign_plan::{Campaign as Plan, Spot};
 use units::Span;
 
 use super::places::{self, is_here};
@@ -21,23 +21,19 @@ impl LoadedPlan {
     ///
     /// * `host`: which host of the plan this machine is.
     pub fn doubts(&self, host: Option<&str>, cancel: &Cancel) -> Vec<String> {
-        let groups = self.plan().groups().iter();
-        // Groups often share a destination's folder.
-        let doubts: BTreeSet<String> = groups
-            .filter_map(|group| doubt(self.plan(), group, host, cancel))
-            .collect();
-        doubts.into_iter().collect()
+        let spots = self.plan().groups().iter().map(|group| &group.to);
+        // Groups often share the folder above their destinations.
+        let mut asked = BTreeSet::new();
+        let first = spots.filter(|to| asked.insert((&to.host, Path::new(&to.path).parent())));
+        first
+            .filter_map(|to| doubt(self.plan(), to, host, cancel))
+            .collect()
     }
 }
 
-fn doubt(plan: &Plan, group: &Group, host: Option<&str>, cancel: &Cancel) -> Option<String> {
-    let to = &group.to;
-    if is_here(to, host) {
-        let folder = places::local(plan, to).ok()?;
-        let parent = folder.parent().filter(|parent| !parent.is_dir())?;
-        return Some(no_folder(to, &parent.to_string_lossy()));
-    }
-    if !places::is_at_server(plan, to) {
+fn doubt(plan: &Plan, to: &Spot, host: Option<&str>, cancel: &Cancel) -> Option<String> {
+    // Folders of this machine are made, with those above them.
+    if is_here(to, host) || !places::is_at_server(plan, to) {
         return None;
     }
     let parent = Path::new(to.path.trim_matches('/')).parent()?;
