@@ -32,6 +32,8 @@ pub(crate) struct Postgres {
     statements: BTreeMap<String, Statement>,
     in_transaction: bool,
     access: Access,
+    /// Whether a new connection has the settings and the claim of the one before.
+    is_ready: bool,
     /// The collector that this connection holds the database for.
     holder: Option<String>,
 }
@@ -63,6 +65,7 @@ impl Postgres {
             statements: BTreeMap::new(),
             in_transaction: false,
             access,
+            is_ready: true,
             holder: None,
         };
         database.prepare()?;
@@ -145,13 +148,20 @@ impl Postgres {
 
     /// Connects anew where the connection has ended outside of a transaction.
     fn connect_again(&mut self) -> Result<(), StoreError> {
-        if self.client.is_closed() && !self.in_transaction {
+        if self.in_transaction {
+            return Ok(());
+        }
+        if self.client.is_closed() {
             self.client = connect(&self.name, &self.url)?;
             self.statements.clear();
+            self.is_ready = false;
+        }
+        if !self.is_ready {
             self.prepare()?;
             if let Some(holder) = self.holder.clone() {
                 self.claim(&holder)?;
             }
+            self.is_ready = true;
         }
         Ok(())
     }
