@@ -353,14 +353,13 @@ fn no_change_is_missed_while_the_database_fails() {
 }
 
 #[test]
-fn what_an_agent_says_of_its_host_is_bounded() {
+fn what_an_agent_says_of_itself_is_bounded() {
     let site = Site::new();
     let collector = site.open();
     let mut long = report(&["a"], START, Vec::new());
-    long.host.kernel = Some("6\n".repeat(1_000_000));
+    long.software = "6\n".repeat(1_000_000);
     take(&collector, "a", &long, START);
-    let kernel = collector.agents()[0].far_host.kernel.clone().unwrap();
-    assert_eq!(kernel, "6".repeat(60));
+    assert_eq!(collector.agents()[0].software, "6\u{fffd}".repeat(30));
 }
 
 /// Late visits of another plan are taken, and a host cannot invent series without end.

@@ -95,7 +95,11 @@ fn every_page_shows_what_it_is_for() {
     let pages: [(&str, &[&str]); 9] = [
         (
             "/events?range=year",
-            &["goodput −70 %", "over since", "cern → ral"],
+            &[
+                "goodput −70 %",
+                "over since",
+                "<bdi>cern</bdi> → <bdi>ral</bdi>",
+            ],
         ),
         (
             "/",
