@@ -9,8 +9,8 @@ use wire::copy::KeyName;
 /// Most series of a host that are neither in the plan nor in the database, until the collector
 /// starts again.
 ///
-/// Late visits of an older plan, and those of agents that have a newer one, are such. A new name for
-/// each of five tasks among a hundred hosts makes as many.
+/// Late visits of an older plan, and those of agents that have a newer one, are such. A new name
+/// for each of five tasks among a hundred hosts makes as many.
 pub const UNPLANNED_MAX: usize = 500;
 
 /// The hosts of each token: a token has the name of a host of the plan, or of a machine, and then

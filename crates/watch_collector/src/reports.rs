@@ -14,16 +14,17 @@ use crate::{Collector, State};
 
 /// How far the clock of an agent, and the time of a visit, may be ahead of the collector's.
 pub const CLOCK_AHEAD_MAX: Span = Span::from_secs(60);
-/// How old a visit may be when it comes: an agent's disk may have been away for a year. A clock that
-/// was never set shows 1970.
+/// How old a visit may be when it comes: an agent's disk may have been away for a year. A clock
+/// that was never set shows 1970.
 pub const VISIT_AGE_MAX: Span = Span::from_secs(400 * 86_400);
 
 impl Collector {
     /// Takes a report of the agent that showed the token `name`.
     ///
     /// Visits from hosts that the token does not stand for, of the future or of years ago, and of
-    /// series that no plan explains are refused one by one; the others are stored. The whole report is refused, and the agent keeps its
-    /// visits, where its clock is wrong, it names a host that it is not, or the database fails.
+    /// series that no plan explains are refused one by one; the others are stored. The whole report
+    /// is refused, and the agent keeps its visits, where its clock is wrong, it names a host that
+    /// it is not, or the database fails.
     pub fn take(&self, name: &KeyName, peer: SocketAddr, report: &Report, now: UnixTime) -> Answer {
         if let Some(refused) = self.fault(name, report, now) {
             return Answer::Refused(refused);

@@ -123,7 +123,10 @@ impl Shown {
             (self.event_list())
             (self.visit_list()?)
             @let back = self.pair.clone().turned();
-            p.note { "The other way: " a href=(href::pair(&back, &self.task)) { (words::path(&back)) } }
+            p.note {
+                "The other way: "
+                a href=(href::pair(&back, &self.task)) { (words::path(&back)) }
+            }
         };
         Ok(Sheet {
             title,
