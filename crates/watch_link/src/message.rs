@@ -38,7 +38,7 @@ impl fmt::Display for PlanDigest {
 pub struct Report<V = StoredVisit> {
     /// [`LINK_VERSION`] of the agent.
     pub version: u16,
-    /// Its program, such as `trunkline 0.2.0`.
+    /// Its program, such as `trunkline 0.3.0`.
     pub software: String,
     /// The hosts of the plan that it is.
     pub hosts: Vec<Name>,
