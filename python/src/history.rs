@@ -8,6 +8,7 @@ use trunkline::record::archive::since as since_text;
 
 use crate::error::Failure;
 use crate::result::Done;
+use crate::tables::{Table, kept};
 
 fn place(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
     file.or_else(history::default_place).ok_or_else(|| {
@@ -24,7 +25,7 @@ pub fn default_place() -> Option<PathBuf> {
     history::default_place()
 }
 
-/// What is kept, as JSON.
+/// What is kept: as JSON, and as a table.
 #[pyfunction]
 #[pyo3(signature = (file=None, target=None, since=None, last=None))]
 pub fn listed(
@@ -33,7 +34,7 @@ pub fn listed(
     target: Option<String>,
     since: Option<String>,
     last: Option<u32>,
-) -> PyResult<String> {
+) -> PyResult<(String, Table)> {
     let since = since.map(|since| {
         let read = since_text(&since);
         read.map_err(|error| Failure::value("since", &since, &error.to_string()))
@@ -44,16 +45,18 @@ pub fn listed(
         last,
     };
     let place = place(file)?;
-    let listed = py.detach(|| -> Result<String, Failure> {
+    let listed = py.detach(|| -> Result<_, Failure> {
         let archive = Archive::open_existing(&place)?;
         let runs = archive.list(&filter)?;
+        let columns = kept(&runs);
         let entries: Vec<Listed> = runs
             .into_iter()
             .map(|run| Listed::Run(Box::new(run)))
             .collect();
-        Ok(Listing::new(&entries).to_json())
+        Ok((Listing::new(&entries).to_json(), columns))
     });
-    Ok(listed?)
+    let (json, columns) = listed?;
+    Ok((json, Table::of(columns)?))
 }
 
 /// A result that was kept.

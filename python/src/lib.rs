@@ -23,6 +23,7 @@ mod remote;
 mod result;
 mod serve;
 mod tables;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -59,6 +60,8 @@ mod _trunkline {
     use super::serve::{Server, add_token};
     #[pymodule_export]
     use super::tables::Table;
+    #[pymodule_export]
+    use super::watch::{start_watch_export, start_watch_forecast, start_watch_table};
 
     use pyo3::prelude::*;
 

@@ -21,8 +21,10 @@ pub struct Done {
     kept: Option<i64>,
     /// What went wrong beside it, each with its next step.
     warnings: Vec<(String, String)>,
-    /// Files of a copy.
-    files: Arc<Vec<FileRow>>,
+    /// Files of a copy that this process waited for.
+    files: Option<Arc<Vec<FileRow>>>,
+    /// Rows of what is no document: visits of a watch, say.
+    rows: Option<Table>,
     /// JSON of what is no document: where a campaign stands, say.
     told: Option<String>,
     /// Why it ended early.
@@ -54,7 +56,15 @@ impl Done {
     /// The same, with the files of a copy.
     pub fn with_files(self, files: Vec<FileRow>) -> Self {
         Done {
-            files: Arc::new(files),
+            files: Some(Arc::new(files)),
+            ..self
+        }
+    }
+
+    /// The same, with rows of what is no document.
+    pub fn with_rows(self, rows: Table) -> Self {
+        Done {
+            rows: Some(rows),
             ..self
         }
     }
@@ -109,9 +119,9 @@ impl Done {
     /// * `text`: empty where there is none.
     /// * `files`: as [`Done::files_json`] gives them.
     #[staticmethod]
-    #[pyo3(signature = (text, kept=None, files="[]"))]
+    #[pyo3(signature = (text, kept=None, files="null"))]
     fn from_json(py: Python<'_>, text: &str, kept: Option<i64>, files: &str) -> PyResult<Self> {
-        let files: Vec<FileRow> = serde_json::from_str(files)
+        let files: Option<Vec<FileRow>> = serde_json::from_str(files)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let parsed = (!text.is_empty()).then(|| {
             let parse = || record::parse("a document".as_ref(), text);
@@ -120,14 +130,14 @@ impl Done {
         Ok(Done {
             document: parsed.transpose()?.map(Arc::new),
             kept,
-            files: Arc::new(files),
+            files: files.map(Arc::new),
             ..Done::default()
         })
     }
 
     /// The files of a copy, for another process.
     fn files_json(&self) -> PyResult<String> {
-        serde_json::to_string(&*self.files)
+        serde_json::to_string(&self.files.as_deref())
             .map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
@@ -215,24 +225,25 @@ impl Done {
 
     /// The table of that name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
-        let table = py.detach(|| tables::of(name, self.document.as_deref(), &self.files));
-        table
-            .ok_or_else(|| PyValueError::new_err(format!("there is no table `{name}`")))?
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+        let files = self.files.as_deref().map(Vec::as_slice);
+        py.detach(|| tables::of(name, self.document.as_deref(), files))
+    }
+
+    /// Rows of what is no document.
+    #[getter]
+    fn rows(&self) -> Option<Table> {
+        self.rows.clone()
     }
 }
 
 /// The visits of several results in one table, and so on.
 #[pyfunction]
 pub fn table_of_all(py: Python<'_>, results: Vec<PyRef<'_, Done>>, name: &str) -> PyResult<Table> {
-    let documents: Vec<Arc<AnyDocument>> = results
+    let documents: Vec<&AnyDocument> = results
         .iter()
-        .filter_map(|done| done.document.clone())
+        .filter_map(|done| done.document.as_deref())
         .collect();
-    let table = py.detach(|| tables::of_all(name, &documents));
-    table
-        .ok_or_else(|| PyValueError::new_err(format!("there is no table `{name}`")))?
-        .map_err(|error| PyValueError::new_err(error.to_string()))
+    py.detach(|| tables::of_all(name, &documents))
 }
 
 /// Text of a file.

@@ -5,13 +5,16 @@
 //! field.
 
 mod columns;
+mod curves;
 mod examined;
 mod files;
+mod kept;
 mod runs;
 mod simulated;
 mod visits;
+mod watched;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -19,45 +22,104 @@ use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{ArrowError, Schema};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{IntoPyDict, PyCapsule, PyIterator, PyList};
 use trunkline::AnyDocument;
-use trunkline::record::Run;
+use trunkline::record::{Run, Schema as Kind};
+
+use crate::error::Failure;
 
 pub use columns::Columns;
 pub use files::FileRow;
+pub use kept::kept;
+pub use watched::Watched;
+
+/// A column on its way to another process: its name, its kind and its values.
+type Pickled<'py> = (String, String, Bound<'py, PyAny>);
+
+/// Rows that a notebook shows.
+const SHOWN: usize = 10;
 
 /// A table.
 #[pyclass(frozen, module = "trunkline._trunkline")]
+#[derive(Clone)]
 pub struct Table(RecordBatch);
 
 impl Table {
     /// The columns as a table.
-    pub fn of(columns: Columns) -> Result<Self, ArrowError> {
-        columns.batch().map(Table)
+    pub fn of(columns: Columns) -> PyResult<Self> {
+        columns.batch().map(Table).map_err(value_error)
+    }
+
+    fn in_python<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let columns = self.0.columns().iter();
+        columns
+            .map(|column| columns::to_python(py, column))
+            .collect()
     }
 }
 
-/// The table `name` of one result; `None` when there is no such name.
+/// The tables that results of a kind have.
+fn names(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Measure | Kind::Tune | Kind::Demo => {
+            &["visits", "samples", "deliveries", "probes", "streams"]
+        }
+        Kind::Sweep | Kind::Campaign => &["visits", "streams"],
+        Kind::Simulate => &["visits", "streams", "series"],
+        Kind::Characteristics => &["hops"],
+        Kind::Predict | Kind::Fit => &["curves"],
+        Kind::Copy => &["files"],
+        Kind::Emulate | Kind::Responsiveness => &[],
+    }
+}
+
+/// The table `name` of one result.
+///
+/// * `files`: what became of each, of a copy that this process waited for.
 pub fn of(
     name: &str,
     document: Option<&AnyDocument>,
-    files: &[FileRow],
-) -> Option<Result<Table, ArrowError>> {
-    let documents: Vec<(usize, &AnyDocument)> = document.into_iter().map(|one| (0, one)).collect();
-    let columns = match name {
-        "files" => files::files(files),
-        name => build(name, &documents)?,
-    };
-    Some(Table::of(columns))
+    files: Option<&[FileRow]>,
+) -> PyResult<Table> {
+    match (name, files) {
+        ("files", Some(files)) => Table::of(files::files(files)),
+        _ => of_all(name, document.as_slice()),
+    }
 }
 
-/// The table `name` of several results, one below the other.
-pub fn of_all(name: &str, documents: &[Arc<AnyDocument>]) -> Option<Result<Table, ArrowError>> {
-    let documents: Vec<(usize, &AnyDocument)> =
-        documents.iter().map(|one| &**one).enumerate().collect();
-    Some(Table::of(build(name, &documents)?))
+/// The table `name` of several results, one below the other, of those that have it.
+pub fn of_all(name: &str, documents: &[&AnyDocument]) -> PyResult<Table> {
+    let numbered = documents.iter().copied().enumerate();
+    let with_it: Vec<(usize, &AnyDocument)> = numbered
+        .filter(|(_, document)| names(document.schema()).contains(&name))
+        .collect();
+    let columns = (!with_it.is_empty())
+        .then(|| build(name, &with_it))
+        .flatten();
+    Table::of(columns.ok_or_else(|| lacking(name, documents))?)
+}
+
+/// That no result has a table of this name, and which they have.
+fn lacking(name: &str, documents: &[&AnyDocument]) -> Failure {
+    if documents.is_empty() {
+        let what = format!("there is no document, and so no table `{name}`");
+        return Failure::request(what, "a copy that failed has `files`");
+    }
+    let schemas: BTreeSet<&str> = documents.iter().map(|one| one.schema().name()).collect();
+    let schemas = Vec::from_iter(schemas).join(", ");
+    let known = documents.iter().flat_map(|one| names(one.schema()));
+    let known: BTreeSet<&str> = known.copied().collect();
+    let hint = match known.len() {
+        _ if known.contains(name) => {
+            "the files of a copy are in the result that the copy gave, and not in its document"
+                .to_owned()
+        }
+        0 => "all that there is stands in its `document`".to_owned(),
+        _ => format!("there are: {}", Vec::from_iter(known).join(", ")),
+    };
+    Failure::request(format!("a result of {schemas} has no table `{name}`"), hint)
 }
 
 fn build(name: &str, documents: &[(usize, &AnyDocument)]) -> Option<Columns> {
@@ -76,6 +138,7 @@ fn build(name: &str, documents: &[(usize, &AnyDocument)]) -> Option<Columns> {
         "probes" => runs::probes(&runs()),
         "streams" => visits::streams(documents),
         "series" => simulated::series(documents),
+        "curves" => curves::curves(documents),
         "hops" => examined::hops(documents),
         _ => return None,
     })
@@ -130,6 +193,83 @@ impl Table {
             PyValueError::new_err(format!("there is no column `{name}`; there are: {known}"))
         })?;
         columns::to_python(py, column)
+    }
+
+    /// A column by its name, as [`Table::column`] gives it.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let missing = |error: PyErr| PyKeyError::new_err(error.value(py).to_string());
+        self.column(py, name).map_err(missing)
+    }
+
+    /// The rows, each as a dictionary.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let names = self.column_names();
+        let columns = self.in_python(py)?;
+        let row = |row: usize| {
+            let cells = names.iter().zip(&columns);
+            let cells = cells.map(|(name, column)| Ok((name, column.get_item(row)?)));
+            cells.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)
+        };
+        let rows: PyResult<Vec<_>> = (0..self.0.num_rows()).map(row).collect();
+        PyList::new(py, rows?)?.try_iter()
+    }
+
+    /// For notebooks: the first rows, with the unit of each column.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let head = Table(self.0.slice(0, SHOWN.min(self.0.num_rows())));
+        let escape = py.import("html")?.getattr("escape")?;
+        let row = |cells: Vec<String>, tag: &str| -> PyResult<String> {
+            let cell = |cell: String| Ok(format!("<{tag}>{}</{tag}>", escape.call1((cell,))?));
+            let cells: PyResult<Vec<String>> = cells.into_iter().map(cell).collect();
+            Ok(format!("<tr>{}</tr>", cells?.concat()))
+        };
+        let units = self.units();
+        let names = self.column_names();
+        let title = |name: &String| {
+            units
+                .get(name)
+                .map_or(name.clone(), |unit| format!("{name}, {unit}"))
+        };
+        let mut html = row(names.iter().map(title).collect(), "th")?;
+        let columns = head.in_python(py)?;
+        for number in 0..head.0.num_rows() {
+            let cell = |column: &Bound<'_, PyAny>| {
+                let value = column.get_item(number)?;
+                Ok(if value.is_none() {
+                    String::new()
+                } else {
+                    value.to_string()
+                })
+            };
+            let cells: PyResult<Vec<String>> = columns.iter().map(cell).collect();
+            html += &row(cells?, "td")?;
+        }
+        let rows = self.0.num_rows();
+        Ok(format!("<table>{html}</table><p>{rows} rows</p>"))
+    }
+
+    /// By its columns.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Vec<Pickled<'py>>,))> {
+        let remake = py.get_type::<Table>().getattr("from_columns")?;
+        let columns = self.column_names().into_iter().zip(self.0.columns());
+        let columns = columns.map(|(name, column)| {
+            let kind = columns::kind(column).to_owned();
+            Ok((name, kind, columns::to_python(py, column)?))
+        });
+        Ok((remake, (columns.collect::<PyResult<_>>()?,)))
+    }
+
+    /// The table of such columns.
+    #[staticmethod]
+    fn from_columns(columns: Vec<Pickled<'_>>) -> PyResult<Self> {
+        let mut made = Columns::default();
+        for (name, kind, values) in columns {
+            made.from_python(&name, &kind, &values)?;
+        }
+        Table::of(made)
     }
 
     /// Arrow PyCapsule interface.

@@ -23,6 +23,7 @@ import pytest
 import trunkline as tl
 from trunkline import documents
 
+TOKEN = "tl1-ana-" + "a" * 52
 SLOW = dict(streams=200, duration="2h", cache=False, history=False)
 
 
@@ -171,9 +172,9 @@ def test_defaults_are_those_of_the_program(program):
         (lambda: tl.copy("a", "b"), "both ends are on this host"),
         (lambda: tl.copy("a", "trunkline://h/b"), "wants a token"),
         (lambda: tl.copy("a", "h:b", delete=True), "without `recursive=True` none is copied"),
-        (lambda: tl.copy("a", "trunkline://ana@h/b"), "and give `token_file`"),
         (lambda: tl.copy(), "was given 0 of them"),
         (lambda: tl.copy("a"), "was given 1 of them"),
+        (lambda: tl.copy("a", "trunkline://ana@h/b"), "and give `token_file`"),
         (lambda: tl.measure("sim:slac-cern", duration=-1), "of -1 is below 0"),
         (lambda: tl.measure("sim:slac-cern", duration=True), "True is no time in seconds"),
         (lambda: tl.measure("sim:slac-cern", streams=8.5), "8.5 is no whole number"),
@@ -206,6 +207,18 @@ def test_hints_name_arguments():
         if says is not None:
             assert says in str(caught.value)
         assert "`-" not in str(caught.value), str(caught.value)
+
+
+def test_a_name_that_is_not_known_now_may_be_known_later():
+    for call in (
+        lambda: tl.measure("no-such-host.invalid", history=False),
+        lambda: tl.examine("no-such-host.invalid", quick=True, history=False),
+        lambda: tl.copy("/etc/hostname", "trunkline://no-such-host.invalid/", token=TOKEN),
+    ):
+        with pytest.raises(tl.RunError) as caught:
+            call()
+        assert "no-such-host.invalid" in str(caught.value)
+        assert not isinstance(caught.value, ValueError)
 
 
 def test_one_or_several_values_are_taken_alike():
@@ -249,7 +262,7 @@ def test_the_types_of_each_call_are_there_at_run_time():
         if callable(thing) and getattr(thing, "__annotations__", None):
             assert typing.get_type_hints(thing), name
             checked.add(name)
-    assert {"tune", "serve", "Campaign.run_on", "Campaign.plan", "plot.plot"} <= checked
+    assert {"tune", "serve", "watch", "Campaign.run_on", "Campaign.plan", "plot.plot"} <= checked
     assert typing.get_type_hints(tl.tune)["return"] == tl.Result[documents.TuneDocument]
     assert typing.get_type_hints(tl.Campaign.plan)["return"] is tl.Campaign
 

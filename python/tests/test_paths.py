@@ -107,7 +107,12 @@ def test_the_archive(tmp_path):
     assert sorted(entry.id for entry in entries) == [first.kept, second.kept]
     assert archive.list(last=1)[0].id == second.kept
     assert archive.list(target="elsewhere") == []
+    table = archive.table()
+    assert table["id"] == [entry.id for entry in entries]
+    assert table["streams"] == [entry.setting["streams"] for entry in entries]
     goodputs = [entry.goodput_bits_per_second for entry in entries]
+    assert table["goodput_bits_per_second"] == goodputs
+    assert len(archive.table(last=1)) == 1
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(archive.list())
     assert list(frame["goodput_bits_per_second"]) == goodputs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from collections.abc import Mapping
 
@@ -40,8 +41,7 @@ def test_every_key_of_a_sample_is_a_column(measured):
 
 def test_pyarrow_reads_every_table(measured):
     pa = pytest.importorskip("pyarrow")
-    names = ["visits", "samples", "deliveries", "probes", "streams", "series", "hops", "files"]
-    for name in names:
+    for name in ["visits", "samples", "deliveries", "probes", "streams"]:
         ours = getattr(measured, name)
         theirs = pa.table(ours)
         theirs.validate(full=True)
@@ -110,6 +110,88 @@ def test_tune_has_a_visit_for_each_sample():
     assert tuned.visits.column("label") == [one.purpose for one in samples]
     limits = tuned.visits.column("limit")
     assert limits == [one.limit for one in samples]
+
+
+def test_a_kind_without_a_table_says_which_it_has(measured):
+    predicted = tl.predict("slac-cern")
+    for result, names, has in [
+        (measured, ["series", "hops", "files", "curves"], "visits"),
+        (predicted, ["visits", "samples", "files"], "there are: curves"),
+        (tl.simulate("slac-cern", duration=5, history=False), ["samples", "hops"], "series"),
+        (tl.gather([predicted, predicted]), ["visits", "hops"], "there are: curves"),
+        (tl.gather([]), ["visits"], "there is no document"),
+    ]:
+        for name in names:
+            with pytest.raises(tl.RequestError, match=f"no table `{name}`") as lacking:
+                getattr(result, name)
+            assert has in str(lacking.value)
+    # Of several, those count that have it.
+    assert len(tl.gather([predicted, measured]).visits) == 1
+    assert tl.gather([predicted, measured]).visits["result"] == [1]
+
+
+def test_curves_are_those_of_the_document(tmp_path):
+    predicted = tl.predict("slac-cern", streams=[1, 8])
+    rows = list(predicted.curves)
+    best = [row for row in rows if row["curve"] == "equilibrium"]
+    points = predicted.document.points
+    assert [row["streams"] for row in best] == [1, 8]
+    assert [row["goodput_bits_per_second"] for row in best] == [
+        point.goodput_bits_per_second for point in points
+    ]
+    assert [row["limit"] for row in best] == [point.limit for point in points]
+    assert [row["goodput_bits_per_second"] for row in rows if row["curve"] == "hacker"] == [
+        point.hacker_bits_per_second for point in points
+    ]
+    points = tmp_path / "points.csv"
+    points.write_text("streams,goodput\n1,4M\n2,8M\n4,15M\n8,26M\n16,38M\n32,41M\n")
+    fitted = tl.fit(points)
+    rows = list(fitted.curves)
+    assert [row["streams"] for row in rows if row["curve"] == "measured"] == [1, 2, 4, 8, 16, 32]
+    for model in fitted.document.models:
+        assert [row["goodput_bits_per_second"] for row in rows if row["curve"] == model.form] == [
+            point.goodput_bits_per_second for point in model.curve
+        ]
+
+
+def test_files_of_a_copy_are_known_to_its_result_alone(tmp_path):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "one").write_text("1")
+    token, archive = tl.add_token(tmp_path / "tokens", "ana"), tmp_path / "archive"
+    with tl.serve(root=tmp_path / "store", tokens=tmp_path / "tokens") as server:
+        copied = tl.copy(tmp_path / "one", server.place(), token=token, history=archive)
+    for result in (copied, pickle.loads(pickle.dumps(copied))):
+        assert result.files["outcome"] == ["published"]
+    with pytest.raises(tl.RequestError, match="in the result that the copy gave"):
+        tl.history(archive)[copied.kept].files
+
+
+def test_a_table_is_read_without_any_library(measured):
+    visits = measured.visits
+    assert visits["streams"] == visits.column("streams") == [4]
+    (row,) = visits
+    assert row == {name: visits[name][0] for name in visits.column_names}
+    with pytest.raises(KeyError, match="there is no column `colour`"):
+        visits["colour"]
+    shown = measured.samples._repr_html_()
+    assert shown.count("<tr>") == 11 and f"{len(measured.samples)} rows" in shown
+    assert "<th>rtt_seconds, s</th>" in shown
+    assert len(list(measured.samples)) == len(measured.samples)
+
+
+def test_tables_cross_processes(measured):
+    pa, joblib = pytest.importorskip("pyarrow"), pytest.importorskip("joblib")
+    for name in ["visits", "samples", "deliveries", "probes", "streams"]:
+        table = getattr(measured, name)
+        again = pickle.loads(pickle.dumps(table))
+        assert pa.table(again).schema.equals(pa.table(table).schema, check_metadata=True)
+        assert pa.table(again).to_pylist() == pa.table(table).to_pylist()
+    both = joblib.Parallel(n_jobs=2)(joblib.delayed(_visits)(streams) for streams in (1, 2))
+    assert [one["streams"] for one in both] == [[1], [2]]
+
+
+def _visits(streams):
+    return tl.measure("sim:slac-cern", streams=streams, history=False).visits
 
 
 def test_records_are_mappings(measured):

@@ -41,6 +41,7 @@ from ._record import Record
 from ._results import Result, Results, gather, load, read_iperf3
 from ._serve import Server, add_token, serve
 from ._trunkline import Progress, Table, __version__
+from ._watch import Watch, watch
 
 __all__ = [
     "FAR",
@@ -68,6 +69,7 @@ __all__ = [
     "RunError",
     "Server",
     "Table",
+    "Watch",
     "__version__",
     "add_token",
     "bars",
@@ -90,4 +92,5 @@ __all__ = [
     "simulate",
     "sweep",
     "tune",
+    "watch",
 ]

@@ -10,6 +10,7 @@ from . import _trunkline
 from ._record import Record
 from ._results import Result
 from ._text import File
+from ._trunkline import Table
 
 
 class History:
@@ -38,8 +39,20 @@ class History:
             since: Only what was made since then: `"2026-11-22"` (UTC), `"7d"`, `"12h"`.
             last: Only the newest so many.
         """
-        listing = json.loads(_trunkline.listed(self._file, target, since, last))
-        return [Record(entry) for entry in listing["entries"]]
+        listing, _ = _trunkline.listed(self._file, target, since, last)
+        return [Record(entry) for entry in json.loads(listing)["entries"]]
+
+    def table(
+        self, *, target: str | None = None, since: str | None = None, last: int | None = None
+    ) -> Table:
+        """The same as a table, with the setting and the figures of each result.
+
+        Args:
+            target: As for `list`.
+            since: As for `list`.
+            last: As for `list`.
+        """
+        return _trunkline.listed(self._file, target, since, last)[1]
 
     def __getitem__(self, run: int) -> Result[Any]:
         """The result of that number."""

@@ -22,7 +22,8 @@ class Result(Generic[D]):
     Tables have the Arrow PyCapsule interface: `polars.DataFrame(r.samples)`,
     `pyarrow.table(r.samples)`, `duckdb.from_arrow(...)` and `pandas.DataFrame.from_arrow(r.samples)`
     read them without copying.
-    Units stand in the metadata of each field, and in `.units`.
+    Units stand in the metadata of each field, and in `.units`. A table that its kind has not is a
+    `RequestError` with those that it has.
     """
 
     def __init__(self, core: _trunkline.Done) -> None:
@@ -83,7 +84,7 @@ class Result(Generic[D]):
 
     @property
     def csv(self) -> str | None:
-        """Comma-separated values, of what has rows; `None` of other kinds."""
+        """Comma-separated values as the program writes them; `None` of kinds without `--csv`."""
         return self._core.to_csv()
 
     @property
@@ -115,6 +116,11 @@ class Result(Generic[D]):
     def series(self) -> Table:
         """The state of a simulation over time, where `series` was asked for."""
         return self._core.table("series")
+
+    @property
+    def curves(self) -> Table:
+        """A row for each number of streams on each curve of `predict` and `fit`."""
+        return self._core.table("curves")
 
     @property
     def hops(self) -> Table:
@@ -193,6 +199,11 @@ class Results(tuple[Result[Any], ...]):
     def series(self) -> Table:
         """The state of simulations over time."""
         return self._table("series")
+
+    @property
+    def curves(self) -> Table:
+        """A row for each number of streams on each curve."""
+        return self._table("curves")
 
     @property
     def hops(self) -> Table:

@@ -563,10 +563,10 @@ fn error_of(address: &str) -> ClientError {
 }
 
 #[test]
-fn an_unknown_host_is_the_users_to_correct() {
+fn an_unknown_host_may_be_known_later() {
     let error = error_of("no-such-host.invalid");
     assert_eq!(error.to_string(), "host `no-such-host.invalid` is unknown");
-    assert_eq!(TargetError::from(error).fault, observe::Fault::Request);
+    assert_eq!(TargetError::from(error).fault, observe::Fault::Run);
 }
 
 #[test]

@@ -30,13 +30,15 @@ pub use collector::{
     AlertFiles, CollectOptions, CollectorEvent, CollectorServer, OnCollectorEvent, PageServer,
 };
 pub use explain::Explained;
-pub use export::Export;
+pub use export::{Export, read_rows, when};
 pub use forecast::{CopyForecast, forecast};
 pub use plan::{PlanFile, load_plan};
 pub use watch_agent::AgentEvent;
 pub use watch_link::COLLECTOR_PORT;
 pub use watch_plan;
-pub use watch_store::{DatabaseName, Format, Name, NameError, Selection, Table};
+pub use watch_store::{
+    Cell, Column, DatabaseName, Format, Kind, Name, NameError, Selection, Table,
+};
 
 use wire::copy::Token;
 

@@ -20,7 +20,7 @@ use crate::database::{Row, Value};
 use crate::rows::{self, second};
 use crate::{LoadedVisit, Name, Pair, Store, StoreError, StoredEvent, VisitId, events, grid, pair};
 
-use tables::{Cell, Column};
+pub use tables::{Cell, Column, Kind};
 
 /// Visits or events that are read at a time; their raw values are in memory together.
 const PAGE: i64 = 1000;
@@ -46,6 +46,11 @@ impl Table {
         Table::Rates,
         Table::Events,
     ];
+
+    /// Its columns, in the order of the cells of a row.
+    pub fn columns(self) -> &'static [Column] {
+        tables::columns(self)
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -154,9 +159,30 @@ impl Store {
         output: impl Write + Send,
         on_page: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<u64, StoreError> {
-        let columns = tables::columns(table);
-        let mut writer = writer(format, columns, output).map_err(failed)?;
+        let mut writer = writer(format, table.columns(), output).map_err(failed)?;
         let mut written = 0;
+        self.each_page(table, selection, &mut |rows| {
+            written += rows.len() as u64;
+            writer.write(rows).map_err(failed)?;
+            match on_page(written) {
+                ControlFlow::Break(()) => Err(StoreError::BrokenOff),
+                ControlFlow::Continue(()) => Ok(()),
+            }
+        })?;
+        writer.finish().map_err(failed)?;
+        Ok(written)
+    }
+
+    /// The rows of a table, some at a time, in the order of [`Store::export`].
+    ///
+    /// # Errors
+    /// When the database cannot be read, or what `on_page` refuses.
+    pub fn each_page(
+        &mut self,
+        table: Table,
+        selection: &Selection,
+        on_page: &mut dyn FnMut(Vec<Vec<Cell>>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         for series in self.series_to_export(selection)? {
             let mut after = (
                 second(selection.from).saturating_sub(1),
@@ -167,19 +193,14 @@ impl Store {
                     Table::Events => self.event_rows(series.number, &after, selection)?,
                     _ => self.visit_rows(table, series.number, &after, selection)?,
                 };
-                written += rows.len() as u64;
-                writer.write(rows).map_err(failed)?;
-                if on_page(written).is_break() {
-                    return Err(StoreError::BrokenOff);
-                }
+                on_page(rows)?;
                 match next {
                     Some(next) => after = next,
                     None => break,
                 }
             }
         }
-        writer.finish().map_err(failed)?;
-        Ok(written)
+        Ok(())
     }
 
     fn series_to_export(&mut self, selection: &Selection) -> Result<Vec<Numbered>, StoreError> {

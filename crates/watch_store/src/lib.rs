@@ -40,7 +40,7 @@ pub use detectors::{SavedDetector, SavedState, Series};
 pub use documents::VisitDocument;
 pub use error::StoreError;
 pub use events::StoredEvent;
-pub use export::{Format, Selection, Table, UnknownFormat};
+pub use export::{Cell, Column, Format, Kind, Selection, Table, UnknownFormat};
 pub use grid::{GridCell, HostSeen};
 pub use months::Month;
 pub use name::{DatabaseName, Name, NameError, Pair, UnknownDatabase};

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_array::builder::TimestampSecondBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int8Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int8Type, TimestampSecondType, UInt32Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, RecordBatch,
     StringArray, UInt32Array, UInt64Array,
@@ -62,7 +63,8 @@ impl Columns {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.arrays)
     }
 
-    fn add(&mut self, name: &str, array: ArrayRef) {
+    /// A column that is finished.
+    pub fn add(&mut self, name: &str, array: ArrayRef) {
         let field = Field::new(name, array.data_type().clone(), true);
         let field = match unit(name) {
             Some(unit) => {
@@ -128,6 +130,63 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// A column that [`to_python`] gave, of the kind that [`kind`] named.
+    pub fn from_python(
+        &mut self,
+        name: &str,
+        kind: &str,
+        values: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        match kind {
+            "real" => self.f64(name, &values.extract::<Vec<Option<f64>>>()?, |one| *one),
+            "whole" => self.u64(name, &values.extract::<Vec<Option<u64>>>()?, |one| *one),
+            "small" => self.u32(name, &values.extract::<Vec<Option<u32>>>()?, |one| *one),
+            "bool" => self.bool(name, &values.extract::<Vec<Option<bool>>>()?, |one| *one),
+            "text" => self.text(
+                name,
+                &values.extract::<Vec<Option<String>>>()?,
+                Option::clone,
+            ),
+            "word" => {
+                let words: Vec<Option<String>> = values.extract()?;
+                let array: DictionaryArray<Int8Type> = words.iter().map(Option::as_deref).collect();
+                self.add(name, Arc::new(array));
+            }
+            "moment" => {
+                let mut moments = TimestampSecondBuilder::new().with_timezone("UTC");
+                for moment in values.try_iter()? {
+                    let moment = moment?;
+                    moments.append_option(match moment.is_none() {
+                        true => None,
+                        false => Some(moment.call_method0("timestamp")?.extract::<f64>()? as i64),
+                    });
+                }
+                self.add(name, Arc::new(moments.finish()));
+            }
+            other => {
+                return Err(PyTypeError::new_err(format!(
+                    "no column is of the kind {other}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a column holds, in a word.
+pub fn kind(array: &ArrayRef) -> &'static str {
+    match array.data_type() {
+        DataType::Float64 => "real",
+        DataType::UInt64 => "whole",
+        DataType::UInt32 => "small",
+        DataType::Boolean => "bool",
+        DataType::Timestamp(..) => "moment",
+        DataType::Dictionary(..) => "word",
+        _ => "text",
+    }
+}
+
 /// The unit that ends a name, as the documents have it.
 fn unit(name: &str) -> Option<&'static str> {
     const ENDS: [(&str, &str); 7] = [
@@ -180,6 +239,19 @@ pub fn to_python<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, 
                 .map(|key| word(key).map(|key| words.value(key)))
                 .collect();
             values.into_pyobject(py)?
+        }
+        DataType::Timestamp(..) => {
+            let moments = py.import("datetime")?.getattr("datetime")?;
+            let utc = py.import("datetime")?.getattr("UTC")?;
+            let moment = |seconds: Option<i64>| {
+                let at = |seconds| moments.call_method1("fromtimestamp", (seconds, &utc));
+                seconds.map(at).transpose()
+            };
+            let values = array
+                .as_primitive::<TimestampSecondType>()
+                .iter()
+                .map(moment);
+            values.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)?
         }
         other => {
             return Err(PyTypeError::new_err(format!(

@@ -1,41 +1,29 @@
 //! The state of a simulation over time, where it was recorded.
 
 use trunkline::AnyDocument;
-use trunkline::record::simulate::{SeriesSample, SimulatedRun};
+use trunkline::record::simulate::SeriesSample;
 
 use super::Columns;
 
 /// A moment of one stream.
 struct Row<'a> {
     result: usize,
-    visit: usize,
     seed: u64,
     stream: usize,
     sample: &'a SeriesSample,
-}
-
-fn runs_of(document: &AnyDocument) -> Vec<(usize, &SimulatedRun)> {
-    match document {
-        AnyDocument::Simulate(document) => document.body.runs.iter().map(|run| (0, run)).collect(),
-        AnyDocument::Campaign(document) => {
-            let cells = document.body.cells.iter().enumerate();
-            let runs =
-                cells.flat_map(|(visit, cell)| cell.runs.iter().map(move |run| (visit, run)));
-            runs.collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// A row for each stream at each recorded moment.
 pub fn series(documents: &[(usize, &AnyDocument)]) -> Columns {
     let mut rows = Vec::new();
     for (result, document) in documents {
-        for (visit, run) in runs_of(document) {
+        let AnyDocument::Simulate(document) = document else {
+            continue;
+        };
+        for run in &document.body.runs {
             for sample in &run.series {
                 rows.extend((0..sample.windows.len()).map(|stream| Row {
                     result: *result,
-                    visit,
                     seed: run.seed,
                     stream,
                     sample,
@@ -45,7 +33,8 @@ pub fn series(documents: &[(usize, &AnyDocument)]) -> Columns {
     }
     let mut columns = Columns::default();
     columns.u32("result", &rows, |row| u32::try_from(row.result).ok());
-    columns.u32("visit", &rows, |row| u32::try_from(row.visit).ok());
+    // One setting is one visit.
+    columns.u32("visit", &rows, |_| Some(0));
     columns.u64("seed", &rows, |row| Some(row.seed));
     columns.u32("stream", &rows, |row| u32::try_from(row.stream + 1).ok());
     columns.f64("at_seconds", &rows, |row| Some(row.sample.at.as_secs_f64()));

@@ -42,7 +42,7 @@ struct Row {
 }
 
 /// A word of a document: `link`, `forward`.
-fn word(value: &impl serde::Serialize) -> Option<String> {
+pub(super) fn word(value: &impl serde::Serialize) -> Option<String> {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => Some(word),
         _ => None,

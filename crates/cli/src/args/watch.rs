@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use trunkline::target::Address;
 use trunkline::units::{Bytes, Span};
-use trunkline::watch::{COLLECTOR_PORT, DatabaseName, Format, Name, Table};
+use trunkline::watch::{COLLECTOR_PORT, DatabaseName, Format, Name, Table, UnixTime, when};
 
 use super::port;
 
@@ -213,11 +213,11 @@ pub(crate) struct WatchExport {
 
     /// Only what began since then: `2026-11-22` (UTC), `7d`, `12h`
     #[arg(long, value_name = "WHEN", value_parser = when)]
-    pub since: Option<String>,
+    pub since: Option<UnixTime>,
 
     /// Only what began before then
     #[arg(long, value_name = "WHEN", value_parser = when)]
-    pub until: Option<String>,
+    pub until: Option<UnixTime>,
 }
 
 /// See it work on this machine alone: a month of six laboratories in virtual time
@@ -249,10 +249,6 @@ pub(crate) struct PlanName {
     /// The plan: TOML, or a psconfig file of perfSONAR
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
-}
-
-fn when(text: &str) -> Result<String, String> {
-    trunkline::record::archive::since(text).map_err(|error| error.to_string())
 }
 
 fn collector(text: &str) -> Result<Address, String> {

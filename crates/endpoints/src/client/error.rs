@@ -178,7 +178,8 @@ impl ClientError {
     fn fault(&self) -> Fault {
         match self {
             Self::Cancelled => Fault::Cancelled,
-            Self::UnknownHost { .. } | Self::Option(_) | Self::OnlyOfTcp { .. } => Fault::Request,
+            Self::Option(_) | Self::OnlyOfTcp { .. } => Fault::Request,
+            // Names cannot be resolved either while the network is away.
             _ => Fault::Run,
         }
     }

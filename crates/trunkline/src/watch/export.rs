@@ -4,8 +4,10 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use changes::UnixTime;
 use observe::Fault;
-use watch_store::{DatabaseName, Format, Selection, Store, StoreError, Table};
+use record::archive::{SinceError, since};
+use watch_store::{Cell, DatabaseName, Format, Selection, Store, StoreError, Table};
 
 use crate::{Cancel, Error};
 
@@ -87,6 +89,39 @@ impl Export {
         let what = (self.table, self.format);
         store.export(what, &self.selection, output, &mut on_page)
     }
+}
+
+/// A moment as people write it: a day like `2026-11-22` (UTC), a time, or an age like `7d`.
+///
+/// # Errors
+/// When it is none of these, or before 1970.
+pub fn when(text: &str) -> Result<UnixTime, SinceError> {
+    let none = || SinceError(text.to_owned());
+    let time: jiff::Timestamp = since(text)?.parse().map_err(|_| none())?;
+    let seconds = u64::try_from(time.as_second()).map_err(|_| none())?;
+    Ok(UnixTime::from_seconds(seconds))
+}
+
+/// Reads the rows of a table, some at a time, for those who hold them in memory.
+///
+/// # Errors
+/// When the database cannot be read, or `cancel` came.
+pub fn read_rows(
+    database: &DatabaseName,
+    table: Table,
+    selection: &Selection,
+    cancel: &Cancel,
+    on_rows: &mut dyn FnMut(Vec<Vec<Cell>>),
+) -> Result<(), Error> {
+    let mut store = Store::open_to_read(database)?;
+    let mut on_page = |rows| {
+        on_rows(rows);
+        match cancel.is_cancelled() {
+            true => Err(StoreError::BrokenOff),
+            false => Ok(()),
+        }
+    };
+    Ok(store.each_page(table, selection, &mut on_page)?)
 }
 
 /// A file beside the one that it becomes; it goes away unless it becomes that.

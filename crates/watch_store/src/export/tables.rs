@@ -12,34 +12,36 @@ const RATE_SECONDS: f64 = 0.1;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "parquet"),
-    allow(dead_code, reason = "text shows the values alone")
-)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// Words.
     Text,
+    /// A whole number, not below 0.
     Whole,
+    /// A number with a fraction.
     Real,
+    /// A moment.
     Time,
 }
 
 /// A column; names are those of documents.
 #[derive(Debug)]
-#[cfg_attr(
-    not(feature = "parquet"),
-    allow(dead_code, reason = "text shows the values alone")
-)]
-pub(super) struct Column {
+pub struct Column {
+    /// Its name, which ends with the unit.
     pub name: &'static str,
+    /// What it holds.
     pub kind: Kind,
 }
 
 /// A value, of the kind of its column.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Cell {
+pub enum Cell {
+    /// Not known.
     Nothing,
+    /// Words.
     Text(String),
+    /// A whole number.
     Whole(i64),
+    /// A number with a fraction.
     Real(f64),
     /// Seconds since 1970.
     Time(i64),

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use trunkline::watch::{Export, Format, Selection, UnixTime};
+use trunkline::watch::{Export, Format, Selection};
 
 use crate::args::WatchExport;
 use crate::failure::Failure;
@@ -19,8 +19,8 @@ pub(super) fn run(arguments: &WatchExport) -> Result<ExitCode, Failure> {
             from_host: arguments.from.clone(),
             to_host: arguments.to.clone(),
             task: arguments.task.clone(),
-            from: time(arguments.since.as_deref(), Selection::ALL.from),
-            to: time(arguments.until.as_deref(), Selection::ALL.to),
+            from: arguments.since.unwrap_or(Selection::ALL.from),
+            to: arguments.until.unwrap_or(Selection::ALL.to),
         },
     };
     let cancel = stop::listen()?;
@@ -50,11 +50,4 @@ fn format(arguments: &WatchExport) -> Result<Format, Failure> {
         let what = format!("{}: {error}", file.display());
         Failure::wrong_request(&what, "end its name in .csv or .ndjson, or say `--format`")
     })
-}
-
-/// A time that the arguments have checked.
-fn time(text: Option<&str>, otherwise: UnixTime) -> UnixTime {
-    let time = text.and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    let seconds = time.and_then(|time| u64::try_from(time.as_second()).ok());
-    seconds.map_or(otherwise, UnixTime::from_seconds)
 }
