@@ -95,6 +95,8 @@ def test_tokens_without_rights(store, tmp_path, wrong):
             tl.copy(source, server.place(), token=token, recursive=True, patience=2)
         assert caught.value.hint
         assert token not in str(caught.value)
+        # As the filesystem of fsspec says it.
+        assert isinstance(caught.value, PermissionError) == (wrong == "read-only")
     assert contents(root) == {}
 
 
