@@ -267,7 +267,7 @@ impl Table {
     fn from_columns(columns: Vec<Pickled<'_>>) -> PyResult<Self> {
         let mut made = Columns::default();
         for (name, kind, values) in columns {
-            made.from_python(&name, &kind, &values)?;
+            made.add_python(&name, &kind, &values)?;
         }
         Table::of(made)
     }

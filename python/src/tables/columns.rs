@@ -132,7 +132,7 @@ impl Columns {
 
 impl Columns {
     /// A column that [`to_python`] gave, of the kind that [`kind`] named.
-    pub fn from_python(
+    pub fn add_python(
         &mut self,
         name: &str,
         kind: &str,
