@@ -31,6 +31,9 @@ const ROOM: f64 = 1.25;
 const LEAST_ROOM: f64 = 1.5;
 /// Share of an equal part that a copy wants when it uses nothing, so that it can begin.
 const LEAST: f64 = 0.1;
+/// A session of access to files that moved nothing for so long leaves its part to others. Copies
+/// look all the time.
+const IDLE: Duration = Duration::from_secs(5);
 /// A part is told anew when it changes by more than this share.
 const CHANGE: f64 = 0.02;
 
@@ -100,6 +103,8 @@ struct User {
     holder: KeyName,
     what: Use,
     direction: CopyDirection,
+    /// When it looked last.
+    looked: Option<Instant>,
     /// Bits per second and streams that it uses; none while that is not known.
     rate: Option<f64>,
     streams: Option<f64>,
@@ -157,6 +162,7 @@ impl Budget {
             holder,
             what,
             direction,
+            looked: None,
             rate: None,
             streams: None,
             share: CopyShare::default(),
@@ -186,7 +192,7 @@ impl Budget {
     }
 
     /// Gives every copy its part.
-    fn divide(&self, users: &mut BTreeMap<u32, User>) {
+    fn divide(&self, users: &mut BTreeMap<u32, User>, now: Instant) {
         for direction in [CopyDirection::Put, CopyDirection::Get] {
             let rate = Resource {
                 whole: self.whole.rate.map(Rate::as_f64),
@@ -195,7 +201,7 @@ impl Budget {
                 least_room: 0.0,
                 given: &|user| user.share.rate.map(Rate::as_f64),
             };
-            let is_in = |user: &User| user.direction == direction;
+            let is_in = |user: &User| user.direction == direction && !user.is_idle(now);
             for (number, part) in rate.divide(users, &is_in) {
                 if let Some(user) = users.get_mut(&number) {
                     user.share.rate = part.map(|rate| Rate::from_f64(rate.max(1.0)));
@@ -215,6 +221,17 @@ impl Budget {
             }
         }
     }
+}
+
+impl User {
+    fn is_idle(&self, now: Instant) -> bool {
+        self.what == Use::Files && self.looked.is_none_or(|looked| is_over(looked, now))
+    }
+}
+
+/// Whether what was moved then is too long ago.
+fn is_over(looked: Instant, now: Instant) -> bool {
+    now.saturating_duration_since(looked) > IDLE
 }
 
 /// Whole streams, one at least.
@@ -311,14 +328,20 @@ impl BudgetUser {
         if self.looked.is_some_and(is_early) {
             return None;
         }
+        let was_idle = self.looked.is_some_and(|looked| is_over(looked, now));
         self.looked = Some(now);
+        if was_idle {
+            self.counted = None;
+        }
         let rate = self.count(now, moved);
         let mut users = self.budget.users();
         if let Some(user) = users.all.get_mut(&self.number) {
-            user.rate = rate.or(user.rate);
+            user.looked = Some(now);
+            // What it used before a pause says nothing of now.
+            user.rate = rate.or(user.rate.filter(|_| !was_idle));
             user.streams = (streams > 0).then(|| f64::from(streams));
         }
-        self.budget.divide(&mut users.all);
+        self.budget.divide(&mut users.all, now);
         let share = users.all.get(&self.number)?.share;
         drop(users);
         differs(self.told, share).then(|| {

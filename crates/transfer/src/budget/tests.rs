@@ -182,6 +182,25 @@ fn access_to_files_shares_the_rate_and_takes_no_streams_of_copies() {
     assert_eq!(copies[0].streams(), 8);
 }
 
+/// A session stays open for minutes in which its program asks for nothing.
+#[test]
+fn a_session_that_moves_nothing_leaves_its_part_to_copies() {
+    let budget = budget(bounds(100, 0), "", "");
+    let mut now = Instant::now();
+    let mut files = budget.user(Use::Files, name("bob"), CopyDirection::Put);
+    let mut copies = [Running::new(&budget, "ana", (1_000.0, 4))];
+    run(&mut copies, &mut now, 2);
+    assert_eq!(mbits(&copies), [100.0], "nothing was moved yet");
+    files.look(now, Bytes::ZERO, 0);
+    run(&mut copies, &mut now, 2);
+    assert_eq!(mbits(&copies), [50.0]);
+    run(&mut copies, &mut now, 10);
+    assert_eq!(mbits(&copies), [100.0]);
+    let rate = Some(Rate::from_bits_per_second(50_000_000));
+    files.look(now, Bytes::new(1), 0);
+    assert_eq!(files.told().rate, rate);
+}
+
 #[test]
 fn of_two_servers_the_lower_bounds_hold() {
     let share = |rate: Option<u64>, streams: Option<u16>| CopyShare::told(rate, streams);
