@@ -129,6 +129,11 @@ impl<M: Incoming> Conversation<M> {
 }
 
 impl<M> Conversation<M> {
+    /// Whether [`Conversation::send_frame`] would wait now.
+    pub fn is_full(&self) -> bool {
+        self.shared.lock().outbox_bytes >= OUTBOX_MAX
+    }
+
     /// Queues the frame of a message. Waits while a megabyte is queued.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::time::Duration;
 use copy_net::{Channel, Conversation, ConversationError, StreamHandle};
 use sockets::Clock;
 use units::{Span, Time};
-use wire::remote::{Answer, Asking, Told, Welcome};
+use wire::remote::{Answer, Asking, Event, Told, Welcome};
 
 use crate::pool::Pool;
 use crate::slot::{Slot, lock};
@@ -126,13 +126,15 @@ impl Connection {
     /// Returns whether it was taken: it is answered, or lost, by its slot.
     pub fn ask(&self, slot: &Arc<Slot>) -> bool {
         let mut state = lock(&self.state);
-        if self.is_dead() || !state.has_room(slot.weight()) {
+        // In order, so under the lock, which nothing may hold for long.
+        let would_wait = self.conversation.is_full();
+        if self.is_dead() || would_wait || !state.has_room() {
             return false;
         }
         if state.slots.is_empty() {
             self.touch();
         }
-        let Ok(frame) = state.asking.ask(slot.ask.clone()) else {
+        let Ok(mut frame) = state.asking.ask(slot.ask.clone()) else {
             // Its numbers are used up.
             drop(state);
             self.shut_down();
@@ -140,15 +142,15 @@ impl Connection {
         };
         state.slots.push_back(Arc::clone(slot));
         state.open_bytes += slot.weight();
-        // In order, so under the lock. It does not wait: what is open is far less than what may.
+        frame.extend_from_slice(&slot.content);
         let _ = self.conversation.send_frame(frame);
         true
     }
 
-    /// Bytes that are asked for and have not come; `None` where it takes no more.
+    /// Bytes that are asked for or brought, without an answer; `None` where it takes no more.
     pub fn load(&self) -> Option<(u64, usize)> {
         let state = lock(&self.state);
-        let takes = !self.is_dead() && state.has_room(0);
+        let takes = !self.is_dead() && state.has_room();
         takes.then(|| (state.open_bytes, state.slots.len()))
     }
 
@@ -231,16 +233,18 @@ impl Connection {
                 return Err(violation.to_string());
             }
         };
-        if let wire::remote::Event::Data { bytes, .. } = &event {
+        if let Event::Data { bytes, .. } = &event {
             let came = bytes.len() as u64;
-            let now = self.clock.now();
-            state.window.on_delivered(came, now);
+            state.window.on_delivered(came, self.clock.now());
             self.delivered.fetch_add(came, Ordering::Relaxed);
         }
         if event.is_last()
             && let Some(slot) = state.slots.pop_front()
         {
             state.open_bytes -= slot.weight();
+            if !slot.content.is_empty() {
+                state.window.on_delivered(slot.weight(), self.clock.now());
+            }
         }
         drop(state);
         self.is_held.store(true, Ordering::Relaxed);
@@ -269,9 +273,8 @@ impl Connection {
 }
 
 impl State {
-    fn has_room(&self, weight: u64) -> bool {
-        let is_first = self.slots.is_empty();
-        let fits = self.open_bytes.saturating_add(weight) <= self.window.bytes();
-        is_first || fits && self.slots.len() < OPEN_MAX
+    /// Whatever the next one weighs: what is larger than the window waits no longer than others.
+    fn has_room(&self) -> bool {
+        self.open_bytes < self.window.bytes() && self.slots.len() < OPEN_MAX
     }
 }

@@ -13,6 +13,7 @@ use crate::RemoteError;
 use crate::pool::{Facts, Pool, TICK};
 use crate::reading::{ReadBytes, ReadRange, read_all};
 use crate::slot::{Signal, Slot, Stage};
+use crate::storing::{SmallFile, store_all};
 
 /// A session that was silent for so long may have ended at the other end.
 const STALE: Span = Span::from_secs(60);
@@ -238,6 +239,34 @@ impl RemoteFiles {
         self.done(ask, is_stopped).map(drop)
     }
 
+    /// Stores small files whole, all at once, and makes the folders that they are in. Each has a
+    /// result of its own; they come in the order of the files. Whatever happens, a name stands for
+    /// what was there or for all of its file.
+    ///
+    /// # Errors
+    /// When it was cancelled, or the far end was gone for too long.
+    pub fn store_many(
+        &self,
+        files: &[SmallFile],
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<Result<(), RemoteError>>, RemoteError> {
+        if files.iter().any(|file| !file.replaces) {
+            self.wake(is_stopped)?;
+        }
+        store_all(&mut self.caller(is_stopped), files)
+    }
+
+    /// Stores one small file.
+    ///
+    /// # Errors
+    /// When it is too long, its name is a folder or taken, another one is writing it, or it may not
+    /// be written; [`RemoteError::Unsure`] when the connection was lost meanwhile and it does not
+    /// replace.
+    pub fn store(&self, file: SmallFile, is_stopped: &dyn Fn() -> bool) -> Result<(), RemoteError> {
+        let stored = self.store_many(std::slice::from_ref(&file), is_stopped)?;
+        stored.into_iter().collect()
+    }
+
     /// Removes a name. It is not asked for twice.
     ///
     /// # Errors
@@ -409,7 +438,7 @@ impl Caller<'_> {
     }
 
     /// The connection was lost.
-    fn on_lost(&mut self, why: String) -> Result<(), RemoteError> {
+    pub fn on_lost(&mut self, why: String) -> Result<(), RemoteError> {
         self.why = Some(why);
         self.go_on()
     }

@@ -3,15 +3,15 @@
 //! [`RemoteFiles`] can be used by any number of threads. Requests go out without waiting for the
 //! answers before them; long ranges go in pieces over several connections, which are opened when
 //! there is enough to ask for: as many as copies from this host needed, or as a copy begins with on
-//! a path of that round trip. Long reading changes the number as a copy does. A lost connection is
-//! made anew, and what can be asked twice without harm is asked again; what removes or renames is
-//! not, and says so.
+//! a path of that round trip. Long reading changes the number as a copy does. A small file is
+//! stored by one request. A lost connection is made anew, and what can be asked twice without harm
+//! is asked again; what removes or renames is not, and says so.
 //!
-//! Left out: whole files are got and put by copies, and nothing is kept here between calls.
+//! Left out: larger files are put by copies, and nothing is kept here between calls.
 //!
-//! Reading order: [`RemoteFiles`]; `reading` for ranges; `pool` for the connections, `connection`
-//! for one of them, `adaptation` for how many, `window` for how much is asked of one, `slot` for
-//! one request.
+//! Reading order: [`RemoteFiles`]; `reading` for ranges, `storing` for small files; `pool` for the
+//! connections, `connection` for one of them, `adaptation` for how many, `window` for how much is
+//! asked of one, `slot` for one request.
 
 mod adaptation;
 mod connection;
@@ -20,8 +20,10 @@ mod files;
 mod pool;
 mod reading;
 mod slot;
+mod storing;
 mod window;
 
 pub use error::RemoteError;
 pub use files::{RemoteFiles, RemoteOptions};
 pub use reading::{ReadBytes, ReadRange};
+pub use storing::SmallFile;

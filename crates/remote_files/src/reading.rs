@@ -50,6 +50,8 @@ pub struct ReadBytes {
     pub bytes: Vec<u8>,
     /// Of which version they are.
     pub identity: FileIdentity,
+    /// Permission bits of the file.
+    pub mode: u32,
 }
 
 /// One range, and what of it has come.
@@ -61,6 +63,7 @@ struct Reading<'a> {
     /// Pieces that have not come.
     open: usize,
     identity: Option<FileIdentity>,
+    mode: u32,
     bytes: Vec<u8>,
     failed: Option<RemoteError>,
 }
@@ -246,7 +249,7 @@ impl<'a> Work<'a> {
                     continue;
                 }
                 Outcome::Waiting | Outcome::Lost => {}
-                Outcome::Came(identity, bytes) => reading.take(piece.offset, identity, &bytes),
+                Outcome::Came(read) => reading.take(piece.offset, &read),
                 Outcome::Failed(error) => reading.fail(error),
             }
             let over = self.pieces.swap_remove(at);
@@ -270,7 +273,7 @@ impl<'a> Work<'a> {
 /// What has become of a piece.
 enum Outcome {
     Waiting,
-    Came(FileIdentity, Vec<u8>),
+    Came(ReadBytes),
     Failed(RemoteError),
     Lost,
 }
@@ -282,8 +285,8 @@ impl Piece {
         while let Some(slot) = self.slots.get(index) {
             match slot.stage() {
                 Stage::Done => {
-                    if let Some((identity, bytes)) = slot.take_data() {
-                        return Outcome::Came(identity, bytes);
+                    if let Some(read) = slot.take_data() {
+                        return Outcome::Came(read);
                     }
                     failed = Some(RemoteError::Protocol("a range has no answer".to_owned()));
                     index += 1;
@@ -314,6 +317,7 @@ impl<'a> Reading<'a> {
             asked: range.start,
             open: 0,
             identity: range.expected,
+            mode: 0,
             bytes: Vec::new(),
             failed: wrong(range).err(),
         }
@@ -360,11 +364,13 @@ impl<'a> Reading<'a> {
         self.open += 1;
     }
 
-    fn take(&mut self, offset: u64, identity: FileIdentity, bytes: &[u8]) {
+    fn take(&mut self, offset: u64, read: &ReadBytes) {
         match self.identity {
-            Some(known) if known != identity => return self.fail(changed(&self.range.path)),
-            _ => self.identity = Some(identity),
+            Some(known) if known != read.identity => return self.fail(changed(&self.range.path)),
+            _ => self.identity = Some(read.identity),
         }
+        self.mode = read.mode;
+        let bytes = &read.bytes;
         let at = usize::try_from(offset - self.range.start).unwrap_or(usize::MAX);
         let Some(end) = at.checked_add(bytes.len()) else {
             return self.fail(RemoteError::Protocol("a range is too long".to_owned()));
@@ -390,6 +396,7 @@ impl<'a> Reading<'a> {
             None => Ok(ReadBytes {
                 bytes: self.bytes,
                 identity: self.identity.ok_or_else(nothing)?,
+                mode: self.mode,
             }),
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use wire::remote::{Ask, Event, FileIdentity, FileInfo, Listed, RemoteViolation};
 
-use crate::RemoteError;
+use crate::{ReadBytes, RemoteError};
 
 /// Answers of a listing that may wait for the caller; the connection waits then, and with it the
 /// far end.
@@ -52,6 +52,8 @@ pub(crate) enum Stage {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub ask: Ask,
+    /// What follows the request.
+    pub content: Arc<[u8]>,
     signal: Arc<Signal>,
     state: Mutex<State>,
     /// The caller has taken a batch, or goes away.
@@ -62,7 +64,8 @@ pub(crate) struct Slot {
 struct State {
     stage: Stage,
     info: Option<FileInfo>,
-    identity: Option<FileIdentity>,
+    /// Of which version the bytes are, and the mode of the file.
+    version: Option<(FileIdentity, u32)>,
     bytes: Vec<u8>,
     batches: VecDeque<Vec<Listed>>,
     is_abandoned: bool,
@@ -72,13 +75,18 @@ struct State {
 
 impl Slot {
     pub fn new(ask: Ask, signal: &Arc<Signal>) -> Arc<Self> {
+        Slot::with_content(ask, Arc::default(), signal)
+    }
+
+    pub fn with_content(ask: Ask, content: Arc<[u8]>, signal: &Arc<Signal>) -> Arc<Self> {
         Arc::new(Slot {
             ask,
+            content,
             signal: Arc::clone(signal),
             state: Mutex::new(State {
                 stage: Stage::Waiting,
                 info: None,
-                identity: None,
+                version: None,
                 bytes: Vec::new(),
                 batches: VecDeque::new(),
                 is_abandoned: false,
@@ -88,11 +96,11 @@ impl Slot {
         })
     }
 
-    /// Bytes that it asks for.
+    /// Bytes that it asks for, or brings.
     pub fn weight(&self) -> u64 {
         match self.ask {
             Ask::Read { length, .. } => length.into(),
-            _ => 0,
+            _ => self.content.len() as u64,
         }
     }
 
@@ -108,10 +116,11 @@ impl Slot {
             }
             Event::Data {
                 identity,
+                mode,
                 bytes,
                 is_last,
             } => {
-                state.identity = Some(identity);
+                state.version = Some((identity, mode));
                 if !state.is_abandoned {
                     state.take_bytes(bytes);
                 }
@@ -179,10 +188,14 @@ impl Slot {
     }
 
     /// The bytes, once it is done, and of which version they are.
-    pub fn take_data(&self) -> Option<(FileIdentity, Vec<u8>)> {
+    pub fn take_data(&self) -> Option<ReadBytes> {
         let mut state = lock(&self.state);
-        let bytes = std::mem::take(&mut state.bytes);
-        state.identity.map(|identity| (identity, bytes))
+        let (identity, mode) = state.version?;
+        Some(ReadBytes {
+            bytes: std::mem::take(&mut state.bytes),
+            identity,
+            mode,
+        })
     }
 
     pub fn take_batch(&self) -> Option<Vec<Listed>> {

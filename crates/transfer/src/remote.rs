@@ -2,16 +2,19 @@
 //!
 //! The connection that authenticated and each stream have a thread, which takes one request after
 //! the other and answers it; so a session that asks for much waits, and takes no memory. A thread
-//! holds one request, one answer of at most 64 KiB of a file, and while it walks a tree one open
-//! folder for each level.
+//! holds one request, at most 64 KiB of a file that comes or goes, and while it walks a tree one
+//! open folder for each level. A file that is stored goes through the
+//! [`Store`](crate::store::Store) of copies.
 //!
-//! Reading order: `rights` for what is allowed, `session` for the connections, `request` for what
-//! is done; `names`, `list`, `read`, `remove`, `rename` for the files; `failure` for what goes
-//! wrong.
+//! Reading order: `rights` for what is allowed, `session` for the connections, `flow` for what the
+//! server allows of them, `request` for what is done; `names`, `list`, `read`, `remove`, `rename`,
+//! `put` for the files; `failure` for what goes wrong.
 
 mod failure;
+mod flow;
 mod list;
 mod names;
+mod put;
 mod read;
 mod remove;
 mod rename;

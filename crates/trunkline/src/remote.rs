@@ -1,8 +1,9 @@
-//! Files of a server, one by one: information, listings, ranges, changes of names.
+//! Files of a server, one by one: information, listings, ranges, small files, changes of names.
 //!
 //! [`Remote`] holds the connections to one server and is used by any number of threads. Single
-//! files and ranges come over them; whole files are got and put by [`copy()`](crate::copy()), which
-//! finds the number of streams and goes on where it was interrupted.
+//! files and ranges come over them, and small files are stored ([`Remote::store`]); larger ones are
+//! got and put by [`copy()`](crate::copy()), which finds the number of streams and goes on where it
+//! was interrupted.
 //!
 //! ```no_run
 //! use trunkline::Cancel;
@@ -21,6 +22,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use observe::StreamCount;
 use remote_files::{RemoteError, RemoteFiles};
@@ -34,8 +36,13 @@ use crate::copy::{
 use crate::history::History;
 use crate::{Cancel, Error, Fault};
 
-pub use remote_files::{ReadBytes, ReadRange, RemoteOptions};
-pub use wire::remote::{FailureKind, FileIdentity, FileInfo, FileKind, Removing};
+pub use remote_files::{ReadBytes, ReadRange, RemoteOptions, SmallFile};
+pub use wire::remote::{
+    FailureKind, FileAttributes, FileIdentity, FileInfo, FileKind, Removing, STORE_MAX,
+};
+
+/// Bytes that are read of a file whose size is not known: little is lost where it is a large one.
+const FIRST: u64 = 64 << 10;
 
 /// Where a name begins: `trunkline://HOST[:PORT]/PATH` in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,6 +182,33 @@ impl Remote {
         Ok(self.files.read(range, &|| cancel.is_cancelled())?)
     }
 
+    /// All of a file that [`Remote::store`] would take, `None` of a larger one: by one request
+    /// where it has 64 KiB at most, else by two.
+    ///
+    /// # Errors
+    /// As [`Remote::read`].
+    pub fn read_small(
+        &self,
+        path: impl AsRef<[u8]>,
+        cancel: &Cancel,
+    ) -> Result<Option<ReadBytes>, Error> {
+        let path = path.as_ref();
+        let mut read = self.read(path, 0..FIRST, cancel)?;
+        let (came, size) = (read.bytes.len() as u64, read.identity.size);
+        if size > STORE_MAX.into() {
+            return Ok(None);
+        }
+        if came < size {
+            let rest = ReadRange {
+                expected: Some(read.identity),
+                ..self.range(path, came, Some(size))?
+            };
+            let rest = self.files.read(rest, &|| cancel.is_cancelled())?;
+            read.bytes.extend(rest.bytes);
+        }
+        Ok(Some(read))
+    }
+
     /// A range for [`Remote::read_many`]: up to the end of the file without `end`.
     ///
     /// # Errors
@@ -223,6 +257,41 @@ impl Remote {
         let path = self.name(path)?;
         let stop = || cancel.is_cancelled();
         Ok(self.files.make_folder(&path, with_parents, &stop)?)
+    }
+
+    /// A file for [`Remote::store`], which replaces what has its name.
+    ///
+    /// # Errors
+    /// When the name is none.
+    pub fn small_file(
+        &self,
+        path: impl AsRef<[u8]>,
+        content: impl Into<Arc<[u8]>>,
+    ) -> Result<SmallFile, Error> {
+        Ok(SmallFile {
+            path: self.name(path)?,
+            content: content.into(),
+            attributes: None,
+            replaces: true,
+        })
+    }
+
+    /// Stores whole files of at most [`STORE_MAX`] bytes, all at once, and makes the folders that
+    /// they are in. Each has a result of its own, in their order. At any moment a name stands for
+    /// what was there or for all of its file.
+    ///
+    /// # Errors
+    /// When it was cancelled, or the server was gone for too long.
+    pub fn store(
+        &self,
+        files: &[SmallFile],
+        cancel: &Cancel,
+    ) -> Result<Vec<Result<(), Error>>, Error> {
+        let all = self.files.store_many(files, &|| cancel.is_cancelled())?;
+        Ok(all
+            .into_iter()
+            .map(|one| one.map_err(Error::from))
+            .collect())
     }
 
     /// Removes a name. It is never asked for twice: where the connection is lost meanwhile, the
@@ -333,7 +402,8 @@ pub fn kind_of(error: &Error) -> Option<FailureKind> {
     error.cause().downcast_ref::<RemoteError>()?.kind()
 }
 
-/// Whether it is not known if a name was removed or changed: the connection was lost meanwhile.
+/// Whether it is not known if a name was removed, changed or newly stored: the connection was lost
+/// meanwhile.
 pub fn is_unsure(error: &Error) -> bool {
     let cause = error.cause().downcast_ref::<RemoteError>();
     matches!(cause, Some(RemoteError::Unsure { .. }))

@@ -117,6 +117,7 @@ wire/src/copy.rs COPYING_VERSION
     guide/installing.md the copy protocol | {} |
 wire/src/remote.rs REMOTE_VERSION
     reference/file-access.md # The file access protocol, version {}
+    guide/installing.md file access | {} |
 wire/src/third_party.rs THIRD_PARTY_VERSION
     reference/third-party.md # Third-party copies, version {}
     reference/third-party.md version: u16, {}.

@@ -1,16 +1,17 @@
 //! A far end in this process, and what tests compare with.
 
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use copy_net::{AcceptLimits, CopyHandler, Listener, new_secret};
-use remote_files::{ReadBytes, ReadRange, RemoteError, RemoteFiles, RemoteOptions};
+use remote_files::{ReadBytes, ReadRange, RemoteError, RemoteFiles, RemoteOptions, SmallFile};
 use transfer::Root;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use units::Span;
-use wire::copy::{Name, Rights, Token, Tokens};
+use wire::copy::{CopyBounds, Name, Rights, Token, Tokens};
 use wire::remote::FailureKind;
 
 /// Never stops.
@@ -47,13 +48,24 @@ impl Server {
     }
 
     pub fn with(root: Root, keys: Keys, token: Token, port: Option<u16>) -> Self {
+        Server::bounded(root, keys, token, port, CopyBounds::default())
+    }
+
+    pub fn bounded(
+        root: Root,
+        keys: Keys,
+        token: Token,
+        port: Option<u16>,
+        bounds: CopyBounds,
+    ) -> Self {
         let listener = Listener::bind(port.map(|port| port..=port)).unwrap();
         let port = listener.port();
         let stop = Arc::new(AtomicBool::new(false));
         let events: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&events);
         let log = move |event: &FarEvent| told.lock().unwrap().push(format!("{event:?}"));
-        let far = FarEnd::new(keys, root, Arc::clone(&stop), Box::new(log)).telling_files();
+        let far = FarEnd::new(keys, root, Arc::clone(&stop), Box::new(log));
+        let far = far.telling_files().bounded_by(bounds);
         let is_stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             let handler: Arc<dyn CopyHandler> = Arc::new(far);
@@ -132,6 +144,39 @@ pub fn names(files: &RemoteFiles, folder: &str, is_recursive: bool) -> Vec<Strin
     files
         .list(&name(folder), is_recursive, &mut each, GO_ON)
         .unwrap();
+    names.sort();
+    names
+}
+
+/// Stores a file as a program does that says nothing of it.
+pub fn store(files: &RemoteFiles, path: &str, content: &[u8]) -> Result<(), RemoteError> {
+    files.store(small_file(path, content), GO_ON)
+}
+
+/// A file that replaces what has its name.
+pub fn small_file(path: &str, content: &[u8]) -> SmallFile {
+    SmallFile {
+        path: name(path),
+        content: content.into(),
+        attributes: None,
+        replaces: true,
+    }
+}
+
+/// The same, and it replaces nothing.
+pub fn only_new(path: &str, content: &[u8]) -> SmallFile {
+    SmallFile {
+        replaces: false,
+        ..small_file(path, content)
+    }
+}
+
+/// All that is in a folder, temporary files too.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }

@@ -10,9 +10,12 @@ use std::thread;
 use copy_net::{Channel, DialedRemote, Dialer};
 use units::Span;
 use wire::copy::Frames;
-use wire::remote::{Answer, Ask, FailureKind, Removing, Request, Told};
+use wire::copy::Rights;
+use wire::remote::{
+    Answer, Ask, FailureKind, NewFile, REQUEST_MAX, Removing, Request, STORE_MAX, Told,
+};
 
-use super::common::{GO_ON, Random, Server, name, names, noise, read, whole};
+use super::common::{GO_ON, Random, Server, name, names, names_in, noise, read, store, whole};
 
 /// A connection without any rules.
 struct Raw {
@@ -84,6 +87,17 @@ fn range(offset: u64, length: u32) -> Ask {
     }
 }
 
+/// A file that is announced so, whatever follows.
+fn new_file(path: &str, length: u32, content: &[u8]) -> Ask {
+    Ask::Store(NewFile {
+        path: name(path),
+        length,
+        digest: *blake3::hash(content).as_bytes(),
+        attributes: None,
+        replaces: true,
+    })
+}
+
 fn served() -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("f"), noise(300_000, 5)).unwrap();
@@ -104,6 +118,9 @@ fn wrong_numbers_and_ranges_end_the_session_with_a_word() {
         (1, range(u64::MAX, u32::MAX)),
         (1, range(i64::MAX as u64, 1)),
         (1, range(1 << 63, 0)),
+        (1, new_file("new", STORE_MAX + 1, b"")),
+        (1, new_file("new", u32::MAX, b"")),
+        (2, new_file("new", 0, b"")),
     ];
     for (id, ask) in cases {
         let mut raw = Raw::open(&server);
@@ -124,34 +141,133 @@ fn wrong_numbers_and_ranges_end_the_session_with_a_word() {
 /// Names cannot be encoded by our own types, so they are patched into a frame.
 #[test]
 fn names_that_lead_elsewhere_are_no_requests() {
-    let (_folder, server) = served();
-    let frame = Request {
-        id: 1,
-        ask: info("xxxxxxxx"),
+    let (folder, server) = served();
+    for ask in [info("xxxxxxxx"), new_file("xxxxxxxx", 0, b"")] {
+        let frame = Request { id: 1, ask }.encode().unwrap();
+        let at = frame
+            .windows(8)
+            .position(|bytes| bytes == b"xxxxxxxx")
+            .unwrap();
+        for wrong in [
+            b"../beside".get(..8).unwrap(),
+            b"..//xxxx",
+            b"/etc/pas",
+            b"a/../../",
+            b"xxx\0xxxx",
+            b"./././xx",
+            b"a//b//cc",
+            b"aaaaaaa/",
+        ] {
+            let mut bytes = frame.clone();
+            bytes[at..at + 8].copy_from_slice(wrong);
+            let mut raw = Raw::open(&server);
+            raw.send(&bytes);
+            assert_eq!(raw.kind(), Some(FailureKind::Protocol), "{wrong:?}");
+            assert!(raw.answer().is_none(), "{wrong:?}");
+        }
     }
-    .encode()
-    .unwrap();
-    let at = frame
-        .windows(8)
-        .position(|bytes| bytes == b"xxxxxxxx")
-        .unwrap();
-    for wrong in [
-        b"../beside".get(..8).unwrap(),
-        b"..//xxxx",
-        b"/etc/pas",
-        b"a/../../",
-        b"xxx\0xxxx",
-        b"./././xx",
-        b"a//b//cc",
-        b"aaaaaaa/",
-    ] {
-        let mut bytes = frame.clone();
-        bytes[at..at + 8].copy_from_slice(wrong);
-        let mut raw = Raw::open(&server);
+    assert_eq!(names_in(folder.path()), ["f"]);
+}
+
+/// Waits until what a connection that is gone has begun is gone, too.
+fn settled(folder: &Path) -> Vec<String> {
+    for _ in 0..500 {
+        if names_in(folder)
+            .iter()
+            .all(|name| !name.contains("trunkline"))
+        {
+            break;
+        }
+        thread::sleep(std::time::Duration::from_millis(20));
+    }
+    names_in(folder)
+}
+
+#[test]
+fn content_that_is_not_what_was_announced_is_stored_nowhere() {
+    let (folder, server) = served();
+    let bytes = noise(100_000, 6);
+    // Of the same length, and of another digest.
+    let mut raw = Raw::open(&server);
+    raw.ask(1, new_file("new/f", 100_000, b"other"));
+    raw.send(&bytes);
+    assert_eq!(raw.kind(), Some(FailureKind::Protocol));
+    assert!(raw.answer().is_none());
+    // Less than was announced, and then nothing.
+    let mut raw = Raw::open(&server);
+    raw.ask(1, new_file("short", 100_001, &bytes));
+    raw.send(&bytes);
+    drop(raw);
+    // More than was announced: what is too much is no request.
+    let mut raw = Raw::open(&server);
+    raw.ask(1, new_file("long", 99_999, &bytes[..99_999]));
+    raw.send(&bytes);
+    raw.send(&[0xFF; 8]);
+    assert_eq!(raw.answer().unwrap().told, Told::Done);
+    assert_eq!(raw.kind(), Some(FailureKind::Protocol));
+    assert_eq!(
+        fs::read(folder.path().join("long")).unwrap(),
+        bytes[..99_999]
+    );
+    assert_eq!(settled(folder.path()), ["f", "long", "new"]);
+    assert_eq!(settled(&folder.path().join("new")), [""; 0]);
+}
+
+/// What is refused is read, so that the next request is understood, and kept nowhere.
+#[test]
+fn content_of_a_file_that_may_not_be_stored_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("f"), b"old").unwrap();
+    let root = transfer::Root::beneath(folder.path()).unwrap();
+    let rights = Rights {
+        read: true,
+        write: false,
+    };
+    let server = Server::with_rights(root, rights);
+    let mut raw = Raw::open(&server);
+    let bytes = noise(STORE_MAX as usize, 8);
+    let before = memory();
+    for id in 1..=60 {
+        raw.ask(id, new_file("f", STORE_MAX, &bytes));
         raw.send(&bytes);
-        assert_eq!(raw.kind(), Some(FailureKind::Protocol), "{wrong:?}");
-        assert!(raw.answer().is_none(), "{wrong:?}");
+        assert_eq!(raw.kind(), Some(FailureKind::Rights));
     }
+    let after = memory();
+    assert!(after < before + (16 << 20), "{before} to {after} bytes");
+    raw.ask(61, info("f"));
+    assert!(matches!(raw.answer().unwrap().told, Told::Info(_)));
+    assert_eq!(names_in(folder.path()), ["f"]);
+    assert_eq!(fs::read(folder.path().join("f")).unwrap(), b"old");
+}
+
+/// Many that begin to store and bring nothing more: each holds its name, some memory and no other.
+#[test]
+fn files_that_are_begun_and_not_brought_keep_no_other_waiting() {
+    let (folder, server) = served();
+    let before = memory();
+    let begun: Vec<Raw> = (0..40)
+        .map(|number| {
+            let mut raw = Raw::open(&server);
+            raw.ask(1, new_file(&format!("begun{number}"), STORE_MAX, b""));
+            raw.send(&noise(200_000, number + 1));
+            raw
+        })
+        .collect();
+    let files = server.files();
+    store(&files, "other", b"content").unwrap();
+    assert_eq!(read(&files, whole("other")).unwrap().bytes, b"content");
+    let after = memory();
+    assert!(after < before + (64 << 20), "{before} to {after} bytes");
+    drop(begun);
+    assert_eq!(settled(folder.path()), ["f", "other"]);
+}
+
+#[test]
+fn a_frame_with_content_in_it_is_too_long() {
+    let (_folder, server) = served();
+    let mut raw = Raw::open(&server);
+    raw.send(&(REQUEST_MAX + 1).to_be_bytes());
+    assert_eq!(raw.kind(), Some(FailureKind::Protocol));
 }
 
 #[test]
@@ -269,6 +385,8 @@ fn links_never_lead_out_however_often_they_are_swapped() {
             let _ = files.list(&name("x"), true, &mut each, GO_ON);
             let _ = files.list(&name(""), true, &mut each, GO_ON);
             let _ = files.make_folder(&name("x/made"), false, GO_ON);
+            let _ = store(&files, "x/stored", b"inside");
+            let _ = store(&files, "x/new/stored", b"inside");
             let _ = files.remove(&name("x/keep"), Removing::File, GO_ON);
             let _ = files.remove(&name("x"), Removing::Tree, GO_ON);
             let _ = files.rename(&name("real/f"), &name("x/moved"), true, GO_ON);
@@ -319,4 +437,6 @@ fn temporary_files_of_copies_are_out_of_reach() {
     is_refused(files.rename(&name("f"), &part, true, GO_ON));
     is_refused(files.rename(&part, &name("g"), true, GO_ON));
     is_refused(files.make_folder(&name(".x.trunkline-journal/y"), true, GO_ON));
+    is_refused(store(&files, ".f.trunkline-part", b""));
+    is_refused(store(&files, ".x.trunkline-link/y", b""));
 }

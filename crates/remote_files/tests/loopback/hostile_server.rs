@@ -17,7 +17,7 @@ use wire::remote::{
     Welcome, encode_answer, head_of,
 };
 
-use super::common::{GO_ON, name, open, part, read, token, whole};
+use super::common::{GO_ON, name, only_new, open, part, read, store, token, whole};
 
 /// What it answers to a request, in bytes; nothing more comes after `None`.
 type Reply = dyn Fn(&Request, u32) -> Option<Vec<u8>> + Send + Sync;
@@ -146,6 +146,7 @@ fn data(id: u32, identity: FileIdentity, bytes: &[u8], is_last: bool) -> Vec<u8>
     let hash = *blake3::hash(bytes).as_bytes();
     let told = Told::Data {
         identity,
+        mode: 0o644,
         hash,
         is_last,
     };
@@ -276,6 +277,45 @@ fn what_cannot_be_asked_twice_is_not() {
         matches!(removed, Err(RemoteError::Unsure { .. })),
         "{removed:?}"
     );
+    let stored = files.store(only_new("a", b"x"), GO_ON);
+    assert!(
+        matches!(stored, Err(RemoteError::Unsure { .. })),
+        "{stored:?}"
+    );
+    // Until the patience is over.
+    let stored = store(&files, "a", b"x");
+    assert!(
+        matches!(stored, Err(RemoteError::Lost { .. })),
+        "{stored:?}"
+    );
+}
+
+#[test]
+fn only_done_means_that_a_file_is_stored() {
+    for wrong in [
+        Told::Info(entry("f").info),
+        Told::ListEnd { count: 0 },
+        Told::Listed(Vec::new()),
+    ] {
+        let server = Server::start(move |request, _| Some(told(request.id, &wrong)));
+        let stored = store(&server.files(), "f", b"x");
+        let error = stored.unwrap_err();
+        assert_eq!(error.kind(), Some(FailureKind::Protocol), "{error:?}");
+    }
+    let working = |request: &Request, _| {
+        let answers = [
+            Told::Working { count: 1 },
+            Told::Working { count: 1 },
+            Told::Done,
+        ];
+        Some(
+            answers
+                .iter()
+                .flat_map(|one| told(request.id, one))
+                .collect(),
+        )
+    };
+    store(&Server::start(working).files(), "f", b"x").unwrap();
 }
 
 #[test]

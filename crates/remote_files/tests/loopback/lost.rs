@@ -17,7 +17,7 @@ use transfer::Root;
 use transfer::far::Keys;
 use wire::remote::{FailureKind, Listed};
 
-use super::common::{GO_ON, Server, kind, name, noise, options, part, read, token, whole};
+use super::common::{GO_ON, Server, kind, name, noise, options, part, read, store, token, whole};
 use remote_files::RemoteError;
 
 #[test]
@@ -211,6 +211,14 @@ fn full_disk(place: &Path) {
     mount(Some("none"), place, Some("tmpfs"), MsFlags::empty(), limits).unwrap();
     let server = Server::start(place);
     let files = server.files();
+    store(&files, "f", b"old").unwrap();
+    for path in ["f", "new"] {
+        let full = store(&files, path, &noise(100_000, 1));
+        assert_eq!(kind(full), FailureKind::DiskFull);
+    }
+    assert_eq!(fs::read(place.join("f")).unwrap(), b"old");
+    assert_eq!(fs::read_dir(place).unwrap().count(), 1);
+    fs::remove_file(place.join("f")).unwrap();
     let made: Vec<_> = (0..6)
         .map(|at| files.make_folder(&name(&format!("d{at}")), false, GO_ON))
         .collect();

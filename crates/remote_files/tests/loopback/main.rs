@@ -6,6 +6,7 @@ mod hostile_server;
 mod lost;
 mod model;
 mod rights;
+mod stored;
 
 use std::fs;
 use std::os::unix::fs::symlink;

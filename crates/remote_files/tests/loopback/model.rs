@@ -7,8 +7,8 @@ use std::{fs, iter};
 use wire::copy::Name;
 use wire::remote::{FailureKind, FileKind, Listed, Removing};
 
-use super::common::{GO_ON, Random, Server, kind, noise, part, read};
-use remote_files::{ReadRange, RemoteError, RemoteFiles};
+use super::common::{GO_ON, Random, Server, kind, noise, part, read, small_file};
+use remote_files::{ReadRange, RemoteError, RemoteFiles, SmallFile};
 
 const OPERATIONS: u32 = 400;
 const PARTS: [&str; 4] = ["a", "b", "c d", "\u{e9}"];
@@ -62,6 +62,23 @@ impl Model {
             Some(Node::Folder) => None,
             None => {
                 self.0.insert(path.to_owned(), Node::Folder);
+                None
+            }
+        }
+    }
+
+    /// The folders that it is in are made.
+    fn store(&mut self, path: &str, bytes: Vec<u8>, replaces: bool) -> Option<FailureKind> {
+        if let Some((above, _)) = path.rsplit_once('/')
+            && self.make(above, true).is_some()
+        {
+            return Some(FailureKind::NotAFolder);
+        }
+        match self.0.get(path) {
+            Some(Node::Folder) => Some(FailureKind::IsAFolder),
+            Some(Node::File(_)) if !replaces => Some(FailureKind::Exists),
+            _ => {
+                self.0.insert(path.to_owned(), Node::File(bytes));
                 None
             }
         }
@@ -156,7 +173,7 @@ fn a_tree_is_what_was_done_with_it() {
         let at = path(&mut random);
         let case = format!("seed {seed}, step {step}, {at}");
         match random.below(8) {
-            0 | 1 => {
+            0 => {
                 // A file comes there, as by a copy.
                 if model.parent_fault(&at).is_none() && model.0.get(&at) != Some(&Node::Folder) {
                     let length = random.below(700_000) as usize;
@@ -164,6 +181,16 @@ fn a_tree_is_what_was_done_with_it() {
                     fs::write(folder.path().join(&at), &bytes).unwrap();
                     model.0.insert(at, Node::File(bytes));
                 }
+            }
+            1 => {
+                let bytes = noise(random.below(300_000) as usize, random.next());
+                let replaces = random.below(2) == 0;
+                let file = SmallFile {
+                    replaces,
+                    ..small_file(&at, &bytes)
+                };
+                let done = files.store(file, GO_ON);
+                compare(&case, done, model.store(&at, bytes, replaces));
             }
             2 => {
                 let with_parents = random.below(2) == 0;

@@ -6,33 +6,34 @@ use transfer::Root;
 use wire::copy::Rights;
 use wire::remote::{FailureKind, Removing};
 
-use super::common::{GO_ON, Server, name, part, read};
+use super::common::{GO_ON, Server, name, names_in, part, read, store};
 use remote_files::{RemoteError, RemoteFiles};
 
 /// What a token may do: `+` or `-` for each of [`OPERATIONS`].
 ///
 /// | | read | write | removes |
 const TABLE: [(bool, bool, bool, &str); 8] = [
-    (true, true, true, "+++ + +++ +"),
-    (true, true, false, "+++ + --- -"),
-    (true, false, true, "+++ - --- -"),
-    (true, false, false, "+++ - --- -"),
-    (false, true, true, "--- + --- -"),
-    (false, true, false, "--- + --- -"),
-    (false, false, true, "--- - --- -"),
-    (false, false, false, "--- - --- -"),
+    (true, true, true, "+++ ++ +++ +"),
+    (true, true, false, "+++ ++ --- -"),
+    (true, false, true, "+++ -- --- -"),
+    (true, false, false, "+++ -- --- -"),
+    (false, true, true, "--- ++ --- -"),
+    (false, true, false, "--- ++ --- -"),
+    (false, false, true, "--- -- --- -"),
+    (false, false, false, "--- -- --- -"),
 ];
 
 type Operation = fn(&RemoteFiles) -> Result<(), RemoteError>;
 
 /// Each can be done by those who may.
-const OPERATIONS: [(&str, Operation); 8] = [
+const OPERATIONS: [(&str, Operation); 9] = [
     ("info", |files| files.info(&name("f"), GO_ON).map(drop)),
     ("list", |files| {
         files.list(&name(""), true, &mut |_| Ok(()), GO_ON)
     }),
     ("read", |files| read(files, part("f", 0, Some(1))).map(drop)),
     ("make", |files| files.make_folder(&name("new"), true, GO_ON)),
+    ("store", |files| store(files, "f", b"other")),
     ("remove file", |files| {
         files.remove(&name("a"), Removing::File, GO_ON)
     }),
@@ -56,7 +57,7 @@ fn every_operation_asks_for_its_right() {
         fs::write(place("a"), b"a").unwrap();
         fs::create_dir(place("d")).unwrap();
         fs::create_dir_all(place("t/u")).unwrap();
-        let before = listed(folder.path());
+        let before = names_in(folder.path());
         let mut root = Root::beneath(folder.path()).unwrap();
         if !removes {
             root = root.without_removing();
@@ -84,16 +85,7 @@ fn every_operation_asks_for_its_right() {
             }
         }
         if !writes {
-            assert_eq!(listed(folder.path()), before, "nothing was changed");
+            assert_eq!(names_in(folder.path()), before, "nothing was changed");
         }
     }
-}
-
-fn listed(folder: &std::path::Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }

@@ -1,10 +1,9 @@
 //! Sessions of access to files at a far end.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use copy_net::{AcceptedRemote, RemoteHandler};
-use wire::copy::{CopyDirection, Key, KeyName, Name, Problem, Rights};
+use wire::copy::{Key, KeyName, Name, Problem, Rights};
 
 use super::{FarEnd, FarEvent, Keys, read};
 use crate::budget::Use;
@@ -59,15 +58,13 @@ impl FarEnd {
                 (self.on_event)(&FarEvent::RemoteChanged { number, what });
             }
         };
+        let share = |direction| self.budget.user(Use::Files, name.clone(), direction);
         let context = RemoteContext {
             root,
             is_taken_back: &is_taken_back,
             on_change: &on_change,
             all_streams: &self.remote_streams,
-            budget: Mutex::new(
-                self.budget
-                    .user(Use::Files, name.clone(), CopyDirection::Get),
-            ),
+            share: &share,
         };
         Ok(serve_session(accepted, &context))
     }

@@ -54,6 +54,7 @@ pub(super) fn read(
         let is_last = at >= end;
         let told = Told::Data {
             identity,
+            mode: opened.mode,
             hash: *blake3::hash(buffer).as_bytes(),
             is_last,
         };
@@ -67,6 +68,7 @@ pub(super) fn read(
 struct Opened {
     file: File,
     identity: FileIdentity,
+    mode: u32,
 }
 
 fn open(root: &Root, path: &Name) -> Result<Opened, Failure> {
@@ -85,6 +87,7 @@ fn open(root: &Root, path: &Name) -> Result<Opened, Failure> {
         SFlag::S_IFREG => Ok(Opened {
             file,
             identity: identity(&stat),
+            mode: stat.st_mode & 0o7777,
         }),
         SFlag::S_IFDIR => not_a_file(FailureKind::IsAFolder, "a folder"),
         _ => not_a_file(

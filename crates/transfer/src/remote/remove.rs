@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::dir::{Dir, OwningIter};
 use nix::errno::Errno;
@@ -17,11 +17,9 @@ use wire::remote::{Failure, FailureKind, Removing, Told};
 use super::failure::{failed, place};
 use super::list::{DEPTH_MAX, FOLDER, is_gone, too_deep};
 use super::names::{At, check_free, kind_of};
-use super::request::{Gone, Outbox};
+use super::request::{Gone, Outbox, WORKING};
 use crate::root::{Root, open_below};
 
-/// How often the other end hears how far it is.
-const WORKING: Duration = Duration::from_secs(1);
 /// Times that a folder is read again in which names appear while it is emptied.
 const READ_AGAIN_MAX: u32 = 16;
 

@@ -2,18 +2,23 @@
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use copy_net::Channel;
-use wire::remote::{Answering, Ask, Failure, FailureKind, Request, RequestFrames, Told};
+use wire::remote::{Answering, Ask, CHUNK_MAX, Failure, FailureKind, RequestFrames, Told};
 use wire::remote::{encode_answer, head_of};
 
 use super::list::list;
 use super::names::{check_free, info, make_folder};
+use super::put::put;
 use super::read::{Range, read};
 use super::remove::remove;
 use super::rename::rename;
 use super::rights;
 use super::session::Session;
+
+/// How often the other end hears how far a long request is.
+pub(super) const WORKING: Duration = Duration::from_secs(1);
 
 /// Why a connection is over.
 #[derive(Debug)]
@@ -61,6 +66,65 @@ impl Outbox<'_> {
         self.session.on_sent(bytes.len());
         Ok(())
     }
+
+    /// Says what rule the other end broke; with that the connection is over.
+    pub fn refuse(&mut self, what: String) -> Gone {
+        let failure = Failure::new(FailureKind::Protocol, what.clone())
+            .with_hint("use the same version of trunkline at both ends");
+        // The connection ends either way.
+        let _ = self.tell(&Told::Failed(failure));
+        Gone::Broken(what)
+    }
+}
+
+/// What follows a request: the content of a file that is stored, and of others nothing.
+pub(super) struct Content<'a, 'b> {
+    /// What came together with the request.
+    rest: &'a mut &'b [u8],
+    left: usize,
+    came: u64,
+    told: Instant,
+}
+
+impl<'a, 'b> Content<'a, 'b> {
+    fn of(ask: &Ask, rest: &'a mut &'b [u8]) -> Self {
+        Content {
+            rest,
+            left: match ask {
+                Ask::Store(file) => file.length as usize,
+                _ => 0,
+            },
+            came: 0,
+            told: Instant::now(),
+        }
+    }
+
+    /// Takes some more of it; `false` at its end.
+    pub fn next(&mut self, into: &mut Vec<u8>, outbox: &mut Outbox<'_>) -> Result<bool, Gone> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        into.resize(self.left.min(CHUNK_MAX as usize), 0);
+        let got = match self.rest.is_empty() {
+            true => hear(outbox.channel, into, outbox.session, true)?,
+            false => self.rest.read(into)?,
+        };
+        into.truncate(got);
+        self.left -= got;
+        self.came += got as u64;
+        outbox.session.on_received(got);
+        if self.told.elapsed() >= WORKING {
+            self.told = Instant::now();
+            outbox.tell(&Told::Working { count: self.came })?;
+        }
+        Ok(true)
+    }
+
+    /// Drops what was not taken, so that the next request follows.
+    fn skip(&mut self, buffer: &mut Vec<u8>, outbox: &mut Outbox<'_>) -> Result<(), Gone> {
+        while self.next(buffer, outbox)? {}
+        Ok(())
+    }
 }
 
 /// Answers the requests of one connection until it is over.
@@ -76,15 +140,22 @@ pub(super) fn serve(channel: &mut Channel, session: &Session<'_>) -> Gone {
         };
         let mut rest = input.get(..got).unwrap_or_default();
         loop {
+            let mut outbox = Outbox {
+                channel,
+                session,
+                id: 0,
+            };
             let request = match frames.next(&mut rest) {
                 Ok(Some(request)) => request,
                 Ok(None) => break,
-                Err(error) => return refuse(channel, 0, error.to_string()),
+                Err(error) => return outbox.refuse(error.to_string()),
             };
+            outbox.id = request.id;
             if let Err(broken) = rules.on_request(&request) {
-                return refuse(channel, request.id, broken.to_string());
+                return outbox.refuse(broken.to_string());
             }
-            if let Err(gone) = answer(channel, session, request, &mut buffer) {
+            let content = Content::of(&request.ask, &mut rest);
+            if let Err(gone) = answer(&request.ask, content, &mut buffer, &mut outbox) {
                 return gone;
             }
         }
@@ -120,38 +191,24 @@ fn is_end(error: &io::Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-/// What cannot be understood is answered once.
-fn refuse(channel: &mut Channel, id: u32, what: String) -> Gone {
-    let failure = Failure::new(FailureKind::Protocol, what.clone())
-        .with_hint("use the same version of trunkline at both ends");
-    if let Ok(frame) = encode_answer(id, &Told::Failed(failure)) {
-        // The connection ends either way.
-        let _ = channel.write_parts(&[&frame]);
-    }
-    Gone::Broken(what)
-}
-
 fn answer(
-    channel: &mut Channel,
-    session: &Session<'_>,
-    request: Request,
+    ask: &Ask,
+    mut content: Content<'_, '_>,
     buffer: &mut Vec<u8>,
+    outbox: &mut Outbox<'_>,
 ) -> Result<(), Gone> {
+    let session = outbox.session;
     session.requests.fetch_add(1, Ordering::Relaxed);
-    let mut outbox = Outbox {
-        channel,
-        session,
-        id: request.id,
-    };
     let allowed = match session.is_taken_back() {
-        true => return Err(taken_back(&mut outbox)),
-        false => rights::check(session.root, &request.ask),
+        true => return Err(taken_back(outbox)),
+        false => rights::check(session.root, ask),
     };
     let done = match allowed {
-        Ok(()) => carry_out(session, &request.ask, buffer, &mut outbox)?,
+        Ok(()) => carry_out(ask, &mut content, buffer, outbox)?,
         Err(failure) => Err(failure),
     };
-    session.tell_of(&request.ask, &done);
+    content.skip(buffer, outbox)?;
+    session.tell_of(ask, &done);
     match done {
         Ok(()) => Ok(()),
         Err(failure) => outbox.tell(&Told::Failed(failure)),
@@ -172,11 +229,12 @@ fn taken_back(outbox: &mut Outbox<'_>) -> Gone {
 
 /// Does what is asked for, and answers, but for a failure.
 fn carry_out(
-    session: &Session<'_>,
     ask: &Ask,
+    content: &mut Content<'_, '_>,
     buffer: &mut Vec<u8>,
     outbox: &mut Outbox<'_>,
 ) -> Result<Result<(), Failure>, Gone> {
+    let session = outbox.session;
     let root = session.root;
     let simple = match ask {
         Ask::Read {
@@ -215,6 +273,7 @@ fn carry_out(
         Ask::Rename { from, to, replaces } => {
             rename(root, from, to, *replaces).map(|()| Told::Done)
         }
+        Ask::Store(file) => put(root, file, content, buffer, outbox)?.map(|()| Told::Done),
     };
     match simple {
         Ok(told) => outbox.tell(&told).map(Ok),

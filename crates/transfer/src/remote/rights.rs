@@ -14,7 +14,7 @@ pub(super) fn check(root: &Root, ask: &Ask) -> Result<(), Failure> {
             "this token may not read here",
             "use a token with `r` or `rw`",
         )),
-        Ask::MakeFolder { .. } if !root.may_write() => Err(refused(
+        Ask::MakeFolder { .. } | Ask::Store(_) if !root.may_write() => Err(refused(
             "this token may not write here",
             "use a token with `w` or `rw`, on a server without `--read-only`",
         )),

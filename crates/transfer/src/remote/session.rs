@@ -3,18 +3,19 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{self, Scope};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use copy_net::{AcceptedRemote, ArrivedStream, Channel, StreamHandle};
 use sockets::Clock;
 use units::{Bytes, Span};
+use wire::copy::CopyDirection;
 use wire::remote::{Ask, Failure, Told, Welcome, encode_answer};
 
+use super::flow::Flow;
 use super::request::{Gone, serve};
 use crate::budget::BudgetUser;
 use crate::problems::shown;
 use crate::root::Root;
-use crate::throttle::Throttle;
 
 /// A session in which nothing is asked for so long ends; the other end connects anew when it has
 /// something to ask.
@@ -42,8 +43,8 @@ pub(crate) struct RemoteContext<'a> {
     pub on_change: &'a (dyn Fn(String) + Sync),
     /// Streams of all sessions of the far end.
     pub all_streams: &'a AtomicUsize,
-    /// What the server allows it.
-    pub budget: Mutex<BudgetUser>,
+    /// Takes a part of what the server allows in one direction.
+    pub share: &'a (dyn Fn(CopyDirection) -> BudgetUser + Sync),
 }
 
 /// What was done in a session.
@@ -52,7 +53,9 @@ pub struct RemoteTotals {
     /// Requests.
     pub requests: u64,
     /// Bytes of files that were sent.
-    pub bytes: Bytes,
+    pub read: Bytes,
+    /// Bytes of files that came to be stored.
+    pub stored: Bytes,
 }
 
 /// What the threads of a session share.
@@ -63,9 +66,10 @@ pub(super) struct Session<'a> {
     /// When something was asked or answered last, on the clock.
     active_nanoseconds: AtomicU64,
     pub requests: AtomicU64,
-    pub bytes: AtomicU64,
+    /// Bytes of files that are read, and of those that are stored.
+    sent: Flow,
+    received: Flow,
     pub walks: Walks,
-    throttle: Throttle,
     is_over: AtomicBool,
 }
 
@@ -78,19 +82,17 @@ impl Session<'_> {
 
     /// So many bytes of files were sent; waits while that is more than the server allows.
     pub fn on_sent(&self, bytes: usize) {
-        let sent = bytes as u64;
-        let all = self.bytes.fetch_add(sent, Ordering::Relaxed) + sent;
-        // One thread looks for all of them.
-        if let Ok(mut budget) = self.context.budget.try_lock()
-            && let Some(share) = budget.look(Instant::now(), Bytes::new(all), 0)
-        {
-            self.throttle.set(share.rate);
-        }
-        if let Some(turn) = self.throttle.turn(bytes) {
-            self.throttle
-                .wait(turn, &|| self.is_over.load(Ordering::Relaxed));
-            self.touch();
-        }
+        self.on_moved(&self.sent, bytes);
+    }
+
+    /// The same of bytes that came.
+    pub fn on_received(&self, bytes: usize) {
+        self.on_moved(&self.received, bytes);
+    }
+
+    fn on_moved(&self, flow: &Flow, bytes: usize) {
+        flow.on_moved(bytes, &|| self.is_over.load(Ordering::Relaxed));
+        self.touch();
     }
 
     /// Whether nothing went on for as long as a session may be idle.
@@ -111,6 +113,10 @@ impl Session<'_> {
             Ask::MakeFolder { path, .. } => format!("made folder {}", name(path)),
             Ask::Remove { path, .. } => format!("removed {}", name(path)),
             Ask::Rename { from, to, .. } => format!("renamed {} to {}", name(from), name(to)),
+            Ask::Store(file) => {
+                let size = Bytes::new(file.length.into());
+                format!("stored {}  {}", name(&file.path), size.human())
+            }
             Ask::Info { .. } | Ask::List { .. } | Ask::Read { .. } => return,
         };
         (self.context.on_change)(match done {
@@ -166,9 +172,9 @@ pub(crate) fn serve_session(
         clock: Clock::start(),
         active_nanoseconds: AtomicU64::new(0),
         requests: AtomicU64::new(0),
-        bytes: AtomicU64::new(0),
+        sent: Flow::new((context.share)(CopyDirection::Get)),
+        received: Flow::new((context.share)(CopyDirection::Put)),
         walks: Walks::default(),
-        throttle: Throttle::new(1.0),
         is_over: AtomicBool::new(false),
     };
     let handles = Mutex::new(Vec::new());
@@ -203,7 +209,8 @@ pub(crate) fn serve_session(
     });
     let totals = RemoteTotals {
         requests: session.requests.into_inner(),
-        bytes: Bytes::new(session.bytes.into_inner()),
+        read: session.sent.moved(),
+        stored: session.received.moved(),
     };
     let why = match gone {
         Gone::Closed => None,

@@ -1,6 +1,6 @@
 //! The far end of one connection: which requests are legal.
 
-use super::{Ask, READ_MAX, RemoteViolation, Request};
+use super::{Ask, NewFile, READ_MAX, RemoteViolation, Request, STORE_MAX};
 
 /// Files have no bytes beyond this, `off_t`.
 const OFFSET_MAX: u64 = i64::MAX as u64;
@@ -27,6 +27,9 @@ impl Answering {
         self.last = request.id;
         match request.ask {
             Ask::Read { offset, length, .. } => range(offset, length),
+            Ask::Store(NewFile { length, .. }) if length > STORE_MAX => {
+                Err(RemoteViolation::TooLong(length))
+            }
             _ => Ok(()),
         }
     }

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 
 use thiserror::Error;
 
-use super::{Answer, Ask, Failure, FileIdentity, FileInfo, Listed, READ_MAX, Request, Told};
+use super::{
+    Answer, Ask, Failure, FileIdentity, FileInfo, Listed, READ_MAX, Request, STORE_MAX, Told,
+};
 use crate::copy::CodecError;
 
 /// Requests of one connection that are not answered yet, and what has come of the first.
@@ -34,6 +36,8 @@ pub enum Event {
     Data {
         /// Of which version of the file.
         identity: FileIdentity,
+        /// Permission bits of the file.
+        mode: u32,
         /// The bytes.
         bytes: Vec<u8>,
         /// With these the request is done.
@@ -81,6 +85,12 @@ pub enum RemoteViolation {
         /// How many.
         length: u32,
     },
+    /// A file that is too long to be stored by one request.
+    #[error("a file of {0} bytes was to be stored; at most {STORE_MAX} go in one request")]
+    TooLong(u32),
+    /// The content of a file that is stored is not what was announced.
+    #[error("the content of `{0}` does not have the digest that came with it")]
+    Content(String),
     /// Not the number of the oldest request that is open.
     #[error("an answer to request {came} came where one to {} was due", due(*wanted))]
     AnswerNumber {
@@ -202,13 +212,19 @@ impl Open {
             (
                 Ask::Read { .. },
                 Told::Data {
-                    identity, is_last, ..
+                    identity,
+                    mode,
+                    is_last,
+                    ..
                 },
-            ) => self.on_data(identity, answer.data, is_last),
-            (Ask::MakeFolder { .. } | Ask::Remove { .. } | Ask::Rename { .. }, Told::Done) => {
-                Ok(Event::Done)
+            ) => self.on_data(identity, mode, answer.data, is_last),
+            (
+                Ask::MakeFolder { .. } | Ask::Remove { .. } | Ask::Rename { .. } | Ask::Store(_),
+                Told::Done,
+            ) => Ok(Event::Done),
+            (Ask::Remove { .. } | Ask::Store(_), Told::Working { count }) => {
+                Ok(Event::Working(count))
             }
-            (Ask::Remove { .. }, Told::Working { count }) => Ok(Event::Working(count)),
             (ask, _) => Err(RemoteViolation::Kind(ask.path().to_string())),
         }
     }
@@ -236,6 +252,7 @@ impl Open {
     fn on_data(
         &mut self,
         identity: FileIdentity,
+        mode: u32,
         bytes: Vec<u8>,
         is_last: bool,
     ) -> Result<Event, RemoteViolation> {
@@ -263,6 +280,7 @@ impl Open {
         match fits {
             true => Ok(Event::Data {
                 identity,
+                mode,
                 bytes,
                 is_last,
             }),

@@ -1,6 +1,7 @@
 //! Messages in bytes: a length of four bytes, most significant first, then the message in
 //! postcard's encoding; behind a [`Told::Data`](super::Told) the bytes of the file, up to the end
-//! of the frame.
+//! of the frame. Behind the frame of an [`Ask::Store`](super::Ask) comes the content of the file,
+//! as long as the request says.
 
 use super::{Answer, CHUNK_MAX, Request, Told};
 use crate::copy::{CodecError, Incoming, decode_as};

@@ -69,6 +69,33 @@ pub enum Ask {
         /// What has that name is replaced: a file, a link, or a folder with nothing in it.
         replaces: bool,
     },
+    /// Stores a whole file; its content follows the request.
+    Store(NewFile),
+}
+
+/// A file that is stored whole, in place of what has its name. The folders that it is in are made
+/// where they are missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewFile {
+    /// Its name.
+    pub path: Name,
+    /// Bytes of its content, at most [`STORE_MAX`](super::STORE_MAX).
+    pub length: u32,
+    /// BLAKE3 of the content.
+    pub digest: [u8; 32],
+    /// Those of its source; without, those of a file that is written to there.
+    pub attributes: Option<FileAttributes>,
+    /// A file or a link of that name is replaced.
+    pub replaces: bool,
+}
+
+/// What a file keeps of its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FileAttributes {
+    /// Permission bits.
+    pub mode: u32,
+    /// Nanoseconds since 1970.
+    pub modified_nanoseconds: i64,
 }
 
 /// What may be removed.
@@ -111,6 +138,8 @@ pub enum Told {
     Data {
         /// Of which version.
         identity: FileIdentity,
+        /// Permission bits of the file.
+        mode: u32,
         /// BLAKE3 of the bytes.
         hash: [u8; 32],
         /// All that was asked for, up to the end of the file, has come with these.
@@ -120,7 +149,7 @@ pub enum Told {
     Done,
     /// It takes longer.
     Working {
-        /// Names that it has dealt with so far.
+        /// Names that it has dealt with so far; of a file that is stored, bytes that have come.
         count: u64,
     },
     /// It cannot be done, or not any further.
@@ -236,6 +265,7 @@ impl Ask {
             | Ask::MakeFolder { path, .. }
             | Ask::Remove { path, .. } => path,
             Ask::Rename { from, .. } => from,
+            Ask::Store(file) => &file.path,
         }
     }
 
@@ -243,6 +273,7 @@ impl Ask {
     pub fn is_idempotent(&self) -> bool {
         match self {
             Ask::Info { .. } | Ask::List { .. } | Ask::Read { .. } | Ask::MakeFolder { .. } => true,
+            Ask::Store(file) => file.replaces,
             Ask::Remove { .. } | Ask::Rename { .. } => false,
         }
     }

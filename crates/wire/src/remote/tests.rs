@@ -26,6 +26,7 @@ fn data(id: u32, bytes: &[u8], is_last: bool) -> Answer {
     let hash = *blake3::hash(bytes).as_bytes();
     let told = Told::Data {
         identity: IDENTITY,
+        mode: 0o644,
         hash,
         is_last,
     };
@@ -164,6 +165,56 @@ fn bytes_with_a_wrong_hash_are_not_taken() {
         matches!(came, Err(RemoteViolation::Hash { offset: 90, .. })),
         "{came:?}"
     );
+}
+
+fn store(length: u32) -> Ask {
+    Ask::Store(NewFile {
+        path: name("f"),
+        length,
+        digest: [7; 32],
+        attributes: None,
+        replaces: true,
+    })
+}
+
+#[test]
+fn a_file_that_is_stored_is_small_and_answered_once() {
+    for (length, is_legal) in [(0, true), (STORE_MAX, true), (STORE_MAX + 1, false)] {
+        let ask = store(length);
+        let taken = Answering::default().on_request(&Request { id: 1, ask });
+        let expected = if is_legal {
+            Ok(())
+        } else {
+            Err(RemoteViolation::TooLong(length))
+        };
+        assert_eq!(taken, expected);
+    }
+    let answer = |told| Answer {
+        id: 1,
+        told,
+        data: Vec::new(),
+    };
+    let mut asking = Asking::default();
+    asking.ask(store(5)).unwrap();
+    assert_eq!(
+        come(&mut asking, answer(Told::Working { count: 3 })),
+        Ok(false)
+    );
+    assert_eq!(come(&mut asking, answer(Told::Done)), Ok(true));
+    asking.ask(store(5)).unwrap();
+    let other = come(&mut asking, data(2, b"", true));
+    assert_eq!(other, Err(RemoteViolation::Kind("f".to_owned())));
+}
+
+/// What is new under a name may have been put there by another; what replaces it may be put again.
+#[test]
+fn only_a_file_that_replaces_is_stored_again() {
+    let Ask::Store(file) = store(5) else {
+        unreachable!()
+    };
+    assert!(store(5).is_idempotent());
+    let replaces = false;
+    assert!(!Ask::Store(NewFile { replaces, ..file }).is_idempotent());
 }
 
 proptest! {

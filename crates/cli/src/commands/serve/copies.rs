@@ -98,10 +98,10 @@ pub(super) fn describe(event: &FarEvent) -> String {
             why,
             totals,
         } => {
-            let (requests, bytes) = (totals.requests, totals.bytes.human());
-            let asked = report::text::count(requests, "request");
+            let asked = report::text::count(totals.requests, "request");
+            let (read, stored) = (totals.read.human(), totals.stored.human());
             let end = why.as_ref().map_or(String::new(), |why| format!("; {why}"));
-            format!("#{number} {peer} {name}: {asked}, {bytes} read{end}")
+            format!("#{number} {peer} {name}: {asked}, {read} read, {stored} stored{end}")
         }
         FarEvent::Rejected { peer, reason } if reason.waits() => {
             format!("{peer}: waits for a place: {reason}")

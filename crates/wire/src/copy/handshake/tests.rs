@@ -214,7 +214,7 @@ fn another_version_of_file_access_is_said_to_both() {
     assert_eq!(error, HandshakeError::RemoteVersion { ours, theirs });
     let refused = near.on_answer(&body(&answer)).unwrap_err().to_string();
     assert!(
-        refused.contains("version 9 of file access, the peer version 1"),
+        refused.contains("version 9 of file access, the peer version 2"),
         "{refused}"
     );
     hello.push(0);
