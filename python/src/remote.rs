@@ -13,8 +13,8 @@ use trunkline::ask;
 use trunkline::copy::Token;
 use trunkline::history::History;
 use trunkline::remote::{
-    self, FailureKind, FileIdentity, FileInfo, FileKind, ReadBytes, ReadRange, RemoteOptions,
-    Removing,
+    self, FailureKind, FileAttributes, FileIdentity, FileInfo, FileKind, ReadBytes, ReadRange,
+    RemoteOptions, Removing, SmallFile,
 };
 
 use crate::asked::{at_most_one, optional, value};
@@ -27,6 +27,8 @@ type Identity = (u64, i64, u64);
 type Info = (&'static str, Identity, u32, Option<Vec<u8>>);
 /// A name, where its bytes begin and end, and which version it has to be.
 type Range = (Vec<u8>, u64, Option<u64>, Option<Identity>);
+/// A name, the content, mode and time of its source, and whether it replaces another file.
+type Stored<'py> = (Vec<u8>, Bound<'py, PyBytes>, Option<(u32, i64)>, bool);
 
 /// Files of one server, for any number of threads.
 #[pyclass(frozen, weakref, module = "trunkline._trunkline")]
@@ -186,6 +188,10 @@ fn ranges(
 
 #[pymethods]
 impl Remote {
+    /// Most bytes of a file that `store` takes.
+    #[classattr]
+    const STORE_MAX: u32 = remote::STORE_MAX;
+
     /// Connects to the server of `url`.
     ///
     /// * `streams`: as many connections; without, what the round trip asks for.
@@ -271,6 +277,41 @@ impl Remote {
             }
         };
         Ok(all.into_iter().map(one).collect())
+    }
+
+    /// All of a file that `store` would take, its mode and its time; nothing of a larger one.
+    fn read_small(
+        &self,
+        py: Python<'_>,
+        path: Vec<u8>,
+    ) -> PyResult<Option<(Py<PyBytes>, u32, i64)>> {
+        let read = self.ask(py, move |files, cancel| files.read_small(path, cancel))?;
+        Ok(read.map(|read| {
+            let bytes = PyBytes::new(py, &read.bytes).unbind();
+            (bytes, read.mode, read.identity.modified_nanoseconds)
+        }))
+    }
+
+    /// Stores whole files: for each nothing, or the exception.
+    fn store(&self, py: Python<'_>, asked: Vec<Stored<'_>>) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        let files = self.files()?;
+        let like = |(mode, modified_nanoseconds)| FileAttributes {
+            mode,
+            modified_nanoseconds,
+        };
+        let file = |(path, content, attributes, replaces): Stored<'_>| {
+            let file = files.small_file(path, content.as_bytes());
+            Ok(SmallFile {
+                attributes: attributes.map(like),
+                replaces,
+                ..file.map_err(|error| failure(&error))?
+            })
+        };
+        let asked = asked.into_iter().map(file);
+        let asked = asked.collect::<Result<Vec<_>, Failure>>()?;
+        let all = self.ask(py, move |files, cancel| files.store(&asked, cancel))?;
+        let raised = |error| PyErr::from(failure(&error)).into_value(py).into_any();
+        Ok(all.into_iter().map(|one| one.err().map(raised)).collect())
     }
 
     /// Makes a folder.

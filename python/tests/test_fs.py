@@ -23,7 +23,7 @@ fsspec = pytest.importorskip("fsspec")
 import fsspec.tests.abstract as abstract  # noqa: E402
 from test_copy import contents, made, served  # noqa: E402
 
-from trunkline.fs import ReadsAhead, TrunklineFileSystem, _together  # noqa: E402
+from trunkline.fs import _SMALL, ReadsAhead, TrunklineFileSystem, _together  # noqa: E402
 
 ODD = ["a b", "100%", "50%25", "größe", "日本", "c#d", "e?f", "g&h=i", "j'k", 'l"m', "n\\o", "p*q", "r[1]"]
 
@@ -210,12 +210,15 @@ def test_a_write_that_fails_says_why(root, served_here, fs, tmp_path):
     (here / "f").write_bytes(b"1")
     (here / "d").mkdir()
     (tmp_path / "x").write_bytes(b"1")
+    large = tmp_path / "large"
+    large.write_bytes(bytes(_SMALL + 1))
     for name, kind in (("f/c", NotADirectoryError), ("d", IsADirectoryError)):
         place = f"{there}/{name}"
         for does in [
             lambda: fs.pipe(place, b"1"),
-            lambda: fs.open(place, "wb"),
+            lambda: fs.open(place, "wb").close(),
             lambda: fs.put_file(tmp_path / "x", place),
+            lambda: fs.put_file(large, place),
             lambda: fs.cp_file(f"{there}/f", place),
             lambda: fs.touch(place),
         ]:
@@ -225,8 +228,13 @@ def test_a_write_that_fails_says_why(root, served_here, fs, tmp_path):
         fs.mkdir(f"{there}/f/c")
     with pytest.raises(FileExistsError):
         fs.mkdir(f"{there}/f")
-    with pytest.raises(OSError, match="is a folder"):
+    with pytest.raises(IsADirectoryError):
         fs.pipe({f"{there}/d": b"1", f"{there}/e": b"1"})
+    with pytest.raises(OSError, match="is a folder"):
+        fs.pipe({f"{there}/d": b"1"} | {f"{there}/e{number}": b"1" for number in range(20)})
+    # What is more than a block is refused before all of it is written.
+    with pytest.raises(IsADirectoryError), fs.open(f"{there}/d", "wb", block_size=1000) as file:
+        file.write(bytes(1000))
     with pytest.raises(NotImplementedError, match="truncate"):
         fs.touch(f"{there}/f", truncate=False)
 
@@ -300,6 +308,91 @@ def test_small_files_take_few_copies(fs, root, tmp_path, monkeypatch):
     names = [f"{there}/{name}" for name in written]
     fs.get(names, [f"{tmp_path}/got/{name}" for name in written])
     assert contents(tmp_path / "got") == written and len(copies) == 1
+
+
+class Asked:
+    """Connections that note what is asked of them; nothing is copied."""
+
+    def __init__(self, fs, monkeypatch):
+        self.core, self.asked = fs._core(), []
+        monkeypatch.setattr(fs, "_core", lambda: self)
+        monkeypatch.setattr(fs, "_copy", lambda *_, **__: pytest.fail("a copy"))
+
+    def __getattr__(self, name):
+        found = getattr(self.core, name)
+        if name == "rights":  # known since the connection was made
+            return found
+        return lambda *given: self.asked.append(name) or found(*given)
+
+    def took(self, does):
+        self.asked.clear()
+        does()
+        return self.asked
+
+
+def test_small_files_are_one_request(fs, root, tmp_path, monkeypatch):
+    here, there = root
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    draw = random.Random(seed)
+    core = Asked(fs, monkeypatch)
+    sizes = [0, 1, 1000, 64 << 10, _SMALL, *(draw.randrange(_SMALL) for _ in range(5))]
+    for number, size in enumerate(sizes):
+        data, name = draw.randbytes(size), f"{there}/new/{number}/f"
+        (tmp_path / "x").write_bytes(data)
+        os.chmod(tmp_path / "x", 0o640)
+        os.utime(tmp_path / "x", ns=(1, 1_234_567_890_123_456_789))
+
+        def opened(mode, name=name, data=data):
+            with fs.open(name, mode) as file:
+                file.write(data)
+
+        for how in [
+            lambda: fs.pipe(f"{name}p", data),  # noqa: B023
+            lambda: opened("wb"),
+            lambda: fs.put_file(tmp_path / "x", f"{name}u"),  # noqa: B023
+        ]:
+            assert core.took(how) == ["store"], size
+        # fsspec asks whether that is a folder.
+        how = lambda: fs.put(str(tmp_path / "x"), f"{name}v")  # noqa: B023, E731
+        assert core.took(how) == ["info", "store"]
+        for written in (f"{name}p", name, f"{name}u", f"{name}v"):
+            assert (here.parent / written.lstrip("/")).read_bytes() == data
+        put = (here.parent / f"{name}u".lstrip("/")).stat()
+        assert (put.st_mode & 0o777, put.st_mtime_ns) == (0o640, 1_234_567_890_123_456_789)
+        assert core.took(lambda: fs.get_file(f"{name}u", tmp_path / "g")) == ["read_small"]  # noqa: B023
+        got = (tmp_path / "g").stat()
+        assert (tmp_path / "g").read_bytes() == data
+        assert (got.st_mode & 0o777, got.st_mtime_ns) == (0o640, 1_234_567_890_123_456_789)
+        assert core.took(lambda: fs.cp_file(f"{name}u", f"{name}c")) == ["read_small", "store"]  # noqa: B023
+        assert (here.parent / f"{name}c".lstrip("/")).read_bytes() == data
+    assert core.took(lambda: opened("xb", f"{there}/only")) == ["info", "store"]
+    few = {f"{there}/few/{number}": b"%d" % number for number in range(16)}
+    assert core.took(lambda: fs.pipe(few)) == ["store"]
+    sources = [str(tmp_path / one) for one in "abc"]
+    for source in sources:
+        open(source, "w").write(source)
+    core.took(lambda: fs.put(sources, [f"{there}/put/{one}" for one in "abc"]))
+    assert core.asked[-1] == "store" and core.asked.count("store") == 1
+    assert [(here / "put" / one).read_text() for one in "abc"] == sources
+    assert contents(here / "few") == {str(number): b"%d" % number for number in range(16)}
+
+
+def test_a_source_that_is_written_to_is_not_put(fs, root, tmp_path, monkeypatch):
+    here, there = root
+    (tmp_path / "x").write_bytes(b"old")
+    stat = os.fstat
+
+    def slowly(file):
+        found = stat(file)
+        with open(tmp_path / "x", "ab") as other:
+            other.write(b"new")
+        return found
+
+    monkeypatch.setattr("trunkline.fs.os.fstat", slowly)
+    with pytest.raises(tl.RunError, match="changed while"):
+        fs.put_file(tmp_path / "x", f"{there}/x")
+    assert not (here / "x").exists()
 
 
 REFUSED = ["../out", "d/../../out", ".x.trunkline-part", "d/.x.trunkline-journal", "a" * 300, "\ud800"]
@@ -445,7 +538,8 @@ def test_exceptions_are_those_of_python(fs, root):
         (lambda: fs.rm(f"{there}/none"), FileNotFoundError),
         (lambda: fs.cat_file(f"{there}/d"), IsADirectoryError),
         (lambda: fs.open(f"{there}/d"), IsADirectoryError),
-        (lambda: fs.open(f"{there}/d", "wb"), IsADirectoryError),
+        (lambda: fs.open(f"{there}/d", "wb").close(), IsADirectoryError),
+        (lambda: fs.open(f"{there}/f", "xb"), FileExistsError),
         (lambda: fs.put_file(here / "f", f"{there}/d"), IsADirectoryError),
         (lambda: fs.rm(f"{there}/d"), IsADirectoryError),
         (lambda: fs.info(f"{there}/f/x"), (NotADirectoryError, FileNotFoundError)),

@@ -171,6 +171,8 @@ _Info: TypeAlias = tuple[str, _Identity, int, bytes | None]
 class Remote:
     """Files of a server; any number of threads may use it."""
 
+    STORE_MAX: int
+
     @staticmethod
     def open(
         url: str,
@@ -186,6 +188,10 @@ class Remote:
     def read_many(
         self, asked: Sequence[tuple[bytes, int, int | None, _Identity | None]]
     ) -> builtins.list[bytes | _errors.Error]: ...
+    def read_small(self, path: bytes) -> tuple[bytes, int, int] | None: ...
+    def store(
+        self, asked: Sequence[tuple[bytes, bytes, tuple[int, int] | None, bool]]
+    ) -> builtins.list[_errors.Error | None]: ...
     def make_folder(self, path: bytes, with_parents: bool) -> None: ...
     def remove(self, path: bytes, what: str) -> None: ...
     def rename(self, from_path: bytes, to_path: bytes, replaces: bool) -> None: ...

@@ -2,16 +2,18 @@
 
 It needs fsspec (`pip install trunkline[fsspec]`), which finds it by itself: pandas, Dask and others
 take the URL as it is. Names in it are as they are at the server, as in all filesystems of fsspec:
-nothing is quoted. Ranges, listings and small files come over connections that stay open; other
-files are copied as `trunkline.copy` does.
+nothing is quoted. Ranges, listings and small files come and go over connections that stay open;
+other files are copied as `trunkline.copy` does.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import io
 import os
 import re
+import stat
 import tempfile
 import time
 import weakref
@@ -41,8 +43,8 @@ _AHEAD = 256 << 10
 _FRESH = 1.0
 # Requests at the same time for what has no request for many.
 _AT_ONCE = 16
-# Up to this many bytes in all, files come over the connections that are open.
-_SMALL = 1 << 20
+# Up to this many bytes in all, files come and go over the connections that are open.
+_SMALL = _trunkline.Remote.STORE_MAX
 # Attributes that written files do not have from here: they are those of a new file there.
 _OWN = ["times", "permissions"]
 # Options that all filesystems of fsspec take.
@@ -57,6 +59,8 @@ _REFUSALS: dict[str, type[_errors.FileError]] = {
 }
 Info = dict[str, Any]
 Range = tuple[str, int | None, int | None]
+# A name, the content, mode and time of its source, and whether it replaces another file.
+Stored = tuple[str, bytes, tuple[int, int] | None, bool]
 
 # Connections of this process, for all filesystems of one server. The keys have tokens: nothing
 # shows them.
@@ -91,15 +95,26 @@ def _created(path: str) -> Any:
     return file
 
 
-def _put_here(target: str, data: bytes, info: Info) -> None:
+def _read_here(source: str) -> tuple[bytes, tuple[int, int]]:
+    """A file of here, with its mode and time."""
+    with open(source, "rb") as file:
+        before = os.fstat(file.fileno())
+        data = file.read()
+        after = os.fstat(file.fileno())
+    if (before.st_mtime_ns, len(data)) != (after.st_mtime_ns, before.st_size):
+        raise _errors.RunError(f"{source} was changed while it was read", "put it again")
+    return data, (after.st_mode & 0o7777, after.st_mtime_ns)
+
+
+def _put_here(target: str, data: bytes, mode: int, modified: int) -> None:
     """Writes a file with the mode and the time of another one, and gives it its name at the end."""
     with tempfile.TemporaryDirectory(prefix=".trunkline-", dir=os.path.dirname(target)) as folder:
         part = os.path.join(folder, "file")
         with open(part, "wb") as file:
             file.write(data)
             file.flush()
-            os.fchmod(file.fileno(), info["mode"] & 0o777)
-            os.utime(file.fileno(), ns=(info["mtime_ns"], info["mtime_ns"]))
+            os.fchmod(file.fileno(), mode & 0o777)
+            os.utime(file.fileno(), ns=(modified, modified))
         os.replace(part, target)
 
 
@@ -549,9 +564,28 @@ class TrunklineFileSystem(AbstractFileSystem):
         if outfile is not None or isfilelike(lpath):
             super().get_file(rpath, lpath, callback=callback, outfile=outfile)
             return
+        target = os.path.abspath(stringify_path(lpath))
+        if self._got_small(rpath, target, callback):
+            return
         plan = _Plan()
-        plan.pairs.append((rpath, os.path.abspath(stringify_path(lpath))))
+        plan.pairs.append((rpath, target))
         self._get_planned(plan, callback)
+
+    def _read_small(self, path: str) -> tuple[bytes, int, int] | None:
+        """All of a small file, its mode and its time; `None` of anything else."""
+        with contextlib.suppress(_errors.IsAFolderError):
+            return self._core().read_small(_bytes(path))
+        return None
+
+    def _got_small(self, source: str, target: str, callback: Callback) -> bool:
+        """Gets a small file over the connections that are open."""
+        if os.path.isdir(target) or not (read := self._read_small(source)):
+            return False
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        callback.set_size(len(read[0]))
+        _put_here(target, *read)
+        callback.absolute_update(len(read[0]))
+        return True
 
     def get(
         self,
@@ -649,7 +683,7 @@ class TrunklineFileSystem(AbstractFileSystem):
         for (source, target), data in zip(files, self._core().read_many(asked), strict=True):
             if isinstance(data, BaseException):
                 raise data
-            _put_here(target, data, known[source])
+            _put_here(target, data, known[source]["mode"], known[source]["mtime_ns"])
 
     def _get_renamed(self, source: str, target: str, callback: Callback, **options: Any) -> None:
         """Copies a file whose name a copy would take for a pattern, and gives it its new name."""
@@ -722,7 +756,15 @@ class TrunklineFileSystem(AbstractFileSystem):
                 folders.add(target)
             else:
                 files.append((source, target))
-        callback.set_size(sum(os.stat(source).st_size for source, _ in files))
+        stats = [os.stat(source) for source, _ in files]
+        total = sum(one.st_size for one in stats)
+        callback.set_size(total)
+        is_plain = all(stat.S_ISREG(one.st_mode) for one in stats)
+        if total <= _SMALL and len(files) <= _AT_ONCE and is_plain and not options:
+            self._make_folders(folders)
+            self._store([(target, *_read_here(source), True) for source, target in files])
+            callback.absolute_update(total)
+            return
         folders |= {self._parent(target) for _, target in files}
         self._make_folders(folders)
         for (source, target), below in _together(files).items():
@@ -730,14 +772,26 @@ class TrunklineFileSystem(AbstractFileSystem):
                 raise _errors.IsAFolderError(f"{target} is a folder, and {source} is a file")
             self._copied(source, self.place(target), below, callback, **options)
 
+    def _store(self, files: Iterable[Stored]) -> None:
+        """Stores small files whole, all at once."""
+        asked = [(_bytes(name), data, like, replaces) for name, data, like, replaces in files]
+        for failed in self._core().store(asked):
+            if failed is not None:
+                raise failed
+
     def pipe(self, path: Any, value: bytes | None = None, **kwargs: Any) -> None:
         """Writes files: one, or many at once as a dictionary."""
         if not isinstance(path, dict) or len(path) < 2 or self._intrans or kwargs:
             super().pipe(path, value, **kwargs)
             return
+        files = {self._strip_protocol(one): path[one] for one in path}
+        if len(files) <= _AT_ONCE and sum(map(len, files.values())) <= _SMALL:
+            self._check_right(1)
+            self._store((name, bytes(data), None, True) for name, data in files.items())
+            return
         with tempfile.TemporaryDirectory(prefix="trunkline-") as folder:
             plan = _Plan()
-            for name, data in {self._strip_protocol(one): path[one] for one in path}.items():
+            for name, data in files.items():
                 if {".", ".."} & set(name.split("/")):
                     raise _errors.RequestError(f"`{name}` has a component `.` or `..`")
                 with _created(folder + name) as file:
@@ -769,6 +823,10 @@ class TrunklineFileSystem(AbstractFileSystem):
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copies a file of the server to another name; its bytes come here and go back."""
         path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
+        if read := self._read_small(path1):
+            data, mode, modified = read
+            self._store([(path2, data, (mode, modified), True)])
+            return
         if self.isdir(path1):
             self.makedirs(path2, exist_ok=True)
             return
@@ -899,12 +957,13 @@ class TrunklineFile(AbstractBufferedFile):
     """A file of a server.
 
     What is read is of one version of it: when it changes meanwhile, that is an exception. What is
-    written goes to a temporary file here, and to the server when the file is closed; where the
-    `with` block ends in an exception, it does not.
+    written goes to the server when the file is closed; where the `with` block ends in an exception,
+    it does not. Until then it is held here, and what is more than a block in a temporary file.
     """
 
     # The furthest that is read ahead: what 1 Gbit/s carries in 130 ms.
     DEFAULT_BLOCK_SIZE = 16 << 20
+    buffer: io.BytesIO
 
     def __init__(
         self, fs: TrunklineFileSystem, path: str, mode: str = "rb", *args: Any, **kwargs: Any
@@ -921,12 +980,15 @@ class TrunklineFile(AbstractBufferedFile):
         super().__init__(fs, path, mode, *args, **{"cache_type": "trunkline"} | kwargs)
         if mode != "rb":
             self.closed = True
-            self._begin()
+            self.fs._check_right(1)
+            if mode == "xb":
+                self._look()
+            if mode == "ab":
+                self._begin()
             self.closed = False
 
-    def _begin(self) -> None:
-        """Refuses what would be refused at the end, once everything is written."""
-        self.fs._check_right(1)
+    def _look(self) -> bool:
+        """Whether there is such a file. Refuses what would be refused at the end."""
         there = None
         with contextlib.suppress(FileNotFoundError):
             there = self.fs.info(self.path)
@@ -934,9 +996,14 @@ class TrunklineFile(AbstractBufferedFile):
             raise _errors.IsAFolderError(f"{self.path} is a folder")
         if there and self.mode == "xb":
             raise _errors.NameTakenError(f"{self.path} is there already")
+        return there is not None
+
+    def _begin(self) -> None:
+        """Begins a temporary file, with what there is where that is added to."""
+        is_there = self._look()
         self._room = tempfile.TemporaryDirectory(prefix="trunkline-")
         self._held = _created(os.path.join(self._room.name, "file"))
-        if there and self.mode == "ab":
+        if is_there and self.mode == "ab":
             self.fs.get_file(self.path, outfile=self._held)
             self.loc = self._held.tell()
 
@@ -960,23 +1027,34 @@ class TrunklineFile(AbstractBufferedFile):
         return read
 
     def _upload_chunk(self, final: bool = False) -> bool:
-        self._held.write(self.buffer.getbuffer())
+        if self._held is None and final and self.buffer.tell() <= _SMALL:
+            self._held, self.buffer = self.buffer, io.BytesIO()
+        else:
+            if self._held is None:
+                self._begin()
+            self._held.write(self.buffer.getbuffer())
         if final and self.autocommit:
             self.commit()
         return True
 
     def commit(self) -> None:
         """Puts what was written at the server."""
+        try:
+            if self._held.tell() <= _SMALL:
+                self._held.seek(0)
+                self.fs._store([(self.path, self._held.read(), None, self.mode != "xb")])
+            else:
+                self._copy()
+        finally:
+            self.discard()
+
+    def _copy(self) -> None:
         self._held.flush()
         self.fs._make_folders({self.fs._parent(self.path)})
         options: dict[str, Any] = {"no_preserve": _OWN}
         if self.mode == "xb":
             options |= {"overwrite": False, "ignore_existing": True}
-        place = self.fs.place(self.path)
-        try:
-            result = self.fs._copy(self._held.name, place, **options)
-        finally:
-            self.discard()
+        result = self.fs._copy(self._held.name, self.fs.place(self.path), **options)
         if "skipped" in result.files.column("outcome"):
             raise _errors.NameTakenError(f"{self.path} is there already")
 
@@ -984,6 +1062,7 @@ class TrunklineFile(AbstractBufferedFile):
         """Forgets what was written."""
         if self._held is not None:
             self._held.close()
+        if self._room is not None:
             self._room.cleanup()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
