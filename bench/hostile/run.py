@@ -83,7 +83,7 @@ class Bench:
 
 
 def cases_of(only):
-    import campaigns, far_words, fsspec_names, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, pages, put, reports, sources, strangers, test_port, third_party, words
+    import campaigns, far_words, files, fsspec_names, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, pages, put, reports, sources, strangers, test_port, third_party, words
 
     groups = (
         get,
@@ -97,6 +97,7 @@ def cases_of(only):
         strangers,
         test_port,
         third_party,
+        files,
         integrity,
         sources,
         words,
