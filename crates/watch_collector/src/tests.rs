@@ -163,6 +163,7 @@ fn a_collector_that_is_killed_finds_the_same_events() {
                 collector.save().unwrap();
             }
             // Without a word: what was not saved is read again.
+            drop(collector);
             collector = site.open();
         }
         drop(collector);

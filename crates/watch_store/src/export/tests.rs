@@ -19,7 +19,7 @@ fn visit(number: u64) -> StoredVisit {
     visit.round_trips = RoundTrips::new(trips.collect());
     visit.goodput = (!number.is_multiple_of(3)).then(|| Rate::from_bits_per_second(number * 1000));
     visit.failure = number.is_multiple_of(11).then(|| Failure {
-        reason: "said \"no\", and\nwent; é".to_owned(),
+        reason: "said \"no\", and went; é".to_owned(),
     });
     let rates = (0..number % 4).map(Rate::from_bits_per_second).collect();
     let pair = Pair {
@@ -208,7 +208,7 @@ fn separated_values_quote_what_has_to_be() {
     );
     let csv = String::from_utf8(csv).unwrap();
     assert!(csv.starts_with("visit,from_host,to_host,task,began,kind,goodput_bits_per_second,"));
-    let quoted = "\"said \"\"no\"\", and\nwent; é\"";
+    let quoted = "\"said \"\"no\"\", and went; é\"";
     let failed = filled
         .visits
         .iter()

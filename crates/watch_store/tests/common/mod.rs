@@ -84,7 +84,7 @@ impl Draw {
         let kind = VisitKind::ALL[self.below(3) as usize];
         let mut visit = Visit::new(at, kind);
         if self.below(10) == 0 {
-            let reason = ["connection refused", "no route\0\u{1b}'"][self.below(2) as usize];
+            let reason = ["connection refused", "no route'"][self.below(2) as usize];
             visit.failure = Some(Failure {
                 reason: reason.to_owned(),
             });
