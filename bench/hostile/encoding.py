@@ -115,8 +115,9 @@ PROBLEM = fields(kind=words("Request", "NotFound", "Permission", "DiskFull", "Di
                  file=maybe(U), what=TEXT, hint=maybe(TEXT))
 ACTIVITY = fields(nanoseconds=U, streams=U, bytes=U, disk=U, network=U, idle=U, held=U, computed=U, queued=U, flush=U,
                   processor=U, processors=U, host_busy=U)
-LIMITED = fields(by=TEXT, share=FLOAT, shares=several(pair(TEXT, FLOAT)), why=TEXT, advice=maybe(TEXT))
-SENDING = fields(streams=U, rtt=maybe(U), retransmitted=maybe(FLOAT), binds=maybe(TEXT), limited=maybe(LIMITED))
+LIMITED = fields(nanoseconds=U, parts=several(fields(by=TEXT, nanoseconds=U, why=TEXT, advice=maybe(TEXT))))
+STREAMS = dict(streams=U, rate=U, rtt=maybe(U), retransmitted=maybe(FLOAT), binds=maybe(TEXT))
+SENDING = fields(**STREAMS, limited=maybe(LIMITED))
 MESSAGE = one_of(
     Open=OPENING, Opened=fields(session=U, fresh=BOOL), Entries=several(ENTRY), EntriesEnd=fields(count=U, bytes=U, linked=U), Wants=several(WANT),
     Received=several(RANGE), Damaged=RANGE, FileEnds=several(U), Published=several(PUBLISHED), Failed=PROBLEM,

@@ -20,9 +20,8 @@ ORDER = one_of(
     Grant=OPENING, Push=PUSH, RateMax=maybe(U), Alive=NOTHING, Cancel=NOTHING, FixedStreams=maybe(U)
 )
 LIMITED = encoding.LIMITED
-STANDING = fields(done=U, total=U, total_is_known=encoding.BOOL, files_done=U, files_total=U, streams=U, rtt=maybe(U),
-                  retransmitted=maybe(encoding.FLOAT), binds=maybe(TEXT))
-TOTALS = fields(folders=U, linked=U, sent=U, holes=U, on_wire=U, sent_again=U, streams_replaced=U, limited=maybe(LIMITED))
+STANDING = fields(done=U, total=U, total_is_known=encoding.BOOL, files_done=U, files_total=U, **encoding.STREAMS)
+TOTALS = fields(folders=U, linked=U, sent=U, holes=U, on_wire=U, sent_again=U, streams_replaced=U, streams=U, limited=maybe(LIMITED))
 END = one_of(Done=NOTHING, Problem=PROBLEM, Lost=TEXT, NoPlace=encoding.NO_PLACE, Cancelled=NOTHING)
 SIZED = fields(name=BYTES, bytes=U)
 REPORT = one_of(

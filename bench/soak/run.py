@@ -62,7 +62,7 @@ class Soak:
         live.HOSTS, live.PAIRS = HOSTS, list(zip(AGENTS, AGENTS[1:] + AGENTS[:1]))
         live.RATE = "100mbit"
         self.network = live.Network()
-        self.disk = Disk(folder / "far", 160)
+        self.disk = Disk(folder / "far", 320)
         self.state = Disk(folder / "states", 48)
         for name in ("source", "near"):
             (folder / name).mkdir()
@@ -173,8 +173,9 @@ class Soak:
 
     def fault_kill(self, number=signal.SIGKILL):
         role = self.drawn.choice(self.roles)
-        # What an agent has only in memory, because its disk is full, dies with it: as documented.
-        if role.name in AGENTS and any(end == float("inf") for _, end in self.state.intervals):
+        # What an agent has only in memory, because its disk is full, dies with it: as documented. It needs a moment to
+        # write that when there is room again.
+        if role.name in AGENTS and self.state.was_full(time.monotonic() - 20):
             return "nobody"
         role.disturb(20)
         role.signal(number)

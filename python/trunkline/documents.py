@@ -42,6 +42,7 @@ RttGrowth = Literal["one-by-second", "all-at-once"]
 Over = Literal["ssh", "server"]
 Filter = Literal["update", "overwrite", "keep", "compare"]
 ProblemKind = Literal["request", "not-found", "permission", "disk-full", "disk", "source-changed", "corrupt", "busy", "protocol", "cancelled", "no-content", "follows"]
+CopyPhase = Literal["starting"] | Literal["queued"] | Literal["away"] | Literal["unclear"] | Literal["ending"] | Limit
 
 
 class MeasureDocument(Record):
@@ -3648,7 +3649,8 @@ class CopyDocument(Record):
         cut_because: Why it ended before its end; absent where it did not.
         planned: All there was to copy; absent when the copy ended before that was known.
         elapsed_seconds: Length of the copy.
-        goodput_bits_per_second: Bytes of files sent over all of this time; absent when none were.
+        goodput_bits_per_second: Bytes of files sent over all of this time but that of waiting for a
+            place; absent when none were.
         streams: Stream count that carried most of it.
         rtt_mean_seconds: Mean of the streams' round trips over the readings.
         files: Regular files that got their final name.
@@ -3670,6 +3672,8 @@ class CopyDocument(Record):
         reconnects: How often the far end was lost and found again.
         streams_replaced: Streams that were replaced.
         cpu_seconds: Processor time of this process.
+        time: What its time went to, the largest part first; the shares add up to one. Absent in
+            documents of older versions.
         limit: What limited it; absent where it was over too soon to say.
         steps: Every change of the number of streams.
         outages: Every time that the far end was gone.
@@ -3713,12 +3717,13 @@ class CopyDocument(Record):
     reconnects: int
     streams_replaced: int
     cpu_seconds: float
+    time: list[TimeShare] | None
     limit: CopyLimit | None
     steps: list[Step] | None
     outages: list[Outage] | None
     readings: list[CopyReading]
-    _records = {"host": "Host", "target": "Target", "asked": "Asked", "planned": "Planned", "failed": "FileProblem", "left_out": "FileProblem", "limit": "CopyLimit", "steps": "Step", "outages": "Outage", "readings": "CopyReading"}
-    _optional = frozenset(["cut_because", "failed", "goodput_bits_per_second", "left_out", "limit", "outages", "planned", "removed", "rtt_mean_seconds", "seed", "source_host", "steps"])
+    _records = {"host": "Host", "target": "Target", "asked": "Asked", "planned": "Planned", "failed": "FileProblem", "left_out": "FileProblem", "time": "TimeShare", "limit": "CopyLimit", "steps": "Step", "outages": "Outage", "readings": "CopyReading"}
+    _optional = frozenset(["cut_because", "failed", "goodput_bits_per_second", "left_out", "limit", "outages", "planned", "removed", "rtt_mean_seconds", "seed", "source_host", "steps", "time"])
 
 
 class Asked(Record):
@@ -3829,14 +3834,31 @@ class FileProblem(Record):
     _optional = frozenset(["below", "hint"])
 
 
+class TimeShare(Record):
+    """One part of a copy's time.
+
+    Attributes:
+        to: What it went to.
+        share_ratio: Its share of the copy's length.
+    """
+
+    __slots__ = ()
+    to: CopyPhase
+    share_ratio: float
+    _records = {}
+    _optional = frozenset([])
+
+
 class CopyLimit(Record):
     """What limited a copy.
 
     Attributes:
-        by: What bound for at least half of the time; `several` where nothing did.
-        share_ratio: Share of the copy's time during which it did; of several, that of the first.
-        shares: Everything that bound, the largest share first; absent in documents of older
-            versions.
+        by: What bound for at least half of the time in which data flowed; `several` where nothing
+            did.
+        share_ratio: Share of the copy's length during which it did; of several, that of the
+            largest.
+        shares: Only in documents from before `time`: everything that bound, the largest share
+            first, in the last conversation.
         because: How it is known, a sentence.
         advice: What can be done about it.
     """
@@ -3856,7 +3878,7 @@ class LimitShare(Record):
 
     Attributes:
         by: Which.
-        share_ratio: Share of the copy's time during which it did.
+        share_ratio: Share of the time during which it did.
     """
 
     __slots__ = ()
@@ -3905,22 +3927,45 @@ class CopyReading(Record):
 
     Attributes:
         at_seconds: Since the copy began.
-        rate_bits_per_second: Confirmed bytes over the last seconds.
+        rate_bits_per_second: What the streams delivered over the last seconds, as bytes of files.
+        files: Files that have their final name; absent in documents of older versions.
         streams: Streams that carried data.
         rtt_seconds: Mean smoothed round trip of the streams.
         retransmitted_ratio: Bytes sent again as a share of those sent.
         limited_by: What bound.
+        sender: What the sender's threads spent their time on; absent where that is not known.
+        receiver: The same of the receiver.
     """
 
     __slots__ = ()
     at_seconds: float
     rate_bits_per_second: int
+    files: int | None
     streams: int
     rtt_seconds: float | None
     retransmitted_ratio: float | None
     limited_by: Limit | None
+    sender: EndShares | None
+    receiver: EndShares | None
+    _records = {"sender": "EndShares", "receiver": "EndShares"}
+    _optional = frozenset(["files", "limited_by", "receiver", "retransmitted_ratio", "rtt_seconds", "sender"])
+
+
+class EndShares(Record):
+    """What the threads of one end spent their time on, as shares of it. The rest they were idle.
+
+    Attributes:
+        disk_ratio: Waiting for files to be read or written.
+        network_ratio: Waiting for the connection to take or to bring data.
+        processor_ratio: On a processor, or waiting for one.
+    """
+
+    __slots__ = ()
+    disk_ratio: float
+    network_ratio: float
+    processor_ratio: float
     _records = {}
-    _optional = frozenset(["limited_by", "retransmitted_ratio", "rtt_seconds"])
+    _optional = frozenset([])
 
 
 

@@ -43,14 +43,11 @@ pub fn copy(path: &PathSpec, seed: u64, bytes: Bytes, online: Online) -> Result<
     Ok(Copied {
         took: copy.now().since(Time::ZERO),
         streams: copy.online.streams(),
-        limited: copy.online.limited().map(|limited| {
-            let advice = limited.advice.map(|advice| format!("; {advice}"));
-            format!(
-                "{:?}: {}{}",
-                limited.by,
-                limited.why,
-                advice.unwrap_or_default()
-            )
+        limited: copy.online.limited().and_then(|limited| {
+            let longest = limited.parts.first()?;
+            let advice = longest.advice.map(|advice| format!("; {advice}"));
+            let (by, why) = (longest.by, &longest.why);
+            Some(format!("{by:?}: {why}{}", advice.unwrap_or_default()))
         }),
         changes: copy.changes,
         seconds: copy.seconds,

@@ -68,8 +68,8 @@ impl Exit {
 pub(crate) fn refused(refused: Refused, json: bool) -> ExitCode {
     match refused {
         Refused::Clap(error) => usage(&error, json),
-        Refused::Foreign { flag, answer } => {
-            let failure = Failure::wrong_request(&format!("there is no `{flag}` here"), answer);
+        Refused::Foreign { word, answer } => {
+            let failure = Failure::wrong_request(&format!("there is no `{word}` here"), answer);
             if json {
                 output::print_failure(&failure.what(), failure.hint());
             }

@@ -156,6 +156,44 @@ impl BindError {
     }
 }
 
+/// A free number of TCP may be in use for datagrams: so many are tried.
+const FREE_PORTS_TRIED: u32 = 16;
+
+/// Both sockets of `address` and their port.
+fn both(address: SocketAddr) -> Result<(TcpListener, UdpSocket, SocketAddr), BindError> {
+    let mut tries = if address.port() == 0 {
+        FREE_PORTS_TRIED
+    } else {
+        1
+    };
+    loop {
+        tries -= 1;
+        let listener = listen_on_tcp(address)?;
+        let bound = listener
+            .local_addr()
+            .map_err(|source| BindError::Tcp { address, source })?;
+        match datagrams(bound) {
+            Ok(datagrams) => return Ok((listener, datagrams, bound)),
+            Err(error) if tries > 0 && error.kind() == io::ErrorKind::AddrInUse => {}
+            Err(source) => {
+                return Err(BindError::Udp {
+                    address: bound,
+                    source,
+                });
+            }
+        }
+    }
+}
+
+fn listen_on_tcp(address: SocketAddr) -> Result<TcpListener, BindError> {
+    let without_v6 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
+    let tcp = |address| listen(address).map_err(|source| BindError::Tcp { address, source });
+    match tcp(address) {
+        Err(_) if is_any_v6(address) && !has_v6() => tcp(without_v6),
+        other => other,
+    }
+}
+
 /// A bound server.
 pub struct Server {
     listener: TcpListener,
@@ -181,17 +219,8 @@ impl Server {
     /// # Errors
     /// When the address or one of the two ports is not free.
     pub fn bind(address: SocketAddr, limits: ServerLimits) -> Result<Self, BindError> {
-        let without_v6 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
-        let tcp = |address| listen(address).map_err(|source| BindError::Tcp { address, source });
-        let listener = match tcp(address) {
-            Err(_) if is_any_v6(address) && !has_v6() => tcp(without_v6)?,
-            other => other?,
-        };
-        let address = listener
-            .local_addr()
-            .map_err(|source| BindError::Tcp { address, source })?;
+        let (listener, datagrams, address) = both(address)?;
         let udp = |source| BindError::Udp { address, source };
-        let datagrams = datagrams(address).map_err(udp)?;
         let identity = Identity::generate().map_err(udp)?;
         let shared_port = datagrams.try_clone().map_err(udp)?;
         let acceptor = UdpAcceptor::new(shared_port, &identity, &AcceptLimits::default());

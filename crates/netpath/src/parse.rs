@@ -31,7 +31,7 @@ const DELAY_MAX: Span = Span::from_secs(10);
 /// it.
 const LINKS_MAX: usize = 8;
 /// Below one page Linux does not go; above 2 GiB its types end.
-const BUFFER: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::new(i32::MAX as u64);
+const BUFFER: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::from_mib(2047);
 
 pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, PathError> {
     let source = Source { file, text };

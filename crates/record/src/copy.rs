@@ -14,7 +14,7 @@ use crate::{Direction, Limit, Target, Transport, Window};
 pub use command::shown_command;
 pub use event::{CopyEventLine, FileName, ProgressLine};
 pub use shape::{CopyLog, Request, direction, remembered_name};
-pub use transfer::FileProblem as FileFailure;
+pub use transfer::{CopyPhase, EndShares, FileProblem as FileFailure};
 pub use wire::copy::{Filter, SelectionRule};
 
 /// The body of a `trunkline/copy` document.
@@ -43,7 +43,8 @@ pub struct Copy {
     pub planned: Option<Planned>,
     /// Length of the copy.
     pub elapsed_seconds: f64,
-    /// Bytes of files sent over all of this time; absent when none were.
+    /// Bytes of files sent over all of this time but that of waiting for a place; absent when none
+    /// were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_bits_per_second: Option<u64>,
     /// Stream count that carried most of it.
@@ -90,6 +91,10 @@ pub struct Copy {
     pub streams_replaced: u32,
     /// Processor time of this process.
     pub cpu_seconds: f64,
+    /// What its time went to, the largest part first; the shares add up to one. Absent in documents
+    /// of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub time: Vec<TimeShare>,
     /// What limited it; absent where it was over too soon to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<CopyLimit>,
@@ -182,11 +187,12 @@ pub struct Planned {
 /// What limited a copy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CopyLimit {
-    /// What bound for at least half of the time; `several` where nothing did.
+    /// What bound for at least half of the time in which data flowed; `several` where nothing did.
     pub by: Limit,
-    /// Share of the copy's time during which it did; of several, that of the first.
+    /// Share of the copy's length during which it did; of several, that of the largest.
     pub share_ratio: f64,
-    /// Everything that bound, the largest share first; absent in documents of older versions.
+    /// Only in documents from before `time`: everything that bound, the largest share first, in the
+    /// last conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<LimitShare>,
     /// How it is known, a sentence.
@@ -201,7 +207,16 @@ pub struct CopyLimit {
 pub struct LimitShare {
     /// Which.
     pub by: Limit,
-    /// Share of the copy's time during which it did.
+    /// Share of the time during which it did.
+    pub share_ratio: f64,
+}
+
+/// One part of a copy's time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeShare {
+    /// What it went to.
+    pub to: CopyPhase,
+    /// Its share of the copy's length.
     pub share_ratio: f64,
 }
 
@@ -233,8 +248,11 @@ pub struct Outage {
 pub struct CopyReading {
     /// Since the copy began.
     pub at_seconds: f64,
-    /// Confirmed bytes over the last seconds.
+    /// What the streams delivered over the last seconds, as bytes of files.
     pub rate_bits_per_second: u64,
+    /// Files that have their final name; absent in documents of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
     /// Streams that carried data.
     pub streams: u16,
     /// Mean smoothed round trip of the streams.
@@ -246,6 +264,12 @@ pub struct CopyReading {
     /// What bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<Limit>,
+    /// What the sender's threads spent their time on; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<EndShares>,
+    /// The same of the receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<EndShares>,
 }
 
 impl Copy {

@@ -151,6 +151,26 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// Shares as whole percents whose sum is that of the shares, rounded: largest remainders.
+///
+/// ```
+/// assert_eq!(report::format::whole_percents(&[0.7, 0.154, 0.146]), [70, 15, 15]);
+/// assert_eq!(report::format::whole_percents(&[1.0 / 3.0; 3]), [34, 33, 33]);
+/// ```
+pub fn whole_percents(shares: &[f64]) -> Vec<u64> {
+    let exact = |share: &f64| (share * 100.0).clamp(0.0, 1e6);
+    let mut whole: Vec<u64> = shares.iter().map(|share| exact(share) as u64).collect();
+    let sum = shares.iter().map(exact).sum::<f64>().round() as u64;
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    let remainder = |at: &usize| exact(&shares[*at]).fract();
+    order.sort_by(|a, b| remainder(b).total_cmp(&remainder(a)));
+    let missing = sum.saturating_sub(whole.iter().sum());
+    for at in order.into_iter().take(missing as usize) {
+        whole[at] += 1;
+    }
+    whole
+}
+
 /// A size with its unit, in powers of ten.
 pub fn size(bytes: u64) -> String {
     Bytes::new(bytes).human()

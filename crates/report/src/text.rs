@@ -118,7 +118,11 @@ fn moving(setting: &Setting) -> String {
 
 /// `8 x 64KiB`.
 pub(crate) fn streams_and_window(point: &Point) -> String {
-    format!("{} x {}", point.streams, point.window)
+    match point.streams {
+        // Of a copy that was over before its sender told.
+        0 => format!("- x {}", point.window),
+        streams => format!("{streams} x {}", point.window),
+    }
 }
 
 /// The same with all that sets it apart: `8 x 64KiB, reverse, bbr`.

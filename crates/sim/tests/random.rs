@@ -182,7 +182,8 @@ proptest! {
         // Without a warm-up nothing can stand in a queue when counting begins.
         let scenario = Scenario { warmup: Span::ZERO, ..scenario };
         let result = sim::run(&scenario).unwrap();
-        let rate = scenario.path.forward.rate.as_f64();
+        let forward = &scenario.path.forward;
+        let rate = forward.variation.map_or(forward.rate, |varies| varies.high).as_f64();
         let streams: f64 = result.streams.iter().map(|stream| stream.goodput.as_f64()).sum();
         let cross: f64 = result.cross.iter().map(|group| group.goodput.as_f64()).sum();
         prop_assert!(streams + cross <= rate * 1.001, "{streams} + {cross} of {rate}");

@@ -68,7 +68,7 @@ pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
         unacked_segments: word(24),
         peer_window: word(228).map(|window| Bytes::new(window.into())),
         bytes_acked: long(120).map(Bytes::new),
-        bytes_arrived: arrived(word(192), word(16)),
+        bytes_arrived: arrived(word(192).zip(word(16)), long(120), long(200).zip(long(208))),
         bytes_received: long(128).map(Bytes::new),
         bytes_sent: long(200).map(Bytes::new),
         bytes_retransmitted: long(208).map(Bytes::new),
@@ -83,10 +83,22 @@ pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
     }
 }
 
-/// Segments times their payload; segments cut short by a pause of the program make it a little too
-/// much.
-fn arrived(segments: Option<u32>, mss: Option<u32>) -> Option<Bytes> {
-    Some(Bytes::new(u64::from(segments?) * u64::from(mss?)))
+/// Segments times their payload. Segments that a pause of the program or a rate cut short make that
+/// too much, and data not yet sent cannot have arrived: what was sent once is the upper bound, what
+/// was acknowledged the lower one.
+///
+/// * `delivered`: segments and the payload of a whole one.
+/// * `sent`: bytes, and those of them that were sent again.
+fn arrived(
+    delivered: Option<(u32, u32)>,
+    acked: Option<u64>,
+    sent: Option<(u64, u64)>,
+) -> Option<Bytes> {
+    let (segments, mss) = delivered?;
+    let bytes = u64::from(segments) * u64::from(mss);
+    let least = acked.unwrap_or(0);
+    let most = sent.map_or(u64::MAX, |(all, again)| all.saturating_sub(again));
+    Some(Bytes::new(bytes.clamp(least, most.max(least))))
 }
 
 fn word(info: &[u8], offset: usize) -> Option<u32> {
@@ -121,6 +133,19 @@ mod tests {
         assert!(sent.rtt_min.is_some() && sent.cwnd_segments > Some(0));
         let received = read(&receiver, at).unwrap();
         assert_eq!(received.bytes_received, Some(Bytes::new(10_000)));
+    }
+
+    #[test]
+    fn short_segments_do_not_count_as_whole_ones() {
+        let arrived = |segments, acked, sent| {
+            super::arrived(Some((segments, 1_000)), Some(acked), Some(sent)).map(Bytes::get)
+        };
+        assert_eq!(arrived(50, 40_000, (60_000, 5_000)), Some(50_000));
+        // 50 segments of 400 bytes each, of which two were sent twice.
+        assert_eq!(arrived(50, 19_000, (20_800, 800)), Some(20_000));
+        // SYN and FIN count as a byte each.
+        assert_eq!(arrived(3, 2_002, (2_000, 0)), Some(2_002));
+        assert_eq!(super::arrived(None, Some(1), None), None);
     }
 
     #[test]

@@ -24,9 +24,9 @@ mod pool;
 mod prior;
 mod steer;
 
-pub use activity::Activity;
+pub use activity::{Activity, Shares};
 pub use interval::{Interval, Meter, RateMax, SetBy, Streams};
-pub use limited::Limited;
+pub use limited::{Limited, LimitedPart};
 pub use plan::OnlinePlan;
 pub use prior::streams_for;
 pub use steer::{Online, Steer};

@@ -84,15 +84,12 @@ struct Presence {
     /// When a session last made progress, the first one began, or the far end had no place; `None`
     /// if it was never there. One that answers and goes away each time counts as lost.
     seen: Option<Instant>,
-    /// There was a session.
-    has_begun: bool,
 }
 
 impl Presence {
     /// A session begins.
     fn begin(&mut self) {
         self.seen.get_or_insert_with(Instant::now);
-        self.has_begun = true;
     }
 }
 
@@ -107,7 +104,7 @@ fn repeat(
     loop {
         match wait_for_older(opener.attempt(stats), &mut busy_since) {
             SessionEnd::Done => return Ok(stats.conclude()),
-            SessionEnd::Problem(problem) => return Err(problem.into()),
+            SessionEnd::Problem(problem) => return Err(CopyError::of(problem, stats)),
             SessionEnd::Cancelled => return Err(cancelled(stats)),
             SessionEnd::NoPlace(no_place) => {
                 let (at, retry_in) = (stats.now(), QUEUE_PAUSE.into());
@@ -122,12 +119,7 @@ fn repeat(
                 if !wait(QUEUE_PAUSE, stats) {
                     return Err(cancelled(stats));
                 }
-                let presence = opener.presence();
-                presence.seen = Some(Instant::now());
-                // One that comes back after an outage began before it.
-                if !presence.has_begun {
-                    stats.begin_now();
-                }
+                opener.presence().seen = Some(Instant::now());
             }
             // A connection that a stop ended while it was made.
             SessionEnd::Lost(_) if stats.is_stopped() => return Err(cancelled(stats)),
@@ -309,6 +301,7 @@ fn new_number() -> Result<[u8; 16], CopyError> {
         kind: ProblemKind::Request,
         what: format!("this host gives no random numbers: {error}"),
         hint: None,
+        so_far: None,
     })?;
     // The number is no secret: it is a hash of one.
     let hash = blake3::derive_key("trunkline copy 1 number", identity.text().as_bytes());

@@ -2,6 +2,7 @@
 
 mod rate_history;
 mod relayed;
+mod timeline;
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,14 +12,17 @@ use copy_net::control_socket::Status;
 use observe::{Limit, StreamCount};
 use steer::LinkReport;
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{self, Entry, Kind, Message, Name, Problem, ProblemKind, Removed};
+use wire::copy::{
+    self, Activity, Entry, Kind, Message, Name, Problem, ProblemKind, Removed, Sending,
+};
 
-use self::rate_history::RateHistory;
+use self::rate_history::{RateWindow, Readings};
+use self::timeline::Timeline;
 use crate::budget::{BudgetUser, CopyShare};
 use crate::peer_links::LinkMember;
 use crate::problems::{problem, with_hint};
 use crate::{
-    CopyControl, CopyEvent, CopyObserver, FileProblem, Limited, Outcome, Progress, Reading,
+    CopyControl, CopyEvent, CopyObserver, EndShares, FileProblem, Outcome, Progress, Reading,
     activity,
 };
 
@@ -37,8 +41,12 @@ pub(crate) struct CopyStats<'a> {
     published: BTreeSet<u64>,
     /// Of this conversation.
     counts: Counts,
-    rates: RateHistory,
+    /// At the sender: what the streams of this conversation delivered.
+    delivered: RateWindow,
+    readings: Readings,
+    timeline: Timeline,
     sending: SenderStatus,
+    ends: Ends,
     rate_max: Option<Rate>,
     streams: Option<StreamCount>,
     /// At a server: its place among the copies with the same peer.
@@ -71,12 +79,18 @@ struct Counts {
 #[derive(Debug, Clone, Default)]
 struct SenderStatus {
     streams: u16,
+    rate: Rate,
     rtt: Option<Span>,
     retransmitted_share: Option<f64>,
     /// What binds now.
     binds: Option<Limit>,
-    /// What has limited the copy so far.
-    limited: Option<Box<copy::Limited>>,
+}
+
+/// What the threads of both ends did last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ends {
+    sender: Option<EndShares>,
+    receiver: Option<EndShares>,
 }
 
 impl<'a> CopyStats<'a> {
@@ -88,8 +102,11 @@ impl<'a> CopyStats<'a> {
             outcome: Outcome::default(),
             published: BTreeSet::new(),
             counts: Counts::default(),
-            rates: RateHistory::default(),
+            delivered: RateWindow::default(),
+            readings: Readings::default(),
+            timeline: Timeline::default(),
             sending: SenderStatus::default(),
+            ends: Ends::default(),
             rate_max: control.rate_max(),
             streams: None,
             link: None,
@@ -98,11 +115,6 @@ impl<'a> CopyStats<'a> {
             steps: 0,
             done_most: Bytes::ZERO,
         }
-    }
-
-    /// It waited for a place at the far end until now, and begins.
-    pub(crate) fn begin_now(&mut self) {
-        self.began = Instant::now();
     }
 
     /// When the copy began.
@@ -119,7 +131,7 @@ impl<'a> CopyStats<'a> {
     pub(crate) fn begin_counting(&mut self) {
         self.counts = Counts::default();
         self.streams = None;
-        self.rates = RateHistory::default();
+        self.delivered = RateWindow::default();
         let outcome = &mut self.outcome;
         (outcome.skipped, outcome.folders, outcome.links) = (0, 0, 0);
         outcome.failed.clear();
@@ -129,17 +141,30 @@ impl<'a> CopyStats<'a> {
     /// What it comes down to.
     pub(crate) fn conclude(&self) -> Outcome {
         let mut outcome = self.outcome.clone();
-        outcome.took = Span::from(self.began.elapsed());
+        let now = self.now();
+        outcome.took = now.since(Time::ZERO);
+        (outcome.time, outcome.limit) = self.timeline.conclude(now);
         outcome.bytes += self.counts.skipped;
         outcome.processor = Span::from(activity::processor());
-        outcome.streams = self.rates.streams_mostly().unwrap_or(self.sending.streams);
-        outcome.readings = self.rates.readings().to_vec();
-        outcome.limit = self.sending.limited.as_deref().and_then(Limited::told);
+        outcome.streams = self.streams_mostly();
+        outcome.readings = self.readings.all().to_vec();
         outcome
+    }
+
+    /// Streams that carried most of it; those that came, where it was over before more was seen.
+    fn streams_mostly(&self) -> u16 {
+        let mostly = self.readings.streams_mostly();
+        mostly.unwrap_or(self.sending.streams)
+    }
+
+    /// At the receiver: so many streams came so far, where the sender has not told.
+    pub(crate) fn on_joined(&mut self, streams: u16) {
+        self.sending.streams = self.sending.streams.max(streams);
     }
 
     /// Tells it as it is.
     pub(crate) fn tell(&mut self, event: &CopyEvent) {
+        self.timeline.on_event(event);
         self.observer.on_event(event);
     }
 
@@ -260,6 +285,7 @@ impl<'a> CopyStats<'a> {
 
     /// Bytes arrived where they belong.
     pub(crate) fn on_arrived(&mut self, bytes: u64) {
+        self.timeline.on_data(self.now());
         self.counts.arrived += Bytes::new(bytes);
         self.add_done(Bytes::new(bytes));
     }
@@ -394,11 +420,27 @@ impl<'a> CopyStats<'a> {
         self.tell(&CopyEvent::Steered { at, streams, why });
     }
 
-    /// What the sender's streams show.
-    pub(crate) fn on_streams(&mut self, streams: u16, seen: &steer::online::Streams) {
+    /// What the sender's streams show, of which each byte stands for `unpacked` bytes of files.
+    pub(crate) fn on_streams(
+        &mut self,
+        streams: u16,
+        seen: &steer::online::Streams,
+        unpacked: f64,
+    ) {
         self.sending.streams = streams;
+        let delivered = self.delivered.rate(self.now(), seen.arrived);
+        self.sending.rate = Rate::from_f64(delivered.as_f64() * unpacked);
         self.sending.rtt = seen.rtt.or(self.sending.rtt);
         self.sending.retransmitted_share = seen.retransmitted_share();
+    }
+
+    /// What the threads of both ends did.
+    pub(crate) fn on_activity(&mut self, sender: Option<&Activity>, receiver: Option<&Activity>) {
+        let shares = |end: Option<&Activity>| end.and_then(EndShares::of);
+        self.ends = Ends {
+            sender: shares(sender),
+            receiver: shares(receiver),
+        };
     }
 
     /// What limits the copy now, and what has so far.
@@ -408,54 +450,41 @@ impl<'a> CopyStats<'a> {
         limited: Option<steer::online::Limited>,
     ) {
         self.sending.binds = binds;
-        let limited = limited.map(|limited| Box::new(to_wire(limited)));
-        self.sending.limited = limited.or(self.sending.limited.take());
+        let now = self.now();
+        if let Some(limited) = limited {
+            self.timeline.on_limited(now, to_wire(limited));
+        }
     }
 
     /// The sender at the other end says where its streams stand.
-    pub(crate) fn on_sending(&mut self, message: Message) {
-        if let Message::Sending {
-            streams,
-            rtt,
-            retransmitted_share,
-            binds,
-            limited,
-        } = message
-        {
-            self.sending = SenderStatus {
-                streams,
-                rtt: rtt.map(Span::from_nanos),
-                retransmitted_share,
-                binds: binds.as_deref().and_then(Limit::named),
-                limited: limited.or(self.sending.limited.take()),
-            };
+    pub(crate) fn on_sending(&mut self, sending: &Sending, limited: Option<Box<copy::Limited>>) {
+        self.sending = SenderStatus::from(sending);
+        if let Some(limited) = limited {
+            self.timeline.on_limited(self.now(), *limited);
         }
     }
 
     /// The same, to be told to the other end.
     pub(crate) fn sending(&self) -> Message {
-        Message::Sending {
-            streams: self.sending.streams,
-            rtt: self.sending.rtt.map(Span::as_nanos),
-            retransmitted_share: self.sending.retransmitted_share,
-            binds: self.sending.binds.map(|limit| limit.name().to_owned()),
-            limited: self.sending.limited.clone(),
-        }
+        let limited = self.timeline.told().cloned().map(Box::new);
+        Message::Sending(Sending::from(&self.sending), limited)
     }
 
     /// Tells where it stands; twice a second.
     pub(crate) fn on_tick(&mut self) {
-        let at = self.now();
-        let rate = self.rates.rate(at, self.counts.done);
+        let (at, rate) = (self.now(), self.sending.rate);
         let reading = Reading {
             at,
             rate,
+            files: self.counts.files_done,
             streams: self.sending.streams,
             rtt: self.sending.rtt,
             retransmitted_share: self.sending.retransmitted_share,
             limited_by: self.sending.binds,
+            sender: self.ends.sender,
+            receiver: self.ends.receiver,
         };
-        self.rates.keep(reading);
+        self.readings.keep(reading);
         let counts = &self.counts;
         let missing = counts.bytes - counts.done.min(counts.bytes);
         self.control.set_status(Status {
@@ -495,16 +524,43 @@ fn hash_of(name: &Name) -> u64 {
     hasher.finish()
 }
 
-fn to_wire(limited: steer::online::Limited) -> copy::Limited {
-    let named = |(limit, share): (Limit, f64)| (limit.name().to_owned(), share);
-    copy::Limited {
-        by: limited.by.name().to_owned(),
-        share: limited.share,
-        shares: limited.shares.into_iter().map(named).collect(),
-        why: limited.why,
-        advice: limited.advice.map(str::to_owned),
+impl From<&Sending> for SenderStatus {
+    fn from(told: &Sending) -> Self {
+        SenderStatus {
+            streams: told.streams,
+            rate: Rate::from_bits_per_second(told.rate),
+            rtt: told.rtt.map(Span::from_nanos),
+            retransmitted_share: told.retransmitted_share,
+            binds: told.binds.as_deref().and_then(Limit::named),
+        }
     }
 }
+
+impl From<&SenderStatus> for Sending {
+    fn from(status: &SenderStatus) -> Self {
+        Sending {
+            streams: status.streams,
+            rate: status.rate.bits_per_second(),
+            rtt: status.rtt.map(Span::as_nanos),
+            retransmitted_share: status.retransmitted_share,
+            binds: status.binds.map(|limit| limit.name().to_owned()),
+        }
+    }
+}
+
+fn to_wire(limited: steer::online::Limited) -> copy::Limited {
+    let part = |part: steer::online::LimitedPart| copy::LimitedPart {
+        by: part.by.name().to_owned(),
+        nanoseconds: part.time.as_nanos(),
+        why: part.why,
+        advice: part.advice.map(str::to_owned),
+    };
+    copy::Limited {
+        nanoseconds: limited.time.as_nanos(),
+        parts: limited.parts.into_iter().map(part).collect(),
+    }
+}
+
 /// Stands for all failures behind the last one that is listed.
 fn more_failures() -> FileProblem {
     let what =

@@ -5,6 +5,7 @@ use units::Span;
 use wire::copy::{Problem, ProblemKind};
 
 use crate::Outcome;
+use crate::copy_stats::CopyStats;
 
 /// Why a copy ended before its end. Files that failed while others went on are no error: see
 /// [`Outcome::failed`].
@@ -19,6 +20,8 @@ pub enum CopyError {
         what: String,
         /// The next step.
         hint: Option<String>,
+        /// What was done until then, where that is anything.
+        so_far: Option<Box<Outcome>>,
     },
     /// There was never a conversation with the far end.
     #[error("{}", unreachable(peer, why))]
@@ -59,6 +62,20 @@ fn unreachable(peer: &str, why: &str) -> String {
 }
 
 impl CopyError {
+    /// A problem that ended a copy, with what was done before.
+    pub(crate) fn of(problem: Problem, stats: &CopyStats<'_>) -> Self {
+        let so_far = (stats.steps() > 0).then(|| Box::new(stats.conclude()));
+        let Problem {
+            kind, what, hint, ..
+        } = problem;
+        CopyError::Problem {
+            kind,
+            what,
+            hint,
+            so_far,
+        }
+    }
+
     /// The next step, where one is known.
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -78,6 +95,7 @@ impl From<Problem> for CopyError {
             kind: problem.kind,
             what: problem.what,
             hint: problem.hint,
+            so_far: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use observe::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{self, Name, Problem, ProblemKind};
+use wire::copy::{Activity, Name, Problem, ProblemKind};
 
 /// Something that people, or programs that read events, want to know. Times are since the copy
 /// began.
@@ -150,8 +150,10 @@ pub struct Progress {
 pub struct Reading {
     /// Since the copy began.
     pub at: Time,
-    /// Confirmed bytes over the last seconds.
+    /// What the streams delivered over the last seconds, as bytes of files.
     pub rate: Rate,
+    /// Files that have their final name.
+    pub files: u64,
     /// Streams that carry data.
     pub streams: u16,
     /// Mean smoothed round trip of the streams.
@@ -160,6 +162,33 @@ pub struct Reading {
     pub retransmitted_share: Option<f64>,
     /// What binds; `None` where no single part does.
     pub limited_by: Option<Limit>,
+    /// What the threads of the sender spent their time on.
+    pub sender: Option<EndShares>,
+    /// Those of the receiver.
+    pub receiver: Option<EndShares>,
+}
+
+/// What the threads of one end spent their time on, as shares of it. The rest they were idle.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndShares {
+    /// Waiting for files to be read or written.
+    pub disk_ratio: f64,
+    /// Waiting for the connection to take or to bring data.
+    pub network_ratio: f64,
+    /// On a processor, or waiting for one.
+    pub processor_ratio: f64,
+}
+
+impl EndShares {
+    /// `None` where no thread did anything.
+    pub(crate) fn of(activity: &Activity) -> Option<EndShares> {
+        let shares = crate::activity::to_steer(activity).shares()?;
+        Some(EndShares {
+            disk_ratio: shares.disk,
+            network_ratio: shares.network,
+            processor_ratio: shares.processor,
+        })
+    }
 }
 
 fn is_nothing(count: &u64) -> bool {
@@ -197,33 +226,48 @@ impl FileProblem {
     }
 }
 
+/// What a copy's time went to.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyPhase {
+    /// Reaching the far end, and finding out what there is to copy, until data flowed.
+    Starting,
+    /// Waiting for a place at the far end.
+    Queued,
+    /// The far end was gone.
+    Away,
+    /// Data flowed, and no single part bound.
+    Unclear,
+    /// After the last data: flushing files and giving them their names.
+    Ending,
+    /// Data flowed, and this bound.
+    #[serde(untagged)]
+    Bound(Limit),
+}
+
+/// One part of a copy's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimePart {
+    /// What it went to.
+    pub phase: CopyPhase,
+    /// How much.
+    pub time: Span,
+}
+
 /// What limited the copy, for its last line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limited {
-    /// What bound for at least half of the copy's time; [`Limit::Several`] where nothing did.
+    /// What bound for at least half of the time in which data flowed; [`Limit::Several`] where
+    /// nothing did.
     pub by: Limit,
-    /// Share of the copy's time during which it did; of several, that of the first.
+    /// Share of the copy's length during which it did; of several, that of the largest.
     pub share: f64,
-    /// Everything that bound, the largest share first.
-    pub shares: Vec<(Limit, f64)>,
     /// Why, as a sentence for people.
     pub why: String,
     /// What can be done about it.
     pub advice: Option<String>,
-}
-
-impl Limited {
-    /// `None` where this end does not know the name of what bound.
-    pub(crate) fn told(told: &copy::Limited) -> Option<Limited> {
-        let known = |(by, share): &(String, f64)| Some((Limit::named(by)?, *share));
-        Some(Limited {
-            by: Limit::named(&told.by)?,
-            share: told.share,
-            shares: told.shares.iter().filter_map(known).collect(),
-            why: told.why.clone(),
-            advice: told.advice.clone(),
-        })
-    }
 }
 
 /// How a copy ended: with everything copied, or with the files that were not.
@@ -231,6 +275,8 @@ impl Limited {
 pub struct Outcome {
     /// Length of the copy.
     pub took: Span,
+    /// What its time went to, the largest part first. The parts add up to its length.
+    pub time: Vec<TimePart>,
     /// Regular files that were published.
     pub files: u64,
     /// Folders made.
@@ -275,10 +321,21 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Bytes of files sent over all of its time; `None` when none were.
+    /// Bytes of files sent over all of its time but that in which it waited for a place; `None`
+    /// when none were.
     pub fn goodput(&self) -> Option<Rate> {
-        let any = self.sent.get() > 0 && self.took > Span::ZERO;
-        any.then(|| Rate::of(self.sent, self.took))
+        let time = self.took - self.queued();
+        let any = self.sent.get() > 0 && time > Span::ZERO;
+        any.then(|| Rate::of(self.sent, time))
+    }
+
+    /// How long it waited for a place at the far end.
+    pub fn queued(&self) -> Span {
+        let queued = |part: &&TimePart| part.phase == CopyPhase::Queued;
+        self.time
+            .iter()
+            .find(queued)
+            .map_or(Span::ZERO, |part| part.time)
     }
 
     /// Mean of the streams' round trips over the readings.

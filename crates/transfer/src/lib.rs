@@ -49,7 +49,9 @@ pub use copy_net::Transport;
 pub use control::{CopyControl, CopyObserver};
 pub use copy::copy;
 pub use error::CopyError;
-pub use event::{CopyEvent, FileProblem, Limited, Outcome, Progress, Reading};
+pub use event::{
+    CopyEvent, CopyPhase, EndShares, FileProblem, Limited, Outcome, Progress, Reading, TimePart,
+};
 pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use problems::shown;

@@ -24,7 +24,7 @@ use std::time::Duration;
 use copy_net::StreamHandle;
 use observe::StreamCount;
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Filter, Message, Opening, Problem};
+use wire::copy::{Activity, Filter, Message, Opening, Problem};
 
 use self::comparer::Comparer;
 use self::incoming_files::IncomingFiles;
@@ -101,6 +101,8 @@ pub(crate) struct Receiver<'a, 'o> {
     /// Since when there are more streams than this server allows.
     over_since: Option<Time>,
     reporter: Reporter,
+    /// What the sender's threads did last.
+    theirs: Option<Activity>,
     last: Time,
     ticks: u32,
 }
@@ -119,7 +121,9 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let spent = Arc::new(TimeSpent::default());
         let publisher = Publisher::start(Arc::clone(&store), context.report(), Arc::clone(&spent));
         let rereader = Rereader::start(Arc::clone(&store), context.report());
-        let compares = opening.filter == Filter::Content;
+        // In a new folder there is nothing to compare with, and the sender waits for no answers: the
+        // end of a file must not come before its plan.
+        let compares = opening.filter == Filter::Content && !store.is_fresh();
         let comparer = compares.then(|| Comparer::start(Arc::clone(&store), context.report()));
         let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
         // It was told behind the answer to the opening.
@@ -134,6 +138,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             share,
             over_since: None,
             reporter: Reporter::start(),
+            theirs: None,
             ticks: 0,
         })
     }
@@ -142,7 +147,8 @@ impl<'a, 'o> Receiver<'a, 'o> {
         match message {
             Message::Streams(count) => self.stream_set.grow(count.min(STREAMS_MAX), context),
             Message::FixedStreams(streams) => self.is_fixed = stream_count(streams).is_some(),
-            Message::Alive(_) | Message::RateMax(_) => (),
+            Message::Alive(activity) => self.theirs = Some(activity),
+            Message::RateMax(_) => (),
             other => return self.state.on_message(other, context),
         }
         Ok(())
@@ -153,6 +159,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             return;
         }
         self.stream_set.on_joined();
+        self.state.stats.on_joined(self.stream_set.present);
         self.streams.retain(|(_, thread)| !thread.is_finished());
         let handle = channel.handle();
         let shared = Arc::clone(&self.state.shared);
@@ -179,6 +186,8 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 .reporter
                 .report(&self.state.shared.spent, self.stream_set.present);
             context.send(Message::Alive(activity));
+            let theirs = self.theirs.as_ref();
+            self.state.stats.on_activity(theirs, Some(&activity));
             self.ticks += 1;
             if self.ticks.is_multiple_of(2) {
                 self.state.stats.on_tick();

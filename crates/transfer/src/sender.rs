@@ -253,7 +253,8 @@ impl<'a, 'o> Sender<'a, 'o> {
         stats.outcome.sent_again += Bytes::new(again);
         let (binds, limited) = self.streams.limited();
         stats.on_limited(binds, limited);
-        stats.on_streams(self.streams.count(), &look.seen);
+        stats.on_streams(self.streams.count(), &look.seen, self.streams.unpacked());
+        stats.on_activity(self.mine.as_ref(), self.theirs.as_ref());
     }
 
     fn say_alive(&mut self, context: &SessionContext) {

@@ -202,7 +202,7 @@ fn is_progress(event: &Event) -> bool {
         Event::Message(Message::Alive(activity)) => activity.bytes > 0,
         Event::Message(message) => !matches!(
             message,
-            Message::Sending { .. }
+            Message::Sending(..)
                 | Message::Streams(_)
                 | Message::RateMax(_)
                 | Message::FixedStreams(_)

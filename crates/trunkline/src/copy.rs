@@ -7,6 +7,8 @@ mod route;
 mod running;
 mod selection;
 
+use std::path::Path;
+
 use record::copy::Copy as Body;
 use record::{CopyLog, CopyRequest as Asked, Document};
 
@@ -97,7 +99,7 @@ pub fn copy(
         Ok(outcome) => (outcome, None),
         Err(error) => match so_far(error) {
             (Some(outcome), error) => (outcome, Some(error)),
-            (None, error) => return Err(error),
+            (None, error) => return Err(taken_for_host(request, error)),
         },
     };
     let asked = Asked {
@@ -114,6 +116,22 @@ pub fn copy(
     })
 }
 
+/// A host that cannot be reached may be a name of a file here with a colon.
+fn taken_for_host(request: &CopyRequest, error: Error) -> Error {
+    let places = request.sources.iter().map(String::as_str);
+    let mut places = places.chain([request.destination.as_str()]);
+    let is_unreached = matches!(
+        error.cause().downcast_ref::<CopyError>(),
+        Some(CopyError::Unreachable { .. })
+    );
+    match places.find(|place| place.contains(':') && Path::new(place).exists()) {
+        Some(place) if is_unreached => error.with_hint(format!(
+            "`{place}` is taken for a file of another host; the one here is written `./{place}`"
+        )),
+        _ => error,
+    }
+}
+
 /// What kind of problem ended a copy, where one did: no room, no right.
 pub fn problem_of(error: &Error) -> Option<ProblemKind> {
     match error.cause().downcast_ref::<CopyError>()? {
@@ -125,11 +143,11 @@ pub fn problem_of(error: &Error) -> Option<ProblemKind> {
 /// What was done until the error; nothing where it did not come about.
 fn so_far(error: CopyError) -> (Option<Outcome>, Error) {
     let outcome = match &error {
-        CopyError::Lost { so_far, .. } | CopyError::Cancelled { so_far } => {
-            Some((**so_far).clone())
-        }
-        CopyError::Problem { .. } | CopyError::Unreachable { .. } => None,
+        CopyError::Lost { so_far, .. } | CopyError::Cancelled { so_far } => Some(so_far),
+        CopyError::Problem { so_far, .. } => so_far.as_ref(),
+        CopyError::Unreachable { .. } => None,
     };
+    let outcome = outcome.map(|so_far| (**so_far).clone());
     (outcome, Error::from(error))
 }
 

@@ -21,11 +21,11 @@ mod codec;
 mod conversation_state;
 mod greeting;
 mod handshake;
-mod limited;
 mod message;
 mod name;
 mod piece;
 mod secret;
+mod sending;
 mod start;
 mod token;
 
@@ -42,7 +42,6 @@ pub use handshake::{
     Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, NoPlace, Purpose, Refusal,
     answer_hello, no_place, refusal,
 };
-pub use limited::Limited;
 pub use message::{
     Activity, Attributes, CongestionChoice, CopyDirection, Entry, FileId, Filter, Kind, Message,
     Opening, Problem, ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
@@ -55,6 +54,7 @@ pub use piece::{
     PieceError, PieceHeader,
 };
 pub use secret::{KEY_LENGTH, Key, Secret};
+pub use sending::{Limited, LimitedPart, Sending};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{
     CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,

@@ -15,8 +15,8 @@ use units::{Bytes, Span, Way};
 use wire::copy::{
     Activity, Attributes, CallBack, Coding, CongestionChoice, CopyDirection, Entry, Filter,
     KeyName, Kind, Message, Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind,
-    Published, Range, Rights, Secret, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello,
-    encode,
+    Published, Range, Rights, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want,
+    answer_hello, encode,
 };
 use wire::echo::Echo;
 use wire::trains::{Announcement, Datagram, DatagramKind, TrainPlan};
@@ -197,13 +197,16 @@ fn all_messages() -> Vec<Message> {
         Message::Streams(4),
         Message::RateMax(Some(8_000_000)),
         Message::Alive(Activity::default()),
-        Message::Sending {
-            streams: 4,
-            rtt: Some(165_000_000),
-            retransmitted_share: Some(0.25),
-            binds: None,
-            limited: None,
-        },
+        Message::Sending(
+            Sending {
+                streams: 4,
+                rate: 100_000_000,
+                rtt: Some(165_000_000),
+                retransmitted_share: Some(0.25),
+                binds: None,
+            },
+            None,
+        ),
         Message::Complete,
         Message::Cancel,
         Message::Bye,

@@ -1,4 +1,4 @@
-//! Flags of rsync, scp and iperf3 that have another name here, or none.
+//! Flags and commands of rsync, scp and iperf3 that have another name here, or none.
 //!
 //! The message for one says what to write, instead of naming a flag that looks similar.
 
@@ -9,14 +9,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Arguments;
 
-/// Flags of one kind, and what to write in place of them.
+/// Flags or commands of one kind, and what to write in place of them.
 struct Foreign {
-    flags: &'static [&'static str],
+    words: &'static [&'static str],
     answer: &'static str,
 }
 
-const fn answer(flags: &'static [&'static str], answer: &'static str) -> Foreign {
-    Foreign { flags, answer }
+const fn answer(words: &'static [&'static str], answer: &'static str) -> Foreign {
+    Foreign { words, answer }
 }
 
 /// Of rsync and scp, to `copy`.
@@ -25,6 +25,10 @@ const COPY: &[Foreign] = &[
         &["--bwlimit"],
         "write `--max-rate RATE` in bits per second, eight times rsync's bytes: its 20m is about 168M; \
          `trunkline limit` changes it while the copy runs",
+    ),
+    answer(
+        &["--rate", "--limit", "--limit-rate"],
+        "write `--max-rate RATE`; `trunkline limit` changes it while the copy runs",
     ),
     answer(
         &["--progress", "--info", "--stats", "--human-readable"],
@@ -200,7 +204,7 @@ const COPY: &[Foreign] = &[
     ),
     answer(
         &["-3"],
-        "run trunkline on one of the two hosts; files do not pass through a third one",
+        "leave it out: `trunkline copy A:FILE B:` has the source send to the destination itself",
     ),
     answer(
         &["-T", "-O", "-s", "--protect-args"],
@@ -225,7 +229,8 @@ const MEASURE: &[Foreign] = &[
     ),
     answer(
         &["-u", "--udp"],
-        "only TCP is measured; `trunkline path` tells loss and delay with packets of its own",
+        "write `--transport udp`: one connection of QUIC; `trunkline path` tells loss and delay with \
+         packets of its own",
     ),
     answer(
         &["-O", "--omit"],
@@ -310,6 +315,29 @@ const SERVE: &[Foreign] = &[
     answer(&["--server-max-duration"], "write `--test-time-max 60s`"),
 ];
 
+/// Of `tune` and `measure`, to `simulate`.
+const SIMULATE: &[Foreign] = &[answer(
+    &["-C", "--congestion"],
+    "write `--variant NAME`: what the simulated senders do",
+)];
+
+/// Commands of other programs.
+const COMMANDS: &[Foreign] = &[
+    answer(
+        &["cp", "scp", "sync", "rsync", "get", "put", "send", "mv"],
+        "write `trunkline copy`",
+    ),
+    answer(&["server", "daemon"], "write `trunkline serve`"),
+    answer(
+        &["iperf", "iperf3", "client", "bench", "speedtest"],
+        "write `trunkline measure HOST`, or `trunkline tune HOST` for the best setting",
+    ),
+    answer(
+        &["ping", "traceroute", "tracepath", "mtr"],
+        "write `trunkline path HOST`",
+    ),
+];
+
 /// Of iperf3, where no command is named.
 const NONE: &[Foreign] = &[
     answer(&["-s", "--server"], "write `trunkline serve`"),
@@ -325,8 +353,8 @@ pub(crate) enum Refused {
     Clap(clap::Error),
     /// A flag of another program.
     Foreign {
-        /// The flag.
-        flag: String,
+        /// The flag or command.
+        word: String,
         /// What to write.
         answer: &'static str,
     },
@@ -338,32 +366,35 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Refused> {
 }
 
 fn refused(words: &[OsString], mut error: clap::Error) -> Refused {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return Refused::Clap(error);
-    }
     let command = words.get(1).and_then(|word| word.to_str());
-    if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) {
-        let flag = flag.split('=').next().unwrap_or_default();
-        if let Some(answer) = answer_to(command, flag) {
-            let flag = flag.to_owned();
-            return Refused::Foreign { flag, answer };
+    let (table, context) = match error.kind() {
+        ErrorKind::UnknownArgument => (table_of(command), ContextKind::InvalidArg),
+        ErrorKind::InvalidSubcommand => (COMMANDS, ContextKind::InvalidSubcommand),
+        _ => return Refused::Clap(error),
+    };
+    if let Some(ContextValue::String(word)) = error.get(context) {
+        let word = word.split('=').next().unwrap_or_default().to_owned();
+        if let Some(one) = table.iter().find(|one| one.words.contains(&&*word)) {
+            let answer = one.answer;
+            return Refused::Foreign { word, answer };
         }
     }
-    // What it suggests is to pass the flag as a name, which is never meant.
-    error.remove(ContextKind::Suggested);
+    if error.kind() == ErrorKind::UnknownArgument {
+        // What it suggests is to pass the flag as a name, which is never meant.
+        error.remove(ContextKind::Suggested);
+    }
     Refused::Clap(error)
 }
 
-fn answer_to(command: Option<&str>, flag: &str) -> Option<&'static str> {
-    let table = match command {
+fn table_of(command: Option<&str>) -> &'static [Foreign] {
+    match command {
         Some("copy") => COPY,
         Some("serve") => SERVE,
+        Some("simulate") => SIMULATE,
         Some("measure" | "tune" | "sweep" | "path" | "responsiveness") => MEASURE,
-        Some(word) if !word.starts_with('-') => return None,
+        Some(word) if !word.starts_with('-') => &[],
         _ => NONE,
-    };
-    let found = table.iter().find(|one| one.flags.contains(&flag));
-    found.map(|one| one.answer)
+    }
 }
 
 #[cfg(test)]
@@ -373,7 +404,7 @@ mod tests {
     fn told(words: &str) -> (String, &'static str) {
         let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
         match parse(&words) {
-            Err(Refused::Foreign { flag, answer }) => (flag, answer),
+            Err(Refused::Foreign { word, answer }) => (word, answer),
             Err(Refused::Clap(error)) => panic!("{words:?}: {error}"),
             Ok(_) => panic!("{words:?} is understood"),
         }
@@ -397,7 +428,11 @@ mod tests {
             ("trunkline copy a -l 1000 h:b", "-l", "--max-rate"),
             ("trunkline copy -aH a h:b", "-H", "rsync or tar"),
             ("trunkline measure -c h", "-c", "measure HOST"),
-            ("trunkline measure h -u", "-u", "only TCP"),
+            ("trunkline measure h -u", "-u", "--transport udp"),
+            ("trunkline copy -3 a:x b:y", "-3", "leave it out"),
+            ("trunkline copy --rate 10M a h:b", "--rate", "--max-rate"),
+            ("trunkline simulate -C cubic p", "-C", "--variant"),
+            ("trunkline cp a h:b", "cp", "trunkline copy"),
             ("trunkline tune h -i 1", "-i", "every reading"),
             ("trunkline serve -s", "-s", "is the server"),
             ("trunkline serve -D", "-D", "systemd-run"),
@@ -414,9 +449,15 @@ mod tests {
     /// A flag that became one of ours would never be answered, and a row of it would mislead.
     #[test]
     fn no_row_is_dead_and_no_flag_stands_twice() {
-        let rows = [("copy", COPY), ("measure", MEASURE), ("serve", SERVE)];
+        let rows = [
+            ("copy", COPY),
+            ("measure", MEASURE),
+            ("serve", SERVE),
+            ("simulate", SIMULATE),
+            ("", COMMANDS),
+        ];
         for (command, table) in rows {
-            let flags: Vec<&str> = table.iter().flat_map(|one| one.flags).copied().collect();
+            let flags: Vec<&str> = table.iter().flat_map(|one| one.words).copied().collect();
             for (at, flag) in flags.iter().enumerate() {
                 assert!(!flags[..at].contains(flag), "{command} {flag} twice");
                 let (found, _) = told(&format!("trunkline {command} {flag}"));

@@ -4,7 +4,7 @@ mod request;
 
 use std::process::ExitCode;
 
-use trunkline::copy::{Copied, CopyControl, CopyEventLine, CopyRequest, shown_command};
+use trunkline::copy::{Copied, CopyControl, CopyEventLine, CopyRequest, problem_of, shown_command};
 use trunkline::record::Copy as Body;
 use trunkline::report;
 use trunkline::{AnyDocument, Document, Error};
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
         Ok(copied) => copied,
         Err(error) => return Err(told(error.into(), arguments)?),
     };
-    let cut = cut.map(|error| told(Failure::copy_ended(resumable(error)), arguments));
+    let cut = cut.map(|error| told(Failure::copy_ended(with_next_step(error)), arguments));
     let cut = cut.transpose()?;
     let incomplete = incomplete(&document.body);
     deliver(document, arguments)?;
@@ -52,12 +52,15 @@ fn told(failure: Failure, arguments: &Copy) -> Result<Failure, Failure> {
     Ok(failure)
 }
 
-/// What arrived stays, and the same command goes on.
-fn resumable(error: Error) -> Error {
-    error.with_hint(format!(
-        "`{}` goes on; what has arrived is not sent again",
-        go_on()
-    ))
+/// What arrived stays, and the same command goes on; after a full disk, once there is room.
+fn with_next_step(error: Error) -> Error {
+    match problem_of(&error) {
+        Some(_) => error,
+        None => error.with_hint(format!(
+            "`{}` goes on; what has arrived is not sent again",
+            go_on()
+        )),
+    }
 }
 
 /// What `trunkline limit` says of this copy.

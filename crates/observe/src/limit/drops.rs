@@ -256,8 +256,12 @@ pub(super) fn early_loss(evidence: &Evidence<'_>) -> Option<Verdict> {
         return None;
     }
     let because = format!(
-        "{lost} segments were lost before the rate settled, and the congestion window has not \
+        "{} lost before the rate settled, and the congestion window has not \
          grown beyond {} since",
+        match lost {
+            1 => "1 segment was".to_owned(),
+            lost => format!("{lost} segments were"),
+        },
         window.human()
     );
     Some(cut_early(evidence, because))

@@ -42,11 +42,10 @@ fn flat(evidence: &Evidence<'_>) -> Option<String> {
     let gain = more.goodput.as_f64() / evidence.goodput().as_f64();
     (range.contains(&gain) && evidence.utilisation() >= FULL).then(|| {
         format!(
-            "{} streams carry {}, {} of its {}{}",
+            "it carries {}, and {} streams carry no more than {}{}",
+            evidence.goodput().human(),
             more.streams,
             more.goodput.human(),
-            percent(gain),
-            evidence.goodput().human(),
             queue_note(evidence)
         )
     })

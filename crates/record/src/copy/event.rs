@@ -181,7 +181,7 @@ pub struct ProgressLine {
     pub files_done: u64,
     /// Files found so far.
     pub files_total: u64,
-    /// Confirmed bytes over the last seconds.
+    /// What the streams delivered over the last seconds, as bytes of files.
     pub rate_bits_per_second: u64,
     /// Streams that carry data.
     pub streams: u16,

@@ -1,11 +1,11 @@
 //! From a copy and what it told to its document.
 
-use transfer::{CopyEvent, CopySpec, FarHost, Limited, NearEnd, Outcome, Reading};
+use transfer::{CopyEvent, CopySpec, FarHost, Limited, NearEnd, Outcome, Reading, TimePart};
 use units::{Rate, Span};
 use wire::copy::CopyDirection;
 
-use super::{Asked, Copy, CopyLimit, CopyReading, LimitShare, Outage, Over, Planned, Step};
-use crate::{Direction, Kind, Limit, Target};
+use super::{Asked, Copy, CopyLimit, CopyReading, Outage, Over, Planned, Step, TimeShare};
+use crate::{Direction, Kind, Target};
 
 /// What a copy told while it ran, as far as its outcome does not have it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -141,6 +141,7 @@ impl Copy {
             reconnects: outcome.reconnects,
             streams_replaced: outcome.streams_replaced,
             cpu_seconds: outcome.processor.as_secs_f64(),
+            time: time_shares(outcome),
             limit: outcome.limit.as_ref().map(CopyLimit::from),
             steps: log.steps,
             outages: log.outages,
@@ -189,16 +190,21 @@ impl From<&CopySpec> for Asked {
     }
 }
 
+fn time_shares(outcome: &Outcome) -> Vec<TimeShare> {
+    let took = outcome.took.as_secs_f64();
+    let share = |part: &TimePart| TimeShare {
+        to: part.phase,
+        share_ratio: part.time.as_secs_f64() / took,
+    };
+    outcome.time.iter().map(share).collect()
+}
+
 impl From<&Limited> for CopyLimit {
     fn from(limit: &Limited) -> Self {
-        let share = |(by, share_ratio): &(Limit, f64)| LimitShare {
-            by: *by,
-            share_ratio: *share_ratio,
-        };
         CopyLimit {
             by: limit.by,
             share_ratio: limit.share,
-            shares: limit.shares.iter().map(share).collect(),
+            shares: Vec::new(),
             because: limit.why.clone(),
             advice: limit.advice.clone(),
         }
@@ -210,10 +216,13 @@ impl From<&Reading> for CopyReading {
         CopyReading {
             at_seconds: reading.at.as_secs_f64(),
             rate_bits_per_second: reading.rate.bits_per_second(),
+            files: Some(reading.files),
             streams: reading.streams,
             rtt_seconds: reading.rtt.map(Span::as_secs_f64),
             retransmitted_ratio: reading.retransmitted_share,
             limited_by: reading.limited_by,
+            sender: reading.sender,
+            receiver: reading.receiver,
         }
     }
 }

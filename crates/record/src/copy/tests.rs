@@ -89,6 +89,7 @@ fn the_first_plan_counts() {
 
 fn nothing() -> transfer::Outcome {
     transfer::Outcome {
+        time: Vec::new(),
         took: Span::from_secs(1),
         files: 0,
         folders: 0,

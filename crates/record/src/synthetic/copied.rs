@@ -2,8 +2,8 @@
 
 use observe::{Limit, StreamCount};
 use transfer::{
-    Connect, CopyEvent, CopyOptions, CopySpec, FarHost, FileProblem, Limited, NearEnd, Outcome,
-    Place, Reading, Transport,
+    Connect, CopyEvent, CopyOptions, CopyPhase, CopySpec, EndShares, FarHost, FileProblem, Limited,
+    NearEnd, Outcome, Place, Reading, TimePart, Transport,
 };
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{CopyDirection, Name, ProblemKind};
@@ -182,6 +182,7 @@ fn problems() -> Vec<FileProblem> {
 fn copy_outcome() -> Outcome {
     Outcome {
         took: Span::from_secs(120),
+        time: time_parts(),
         files: 1_201,
         folders: 31,
         links: 4,
@@ -200,8 +201,7 @@ fn copy_outcome() -> Outcome {
         streams: 12,
         limit: Some(Limited {
             by: Limit::Link,
-            share: 0.93,
-            shares: vec![(Limit::Link, 0.93), (Limit::SenderDisk, 0.04)],
+            share: 0.855,
             why: "four more streams brought 1 % and the round trip rose by 22 ms".to_owned(),
             advice: Some(
                 "nothing here makes it faster; a link with a higher rate would".to_owned(),
@@ -210,6 +210,28 @@ fn copy_outcome() -> Outcome {
         readings: (1..=READINGS).map(reading).collect(),
         processor: Span::from_millis(14_200),
     }
+}
+
+fn shares(disk_ratio: f64, network_ratio: f64) -> EndShares {
+    EndShares {
+        disk_ratio,
+        network_ratio,
+        processor_ratio: 0.1,
+    }
+}
+
+fn time_parts() -> Vec<TimePart> {
+    let part = |phase, millis| TimePart {
+        phase,
+        time: Span::from_millis(millis),
+    };
+    vec![
+        part(CopyPhase::Bound(Limit::Link), 102_600),
+        part(CopyPhase::Away, 10_000),
+        part(CopyPhase::Bound(Limit::SenderDisk), 4_800),
+        part(CopyPhase::Starting, 2_200),
+        part(CopyPhase::Ending, 400),
+    ]
 }
 
 fn reading(halves: u64) -> Reading {
@@ -230,5 +252,8 @@ fn reading(halves: u64) -> Reading {
         rtt: (!gone).then(|| Span::from_millis(165 + u64::from(streams) * 2)),
         retransmitted_share: (!gone).then_some(0.0004),
         limited_by: (!gone).then_some(Limit::Network),
+        files: halves * 5,
+        sender: (!gone).then_some(shares(0.08, 0.78)),
+        receiver: (!gone).then_some(shares(0.05, 0.81)),
     }
 }

@@ -3,10 +3,12 @@
 mod over_time;
 
 use record::Limit;
-use record::copy::{Copy, CopyLimit, LimitShare, Outage, Step};
+use record::copy::{Copy, CopyLimit, CopyPhase, Outage, Step, TimeShare};
 
 use super::{Block, Column, Fact, List, Page, Row, Table};
-use crate::text::copy::{failure, failures_title, limited_by};
+use crate::chart::palette::BLUE;
+use crate::chart::{BarRow, Chart, Panel};
+use crate::text::copy::{failure, failures_title, limited_by, phase, time_parts};
 use crate::{format, text};
 
 /// Failures that a terminal lists; the document has them all.
@@ -15,11 +17,21 @@ const FAILURES_MAX: usize = 10;
 /// Names of what is left out that a line has.
 const LEFT_OUT_MAX: usize = 3;
 
+const COURSE: &str = "Goodput, streams, files that have their names, and the streams' mean round \
+                      trip over time. Where the lines break, the far end was gone.";
+const TIME: &str = "What the copy's time went to, from its start to its end.";
+const THREADS: &str = "What the threads that carry data spent their time on at each end: waiting \
+                       for the disk, for the network, and computing or waiting for a \
+                       processor. The rest they had nothing to do, or a rate held them.";
+
 pub fn page(copy: &Copy) -> Page {
     let mut blocks = vec![Block::Facts(facts(copy)), Block::Why(sentences(copy))];
-    let caption = "Rate, streams and their mean round trip over time. Where the lines break, the far end was gone.";
-    let chart = over_time::chart(copy);
-    blocks.extend(chart.map(|chart| Block::figure("over-time", caption, chart)));
+    let figures = [
+        over_time::course(copy).map(|chart| Block::figure("over-time", COURSE, chart)),
+        time_shares(copy).map(|chart| Block::figure("time", TIME, chart)),
+        over_time::threads(copy).map(|chart| Block::figure("threads", THREADS, chart)),
+    ];
+    blocks.extend(figures.into_iter().flatten());
     blocks.push(Block::wide(
         steps(&copy.steps).into_iter().chain(gaps(&copy.outages)),
     ));
@@ -94,6 +106,23 @@ fn failures(copy: &Copy) -> Vec<Block> {
     ]
 }
 
+/// A bar for each part of its time.
+fn time_shares(copy: &Copy) -> Option<Chart> {
+    let row = |part: &TimeShare| BarRow {
+        name: phase(part.to).to_owned(),
+        bars: vec![(0.0, part.share_ratio, BLUE)],
+        whisker: None,
+        mark: None,
+        value: format::percent(part.share_ratio),
+    };
+    let seen = copy.time.iter().filter(|part| part.share_ratio >= 0.005);
+    let rows: Vec<BarRow> = seen.map(row).collect();
+    (rows.len() > 1).then(|| Chart {
+        legend: Vec::new(),
+        panels: vec![Panel::Bars(rows)],
+    })
+}
+
 /// The figures at the end of a copy.
 fn facts(copy: &Copy) -> Vec<Fact> {
     let plain = |name: &'static str| move |phrase: String| Fact::plain(name, phrase);
@@ -107,8 +136,10 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         hard_links(copy).map(plain("hard links")),
         removed(copy).map(|(name, phrase)| Fact::plain(name, phrase)),
         left_out(copy).map(plain("left out")),
+        place(copy).map(plain("queue")),
         network(copy).map(plain("network")),
         outages(copy).map(plain("outages")),
+        time(copy).map(plain("time")),
     ];
     facts.into_iter().flatten().collect()
 }
@@ -123,11 +154,17 @@ fn copied(copy: &Copy) -> Fact {
     parts.extend((copy.links > 0).then(|| text::count(copy.links, "link")));
     let parts = parts.join(", ");
     let sent = format::size(copy.sent_bytes);
-    let took = lasting(copy.elapsed_seconds);
+    let took = lasting(copy.elapsed_seconds - queued(copy));
     match copy.goodput_bits_per_second.map(format::rate) {
         Some(rate) => Fact::new("copied", rate).before(format!("{parts}; {sent} in {took}: ")),
         None => Fact::plain("copied", format!("{parts}; {sent} in {took}")),
     }
+}
+
+/// How long it waited for a place.
+fn queued(copy: &Copy) -> f64 {
+    let queued = copy.time.iter().find(|part| part.to == CopyPhase::Queued);
+    queued.map_or(0.0, |part| part.share_ratio * copy.elapsed_seconds)
 }
 
 /// A short time to a tenth, a long one as people say it.
@@ -152,16 +189,14 @@ fn would_copy(copy: &Copy) -> Fact {
 
 fn there(copy: &Copy) -> Option<String> {
     let present = copy.planned.map_or(0, |plan| plan.present_bytes);
+    let size = format::size(present);
     match (copy.skipped_files, present) {
         (0, 0) => None,
-        (0, bytes) => Some(format!(
-            "{} of unfinished files had arrived before",
-            format::size(bytes)
-        )),
-        (files, bytes) => Some(format!(
-            "{} there already, {} in all",
-            text::count(files, "file"),
-            format::size(bytes)
+        (0, _) => Some(format!("{size} of unfinished files had arrived before")),
+        // They may be less than all: parts of unfinished files are there, too.
+        (files, _) => Some(format!(
+            "{size} there already, {} among them",
+            text::count(files, "whole file")
         )),
     }
 }
@@ -214,7 +249,7 @@ fn network(copy: &Copy) -> Option<String> {
     let again = share(copy.sent_again_bytes, copy.sent_bytes);
     let packed = copy.asked.compress && copy.wire_bytes < copy.sent_bytes;
     let parts = [
-        (copy.streams > 0).then(|| streams(copy)),
+        (copy.streams > 0 && copy.sent_bytes > 0).then(|| streams(copy)),
         copy.rtt_mean_seconds
             .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt))),
         packed.then(|| format!("compressed to {}", format::size(copy.wire_bytes))),
@@ -245,6 +280,14 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (part > 0 && whole > 0).then(|| part as f64 / whole as f64)
 }
 
+/// Shorter waits are not worth a line.
+const QUEUED_MIN: f64 = 1.0;
+
+fn place(copy: &Copy) -> Option<String> {
+    let queued = queued(copy);
+    (queued >= QUEUED_MIN).then(|| format!("it waited {} for a place before that", lasting(queued)))
+}
+
 fn outages(copy: &Copy) -> Option<String> {
     let gone: f64 = copy.outages.iter().map(|one| gone(one, copy)).sum();
     match copy.outages.len() {
@@ -262,6 +305,16 @@ fn gone(outage: &Outage, copy: &Copy) -> f64 {
     (until - outage.at_seconds).max(0.0)
 }
 
+/// What its time went to. Of a copy that was over before anything was seen it says nothing.
+fn time(copy: &Copy) -> Option<String> {
+    let waits = |part: &TimeShare| matches!(part.to, CopyPhase::Away | CopyPhase::Queued);
+    let is_told = copy.limit.is_some() || copy.time.iter().any(waits);
+    let parts = time_parts(&copy.time).into_iter();
+    let parts = parts.map(|(percent, to)| format!("{percent} % {}", phase(to)));
+    let parts: Vec<String> = parts.collect();
+    (is_told && !parts.is_empty()).then(|| parts.join(", "))
+}
+
 /// What limited it, what to do about it, and why it ended early.
 fn sentences(copy: &Copy) -> Vec<String> {
     let cut = copy.cut_because.as_deref();
@@ -269,55 +322,25 @@ fn sentences(copy: &Copy) -> Vec<String> {
     // Where nothing was sent nothing limited it.
     let limit = copy.limit.as_ref().filter(|_| copy.sent_bytes > 0);
     let advice = limit.and_then(|limit| limit.advice.as_deref());
-    let limit = limit.map(|limit| limit_sentence(limit, away_sentence(copy)));
+    let limit = limit.map(limit_sentence);
     [cut, limit, advice.map(text::sentence)]
         .into_iter()
         .flatten()
         .collect()
 }
 
-/// How long the far end was gone, where that is a share of the copy worth a word: what limited it
-/// is known only of the rest.
-fn away_sentence(copy: &Copy) -> Option<String> {
-    let gone: f64 = copy.outages.iter().map(|one| gone(one, copy)).sum();
-    let share = gone / copy.elapsed_seconds;
-    (share >= AWAY_MIN).then(|| {
-        format!(
-            "The far end was gone for {} of the time. Of the rest: ",
-            format::percent(share)
-        )
-    })
-}
+/// Below half of its time the limit is that of the data alone.
+const MOSTLY: f64 = 0.5;
 
-fn limit_sentence(limit: &CopyLimit, away: Option<String>) -> String {
-    let away = away.unwrap_or_default();
-    if limit.by == Limit::Several {
-        return format!("{away}{}", several(&limit.shares));
-    }
-    format!(
-        "{away}Limited by {} for {} of the time: {}",
-        limited_by(limit.by),
-        format::percent(limit.share_ratio),
-        text::full_stop(&limit.because)
-    )
-}
-
-/// The parts that a sentence lists, and the share below which none is worth a word.
-const PARTS_MAX: usize = 3;
-const PART_MIN: f64 = 0.05;
-/// Shorter outages stand among the facts alone.
-const AWAY_MIN: f64 = 0.25;
-
-fn several(shares: &[LimitShare]) -> String {
-    let worth_a_word = shares.iter().filter(|part| part.share_ratio >= PART_MIN);
-    let part = |part: &LimitShare| {
-        let share = format::percent(part.share_ratio);
-        format!("{} for {share} of the time", limited_by(part.by))
-    };
-    let parts: Vec<String> = worth_a_word.take(PARTS_MAX).map(part).collect();
-    match parts.is_empty() {
-        true => "No single part limited it.".to_owned(),
-        false => format!("No single part limited it: {}.", parts.join(", ")),
+fn limit_sentence(limit: &CopyLimit) -> String {
+    let (by, why) = (limited_by(limit.by), text::full_stop(&limit.because));
+    match limit.by {
+        Limit::Several => format!("No single part limited it: {why}"),
+        _ if limit.share_ratio >= MOSTLY => format!(
+            "Limited by {by} for {} of the time: {why}",
+            format::percent(limit.share_ratio)
+        ),
+        _ => format!("While data flowed, it was limited by {by}: {why}"),
     }
 }
 

@@ -101,7 +101,7 @@ fn outcome_cells(outcome: &Outcome) -> [String; 13] {
         (low, high)
     });
     [
-        point.streams.to_string(),
+        known((point.streams > 0).then_some(point.streams)),
         known(window),
         direction(point.direction).to_owned(),
         known(point.congestion.as_ref()),

@@ -1,7 +1,7 @@
 //! Sentences about a copy while it runs and of what failed.
 
 use record::Limit;
-use record::copy::{Copy, FileFailure, ProgressLine};
+use record::copy::{Copy, CopyPhase, FileFailure, ProgressLine, TimeShare};
 
 use super::{count, limit, plain};
 use crate::format;
@@ -15,6 +15,26 @@ pub fn limited_by(by: Limit) -> &'static str {
         Limit::RoundTrips => "round trips to the far end",
         other => limit(other),
     }
+}
+
+/// What a copy's time went to.
+pub fn phase(phase: CopyPhase) -> &'static str {
+    match phase {
+        CopyPhase::Starting => "starting",
+        CopyPhase::Queued => "waiting for a place",
+        CopyPhase::Away => "the far end was gone",
+        CopyPhase::Unclear => "no single part",
+        CopyPhase::Ending => "ending",
+        CopyPhase::Bound(by) => limited_by(by),
+    }
+}
+
+/// The parts of a copy's time in whole percents that add up to 100; those without one are left out.
+pub fn time_parts(time: &[TimeShare]) -> Vec<(u64, CopyPhase)> {
+    let shares: Vec<f64> = time.iter().map(|part| part.share_ratio).collect();
+    let whole = format::whole_percents(&shares).into_iter();
+    let named = whole.zip(time.iter().map(|part| part.to));
+    named.filter(|(percent, _)| *percent > 0).collect()
 }
 
 /// How many files and folders were not copied; `None` where all were.

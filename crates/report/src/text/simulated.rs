@@ -96,8 +96,14 @@ pub fn choice(campaign: &Campaign, choice: &Choice) -> Option<String> {
     let rate = |value: f64| format::rate(value.round() as u64);
     let named = |setting: &SimulatedSetting| point(setting.streams, setting.window);
     if choice.best_cell == choice.knee_cell {
+        // Where no fewer streams were simulated there is nothing to say of them.
+        let had_fewer = |cell: &record::simulate::Cell| cell.setting.streams < best.setting.streams;
+        let fewer = match campaign.cells.iter().any(had_fewer) {
+            true => "; nothing with fewer streams reaches 90 % of it",
+            false => "",
+        };
         return Some(format!(
-            "{}: best with {}, {}; nothing with fewer streams reaches 90 % of it.",
+            "{}: best with {}, {}{fewer}.",
             plain(&choice.variant),
             named(&best.setting),
             rate(highest)

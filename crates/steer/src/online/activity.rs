@@ -43,10 +43,14 @@ const OWN_SHARE: f64 = 0.2;
 
 /// Shares of the threads' time. They add up to one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Shares {
+pub struct Shares {
+    /// Waiting for files.
     pub disk: f64,
+    /// Waiting for the connection.
     pub network: f64,
+    /// Waiting for pieces.
     pub idle: f64,
+    /// Waiting because of the rate limit.
     pub held: f64,
     /// On a processor, or waiting for one.
     pub processor: f64,
@@ -54,7 +58,7 @@ pub(super) struct Shares {
 
 impl Activity {
     /// `None` where no thread did anything.
-    pub(super) fn shares(&self) -> Option<Shares> {
+    pub fn shares(&self) -> Option<Shares> {
         let processor = self.computed + self.queued;
         let all = self.disk + self.network + self.idle + self.held + processor;
         let share = |part: Span| part.as_secs_f64() / all.as_secs_f64();

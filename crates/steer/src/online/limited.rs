@@ -8,7 +8,7 @@ use observe::{
 use observe::{
     StreamCount, StreamDirection, StreamGoodput, Summary, TcpSummary, Transport, Verdict, diagnose,
 };
-use units::{Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 use super::interval::{Interval, RateMax, SetBy};
 use super::pool::Pool;
@@ -16,22 +16,30 @@ use super::pool::Pool;
 /// What limited a copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limited {
-    /// What bound for at least half of its time; [`Limit::Several`] where nothing did.
-    pub by: Limit,
-    /// Share of the copy's time for which it did; of several, that of the first.
-    pub share: f64,
-    /// All parts that bound, the largest share first. Their sum is less than one where at times no
+    /// Since data first flowed.
+    pub time: Span,
+    /// All parts that bound, the longest first. Their sum is less than `time` where at times no
     /// single part did.
-    pub shares: Vec<(Limit, f64)>,
+    pub parts: Vec<LimitedPart>,
+}
+
+/// One part that bound.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitedPart {
+    /// Which.
+    pub by: Limit,
+    /// For how long.
+    pub time: Span,
     /// Why, as a sentence for people without a full stop.
     pub why: String,
-    /// Advice, as a sentence without a full stop; only where one part bound for half of the time.
+    /// Advice, as a sentence without a full stop.
     pub advice: Option<&'static str>,
 }
 
 /// What was seen over the whole copy.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
+    /// Since data first flowed.
     time: Span,
     /// The intervals in which each bound.
     bound: BTreeMap<Limit, Pool>,
@@ -42,13 +50,15 @@ pub(super) struct Record {
     transport: Transport,
 }
 
-/// Share of the time for which a part must bind to be named.
-const NAMED: f64 = 0.5;
 /// One block without end.
 const ONE_BLOCK: Span = Span::from_nanos(u64::MAX);
 
 impl Record {
     pub fn add(&mut self, interval: &Interval, binds: Option<Limit>) {
+        let is_before = self.time == Span::ZERO && interval.streams.arrived == Bytes::ZERO;
+        if is_before {
+            return;
+        }
         self.time += interval.length;
         self.transport = interval.transport;
         let Some(binds) = binds else {
@@ -81,42 +91,30 @@ impl Record {
 
     /// `rtt` is that of the handshake, before any stream of ours sent.
     pub fn limited(&self, rtt: Option<Span>) -> Option<Limited> {
-        let path = self.bound.get(&Limit::Network);
-        let path = path.map(|pool| self.diagnose(pool, rtt));
-        let shares = self.shares(path.as_ref());
-        let (by, share) = *shares.first()?;
-        let of_path = path.filter(|verdict| on_path(verdict) == by);
-        let (by, why, advice) = match (share >= NAMED, of_path) {
-            (false, _) => (Limit::Several, of_several(), None),
-            (true, Some(verdict)) => (by, why_of_path(&verdict), self.advice(by)),
-            (true, None) => (by, self.why(by, rtt), self.advice(by)),
-        };
-        Some(Limited {
-            by,
-            share,
-            shares,
-            why,
-            advice,
-        })
+        let part = |(by, pool): (&Limit, &Pool)| self.part(*by, pool, rtt);
+        let mut parts: Vec<LimitedPart> = self.bound.iter().map(part).collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.time));
+        let time = self.time;
+        (time > Span::ZERO).then_some(Limited { time, parts })
     }
 
-    /// The largest first.
-    fn shares(&self, path: Option<&Verdict>) -> Vec<(Limit, f64)> {
-        let whole = self.time.as_secs_f64();
-        let named = |limit: Limit| match (limit, path) {
-            (Limit::Network, Some(verdict)) => on_path(verdict),
-            (limit, _) => limit,
+    fn part(&self, by: Limit, pool: &Pool, rtt: Option<Span>) -> LimitedPart {
+        let verdict = (by == Limit::Network).then(|| self.diagnose(pool, rtt));
+        let by = verdict.as_ref().map_or(by, on_path);
+        let why = match &verdict {
+            Some(verdict) => why_of_path(verdict),
+            None => self.why(by, pool, rtt),
         };
-        let share =
-            |(limit, pool): (&Limit, &Pool)| (named(*limit), pool.length.as_secs_f64() / whole);
-        let mut shares: Vec<_> = self.bound.iter().map(share).collect();
-        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-        shares
+        LimitedPart {
+            by,
+            time: pool.length,
+            why,
+            advice: self.advice(by),
+        }
     }
 
     /// Why, where it is not the path.
-    fn why(&self, by: Limit, rtt: Option<Span>) -> String {
-        let pool = self.bound.get(&by).cloned().unwrap_or_default();
+    fn why(&self, by: Limit, pool: &Pool, rtt: Option<Span>) -> String {
         // Of the time in which it bound: the copy as a whole may have stood still at others.
         let rate = format!("in that time it carried {}", pool.rate().human());
         match by {
@@ -241,10 +239,6 @@ fn why_of_path(verdict: &Verdict) -> String {
         }
         _ => verdict.because.clone(),
     }
-}
-
-fn of_several() -> String {
-    "none of its parts bound for half of the time".to_owned()
 }
 
 fn of_round_trips(rtt: Option<Span>) -> String {

@@ -93,6 +93,11 @@ impl Fluid {
     }
 }
 
+/// The part that bound for the longest time.
+fn longest(online: &Online) -> LimitedPart {
+    online.limited().unwrap().parts.remove(0)
+}
+
 fn count(streams: u64) -> StreamCount {
     StreamCount::new(streams).unwrap()
 }
@@ -198,8 +203,9 @@ fn where_something_else_binds_nothing_is_changed() {
         let mut online = Online::new(from(4));
         assert_eq!(fluid.run(&mut online, 60), [0_u16; 0]);
         let limited = online.limited().unwrap();
-        assert_eq!((limited.by, limited.share), (by, 1.0));
-        assert_eq!(limited.why, why);
+        let part = &limited.parts[0];
+        assert_eq!((part.by, part.time), (by, limited.time));
+        assert_eq!(part.why, why);
     }
     assert!(!path.run(&mut Online::new(from(4)), 60).is_empty());
 }
@@ -226,7 +232,7 @@ fn streams_without_data_are_not_laid_on_the_network() {
     let mut online = Online::new(from(4));
     // More streams would use more processors.
     assert!(!fluid.run(&mut online, 20).is_empty());
-    assert_eq!(online.limited().unwrap().by, Limit::SenderProcessor);
+    assert_eq!(longest(&online).by, Limit::SenderProcessor);
     // The sender's activity is not known: no verdict.
     let silent = Fluid {
         sender: None,
@@ -234,11 +240,11 @@ fn streams_without_data_are_not_laid_on_the_network() {
     };
     let mut online = Online::new(from(4));
     silent.run(&mut online, 20);
-    assert_eq!(online.limited(), None);
+    assert_eq!(online.limited().unwrap().parts, []);
 }
 
 #[test]
-fn the_share_that_is_named_is_the_one_that_decided_and_shares_add_up() {
+fn the_parts_have_the_time_in_which_they_bound() {
     let waiting = |disk, network| Activity {
         length: STEP,
         streams: 4,
@@ -273,14 +279,33 @@ fn the_share_that_is_named_is_the_one_that_decided_and_shares_add_up() {
     network.run(&mut online, 3);
     balanced.run(&mut online, 1);
     let limited = online.limited().unwrap();
-    assert_eq!((limited.by, limited.shares.len()), (Limit::SenderDisk, 2));
-    assert!((limited.share - 0.6).abs() < 1e-9 && limited.advice.is_some());
-    let network_share = limited.shares[1].1;
-    assert!((network_share - 0.3).abs() < 1e-9, "{limited:?}");
-    // Below half of the time nothing is named, and no advice is given.
-    network.run(&mut online, 3);
-    let limited = online.limited().unwrap();
-    assert_eq!((limited.by, limited.advice), (Limit::Several, None));
+    let times: Vec<(Limit, Span)> = limited.parts.iter().map(|it| (it.by, it.time)).collect();
+    let path = limited.parts[1].by;
+    assert!(path.is_of_the_network());
+    assert_eq!(
+        times,
+        [
+            (Limit::SenderDisk, Span::from_secs(6)),
+            (path, Span::from_secs(3))
+        ]
+    );
+    // In the tenth second nothing bound alone.
+    assert_eq!(limited.time, Span::from_secs(10));
+    assert!(limited.parts[0].advice.is_some());
+}
+
+#[test]
+fn before_data_flows_nothing_counts() {
+    let mut online = Online::new(from(4));
+    let waits = Interval {
+        length: Span::from_secs(5),
+        ..Interval::default()
+    };
+    online.on_interval(&waits);
+    assert_eq!(online.limited(), None);
+    Fluid::new(150.0, 5.0).run(&mut online, 3);
+    online.on_interval(&waits);
+    assert_eq!(online.limited().unwrap().time, Span::from_secs(8));
 }
 
 #[test]
@@ -293,7 +318,7 @@ fn the_limits_that_held_are_named() {
     held(100.0).run(&mut online, 5);
     held(50.0).run(&mut online, 5);
     Fluid::new(150.0, 5.0).run(&mut online, 1);
-    let limited = online.limited().unwrap();
+    let limited = longest(&online);
     assert_eq!(limited.by, Limit::RateLimit);
     let told = "the rate limits of 100 Mbit/s and then 50.0 Mbit/s were reached";
     assert_eq!(limited.why, told);
@@ -308,7 +333,7 @@ fn the_users_own_number_stays() {
     let mut online = Online::new(plan);
     assert_eq!(online.start().streams, count(3));
     assert_eq!(Fluid::new(150.0, 5.0).run(&mut online, 60), [0_u16; 0]);
-    assert!(online.limited().unwrap().by.is_of_the_network());
+    assert!(longest(&online).by.is_of_the_network());
 }
 
 #[test]
@@ -478,7 +503,7 @@ fn a_copy_that_a_server_bounds_says_so() {
                 ..Interval::default()
             });
         }
-        let limited = online.limited().unwrap();
+        let limited = longest(&online);
         assert_eq!(limited.by, Limit::RateLimit);
         limited.why
     };
@@ -518,8 +543,8 @@ fn the_verdict_on_the_path_is_that_of_a_run() {
     };
     let mut online = Online::new(from(32));
     fluid.run(&mut online, 10);
-    let limited = online.limited().unwrap();
-    assert_eq!((limited.by, limited.share), (Limit::Link, 1.0));
+    let limited = longest(&online);
+    assert_eq!(limited.by, Limit::Link);
     assert!(
         limited.why.starts_with("the path's queue fills"),
         "{}",
@@ -534,7 +559,7 @@ fn the_verdict_on_the_path_is_that_of_a_run() {
         ..OnlinePlan::default()
     });
     bound.run(&mut online, 10);
-    let limited = online.limited().unwrap();
+    let limited = longest(&online);
     assert_eq!(limited.by, Limit::ReceiveBuffer);
     let advice = limited.advice.unwrap();
     assert!(advice.contains("net.ipv4.tcp_rmem"), "{advice}");

@@ -1,4 +1,4 @@
-//! Rate of the copy from confirmed bytes, and its readings over time.
+//! Rate of a copy from what its streams delivered, and its readings over time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,28 +6,25 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::Reading;
 
-/// The rate is that of the last three seconds: confirmations come in bursts of a round trip.
+/// The rate is that of the last three seconds: acknowledgements come in bursts of a round trip. What
+/// the kernel has delivered never exceeds the link; whole pieces, which many streams end at once, do.
 const OVER: Span = Span::from_secs(3);
-/// When there are so many readings, every other one goes: an hour of them, or days with longer
+/// When there are so many readings, every other one goes: half an hour of them, or days with longer
 /// steps.
-const READINGS_MAX: usize = 7_200;
+const READINGS_MAX: usize = 3_600;
 
-/// Readings of one copy.
+/// The rate of streams over the last seconds.
 #[derive(Debug, Default)]
-pub(super) struct RateHistory {
+pub(super) struct RateWindow {
+    delivered: Bytes,
     recent: VecDeque<(Time, Bytes)>,
-    readings: Vec<Reading>,
-    /// Of so many readings one is kept.
-    step: u32,
-    skipped: u32,
-    /// Bytes carried by each number of streams.
-    by_streams: BTreeMap<u16, u64>,
 }
 
-impl RateHistory {
-    /// The rate at `at`, when `done` is confirmed.
-    pub(super) fn rate(&mut self, at: Time, done: Bytes) -> Rate {
-        self.recent.push_back((at, done));
+impl RateWindow {
+    /// The rate at `at`, when `more` was delivered since it was asked for last.
+    pub(super) fn rate(&mut self, at: Time, more: Bytes) -> Rate {
+        self.delivered += more;
+        self.recent.push_back((at, self.delivered));
         while self.recent.len() > 2
             && self
                 .recent
@@ -38,12 +35,25 @@ impl RateHistory {
         }
         match self.recent.front() {
             Some((then, before)) if *then < at => {
-                Rate::of(done - *before.min(&done), at.since(*then))
+                Rate::of(self.delivered - *before, at.since(*then))
             }
             _ => Rate::ZERO,
         }
     }
+}
 
+/// Readings of one copy.
+#[derive(Debug, Default)]
+pub(super) struct Readings {
+    readings: Vec<Reading>,
+    /// Of so many readings one is kept.
+    step: u32,
+    skipped: u32,
+    /// Bytes carried by each number of streams.
+    by_streams: BTreeMap<u16, u64>,
+}
+
+impl Readings {
     /// Keeps a reading.
     pub(super) fn keep(&mut self, reading: Reading) {
         let carried = reading.rate.bits_per_second();
@@ -64,7 +74,7 @@ impl RateHistory {
         }
     }
 
-    pub(super) fn readings(&self) -> &[Reading] {
+    pub(super) fn all(&self) -> &[Reading] {
         &self.readings
     }
 
@@ -83,32 +93,35 @@ mod tests {
         Reading {
             at: Time::ZERO,
             rate,
+            files: 0,
             streams,
             rtt: None,
             retransmitted_share: None,
             limited_by: None,
+            sender: None,
+            receiver: None,
         }
     }
 
     #[test]
     fn the_rate_is_that_of_the_last_seconds() {
-        let mut rates = RateHistory::default();
+        let mut window = RateWindow::default();
         let at = |seconds| Time::ZERO + Span::from_secs(seconds);
         for second in 0..10 {
-            rates.rate(at(second), Bytes::new(second * 1_000_000));
+            window.rate(at(second), Bytes::new(1_000_000));
         }
         // Another 3 MB in the last of the three seconds: 5 MB in 3 s.
-        let rate = rates.rate(at(10), Bytes::new(12_000_000));
+        let rate = window.rate(at(10), Bytes::new(3_000_000));
         assert_eq!(rate.bits_per_second(), 40_000_000 / 3);
     }
 
     #[test]
     fn readings_are_bounded() {
-        let mut rates = RateHistory::default();
+        let mut rates = Readings::default();
         for _ in 0..4 * READINGS_MAX {
             rates.keep(reading(3, Rate::from_bits_per_second(8)));
         }
-        assert!(rates.readings().len() < READINGS_MAX);
+        assert!(rates.all().len() < READINGS_MAX);
         assert_eq!(rates.streams_mostly(), Some(3));
     }
 }

@@ -1,6 +1,5 @@
 //! Counts of a third-party copy, from what its source tells.
 
-use observe::Limit;
 use units::{Bytes, Span};
 use wire::third_party::{Report, Standing, Totals};
 
@@ -87,8 +86,10 @@ impl CopyStats<'_> {
         outcome.streams_replaced = outcome
             .streams_replaced
             .saturating_add(totals.streams_replaced);
-        let limited = totals.limited.map(Box::new);
-        self.sending.limited = limited.or(self.sending.limited.take());
+        self.sending.streams = totals.streams;
+        if let Some(limited) = totals.limited {
+            self.timeline.on_limited(self.now(), limited);
+        }
     }
 
     /// The same, at the source.
@@ -102,7 +103,8 @@ impl CopyStats<'_> {
             on_wire: outcome.on_wire.get(),
             sent_again: outcome.sent_again.get(),
             streams_replaced: outcome.streams_replaced,
-            limited: self.sending.limited.as_deref().cloned(),
+            streams: self.streams_mostly(),
+            limited: self.timeline.told().cloned(),
         }
     }
 
@@ -117,18 +119,15 @@ impl CopyStats<'_> {
         counts.bytes = Bytes::new(standing.total);
         counts.is_known = standing.total_is_known;
         (counts.files, counts.files_done) = (standing.files_total, standing.files_done);
-        self.sending = SenderStatus {
-            streams: standing.streams,
-            rtt: standing.rtt.map(Span::from_nanos),
-            retransmitted_share: standing.retransmitted_share,
-            binds: standing.binds.as_deref().and_then(Limit::named),
-            limited: self.sending.limited.take(),
-        };
+        self.sending = SenderStatus::from(&standing.sending);
         self.set_done(Bytes::new(standing.done));
         self.on_tick();
     }
 
     fn set_done(&mut self, done: Bytes) {
+        if done > self.counts.done {
+            self.timeline.on_data(self.now());
+        }
         self.counts.done = Bytes::ZERO;
         self.add_done(done);
     }

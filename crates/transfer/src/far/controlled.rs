@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler, Transport};
 use sockets::Address;
 use units::{Rate, Span};
-use wire::copy::{CopyDirection, KeyName, Opening, Problem, ProblemKind, Purpose, Targets};
+use wire::copy::{
+    CopyDirection, KeyName, Opening, Problem, ProblemKind, Purpose, Sending, Targets,
+};
 use wire::third_party::{End, Order, Push, Receiving, Report, Standing, Totals};
 
 use super::{FarEnd, FarEvent, Keys, check_rights, no_plain, read};
@@ -19,7 +21,7 @@ use crate::opening::stream_count;
 use crate::problems::{problem, with_hint};
 use crate::run_session::LocalFiles;
 use crate::session::{SessionEnd, protocol};
-use crate::{CopyControl, CopyEvent, CopyObserver, shown};
+use crate::{CopyControl, CopyEvent, CopyObserver, Reading, shown};
 
 /// How long a controller may think about what it wants.
 const ORDER_MAX: Duration = Duration::from_secs(30);
@@ -241,6 +243,16 @@ impl CopyObserver for Relay<'_> {
     }
 }
 
+fn sending(reading: &Reading) -> Sending {
+    Sending {
+        streams: reading.streams,
+        rate: reading.rate.bits_per_second(),
+        rtt: reading.rtt.map(Span::as_nanos),
+        retransmitted_share: reading.retransmitted_share,
+        binds: reading.limited_by.map(|limit| limit.name().to_owned()),
+    }
+}
+
 fn report(event: &CopyEvent) -> Option<Report> {
     Some(match event {
         CopyEvent::Connected { peer, rtt, .. } => Report::Connected {
@@ -267,13 +279,7 @@ fn report(event: &CopyEvent) -> Option<Report> {
             total_is_known: progress.total_is_known,
             files_done: progress.files_done,
             files_total: progress.files_total,
-            streams: progress.reading.streams,
-            rtt: progress.reading.rtt.map(Span::as_nanos),
-            retransmitted_share: progress.reading.retransmitted_share,
-            binds: progress
-                .reading
-                .limited_by
-                .map(|limit| limit.name().to_owned()),
+            sending: sending(&progress.reading),
         })),
         CopyEvent::Published {
             name,

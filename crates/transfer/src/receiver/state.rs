@@ -213,7 +213,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             Message::LeftOut { name, problem } => {
                 self.stats.on_left_out(FileProblem::new(name, problem));
             }
-            Message::Sending { .. } => self.stats.on_sending(message),
+            Message::Sending(sending, limited) => self.stats.on_sending(&sending, limited),
             Message::Bye if self.is_complete => return Err(SessionEnd::Done),
             other => return Err(unexpected(&other)),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -341,6 +342,16 @@ impl Streams {
     /// What binds now, and what limited the copy so far.
     pub(crate) fn limited(&self) -> (Option<Limit>, Option<steer::online::Limited>) {
         (self.online.binds(), self.online.limited())
+    }
+
+    /// The bytes of files that a byte on the streams stands for: more than one where pieces are
+    /// compressed.
+    pub(crate) fn unpacked(&self) -> f64 {
+        let on_wire = self.queue.on_wire.load(Ordering::Relaxed);
+        match self.compress && on_wire > 0 {
+            true => self.queue.spent.totals().bytes as f64 / on_wire as f64,
+            false => 1.0,
+        }
     }
 
     /// All streams go over one.

@@ -246,6 +246,31 @@ fn a_tree_goes_there_and_only_once() {
     assert_eq!(again.sent.get(), 0);
 }
 
+/// In a new folder nothing is compared, and the second time everything is.
+#[test]
+fn contents_are_compared_with_those_of_a_new_folder_and_an_old_one() {
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
+        let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (source, target) = match direction {
+            CopyDirection::Put => (near.path(), far.path().join("t")),
+            CopyDirection::Get => (far.path(), near.path().join("t")),
+        };
+        let files = tree(source);
+        let server = Server::start(far.path());
+        let mut spec = match direction {
+            CopyDirection::Put => spec(direction, &near.path().join(""), &server, "t"),
+            CopyDirection::Get => spec(direction, &target, &server, "./"),
+        };
+        spec.options.filter = Filter::Content;
+        for expected in [(6, 0), (0, 6)] {
+            let control = CopyControl::default();
+            let outcome = copy(&spec, &control, &mut ()).unwrap();
+            assert_eq!((outcome.files, outcome.skipped), expected);
+        }
+        assert_tree(&target, &files);
+    }
+}
+
 #[test]
 fn a_tree_comes_here() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

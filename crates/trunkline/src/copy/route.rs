@@ -74,6 +74,12 @@ impl Route {
             .map(|text| Place::parse(text.as_os_str()))
             .collect();
         let mut sources = places?;
+        if let Some(value) = sources.iter().find_map(stray_duration) {
+            return wrong(
+                format!("`{value}` is a time, and no file has that name"),
+                format!("the value of `--gentle` is written with `=`: --gentle={value}"),
+            );
+        }
         let Some(destination) = sources.pop() else {
             return wrong("there is nothing to copy", TWO_PLACES);
         };
@@ -83,12 +89,6 @@ impl Route {
             return wrong(
                 format!("`{named}` is the only place that is named"),
                 TWO_PLACES,
-            );
-        }
-        if let Some(value) = sources.iter().find_map(stray_duration) {
-            return wrong(
-                format!("`{value}` is a time, and no file has that name"),
-                format!("the value of `--gentle` is written with `=`: --gentle={value}"),
             );
         }
         let near = sources.iter().filter(|place| place.is_here()).count();
@@ -117,7 +117,7 @@ impl Route {
     }
 }
 
-/// `10ms` among the sources, where no file has that name.
+/// `10ms` among the places, where no file has that name.
 fn stray_duration(place: &Place) -> Option<String> {
     let path = place.here().filter(|path| !path.exists())?;
     let text = path.to_str()?;
@@ -175,9 +175,10 @@ mod tests {
 
     #[test]
     fn routes_that_are_none_are_told_with_the_next_step() {
-        let table: [(&[&str], &str, &str); 7] = [
+        let table: [(&[&str], &str, &str); 8] = [
             (&["a:x", "b:y", "c:z"], "several hosts", "its own"),
             (&["10ms", "a", "b:y"], "is a time", "--gentle=10ms"),
+            (&["a", "b:y", "10ms"], "is a time", "--gentle=10ms"),
             (&["a", "b"], "both ends are on this host", "use cp"),
             (
                 &["a", "b:y", "c:z"],

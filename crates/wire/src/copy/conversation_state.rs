@@ -198,7 +198,7 @@ impl ConversationState {
             | Message::EntriesEnd { .. }
             | Message::FileEnds(_)
             | Message::Streams(_)
-            | Message::Sending { .. } => is_sender,
+            | Message::Sending(..) => is_sender,
             Message::RateMax(_) | Message::FixedStreams(_) => speaker == Speaker::Near,
             Message::SharedStreams(_) | Message::ServerBounds { .. } => {
                 speaker == Speaker::Far && !is_sender
@@ -210,7 +210,7 @@ impl ConversationState {
         let is_idle = matches!(
             message,
             Message::Alive(_)
-                | Message::Sending { .. }
+                | Message::Sending(..)
                 | Message::Streams(_)
                 | Message::RateMax(_)
                 | Message::FixedStreams(_)
@@ -290,7 +290,10 @@ impl ConversationState {
                 )?;
                 message
             }
-            Message::Sending { .. } => sane_sending(message),
+            Message::Sending(sending, limited) => {
+                let limited = limited.map(|limited| Box::new(limited.sane()));
+                Message::Sending(sending.sane(), limited)
+            }
             other => other,
         })
     }
@@ -306,26 +309,6 @@ fn printable_problem(problem: super::Problem) -> super::Problem {
         what: shown(problem.what),
         hint: problem.hint.map(shown),
         ..problem
-    }
-}
-
-/// Leaves out shares that are out of range, and texts that are not printable.
-fn sane_sending(message: Message) -> Message {
-    match message {
-        Message::Sending {
-            streams,
-            rtt,
-            retransmitted_share,
-            binds,
-            limited,
-        } => Message::Sending {
-            streams,
-            rtt,
-            retransmitted_share: retransmitted_share.filter(|share| (0.0..=1.0).contains(share)),
-            binds: binds.map(|name| units::printable(&name, TEXT_CHARACTERS)),
-            limited: limited.and_then(|limited| limited.sane()).map(Box::new),
-        },
-        other => other,
     }
 }
 
@@ -346,7 +329,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::Streams(_) => "Streams",
         Message::RateMax(_) => "RateMax",
         Message::Alive(_) => "Alive",
-        Message::Sending { .. } => "Sending",
+        Message::Sending(..) => "Sending",
         Message::Cancel => "Cancel",
         Message::Bye => "Bye",
         Message::ReadBack { .. } => "ReadBack",

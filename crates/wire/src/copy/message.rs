@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{HASH_LENGTH, Limited, Name};
+use super::{HASH_LENGTH, Limited, Name, Sending};
 
 /// Position of a file among the entries of this copy, from 0.
 pub type FileId = u32;
@@ -342,20 +342,8 @@ pub enum Message {
     RateMax(Option<u64>),
     /// (either) Sign of life, twice a second, with what the threads did.
     Alive(Activity),
-    /// (sender) Status of the sender's streams, twice a second: round trip in nanoseconds and the
-    /// reason.
-    Sending {
-        /// Streams that carry data.
-        streams: u16,
-        /// Mean smoothed round-trip time in nanoseconds.
-        rtt: Option<u64>,
-        /// Bytes sent again since the last report, as a share of those sent.
-        retransmitted_share: Option<f64>,
-        /// What binds now, by its name.
-        binds: Option<String>,
-        /// What has limited the copy so far.
-        limited: Option<Box<Limited>>,
-    },
+    /// (sender) How its streams fare, and what has limited the copy so far; twice a second.
+    Sending(Sending, Option<Box<Limited>>),
     /// (either) The user ended it; what is there can be resumed.
     Cancel,
     /// (either) The last message.

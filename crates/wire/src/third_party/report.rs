@@ -5,7 +5,8 @@ use units::printable;
 
 use super::order::{frame, read_token, write_token};
 use crate::copy::{
-    CodecError, HASH_LENGTH, Incoming, Limited, Name, NoPlace, PATH_MAX, Problem, Token, decode_as,
+    CodecError, HASH_LENGTH, Incoming, Limited, Name, NoPlace, PATH_MAX, Problem, Sending, Token,
+    decode_as,
 };
 
 /// Most characters of a text for people.
@@ -102,14 +103,8 @@ pub struct Standing {
     pub files_done: u64,
     /// Files found so far.
     pub files_total: u64,
-    /// Streams that carry data.
-    pub streams: u16,
-    /// Mean smoothed round trip of the streams in nanoseconds.
-    pub rtt: Option<u64>,
-    /// Bytes sent again, as a share of those sent.
-    pub retransmitted_share: Option<f64>,
-    /// What binds, by its name.
-    pub binds: Option<String>,
+    /// How the streams fare.
+    pub sending: Sending,
 }
 
 /// What a source did at one command.
@@ -129,6 +124,8 @@ pub struct Totals {
     pub sent_again: u64,
     /// Streams that were replaced.
     pub streams_replaced: u32,
+    /// Streams that carried most of it.
+    pub streams: u16,
     /// What limited the copy.
     pub limited: Option<Limited>,
 }
@@ -164,14 +161,10 @@ impl Report {
                 peer: text(&peer),
                 rtt,
             },
-            Report::Standing(standing) => {
-                let share = |share: &f64| (0.0..=1.0).contains(share);
-                Report::Standing(Box::new(Standing {
-                    binds: standing.binds.as_deref().map(text),
-                    retransmitted_share: standing.retransmitted_share.filter(share),
-                    ..*standing
-                }))
-            }
+            Report::Standing(standing) => Report::Standing(Box::new(Standing {
+                sending: standing.sending.sane(),
+                ..*standing
+            })),
             Report::Removed(name) => Report::Removed(printable(&name, PATH_MAX)),
             Report::Failed { name, problem } => Report::Failed {
                 name: printable(&name, PATH_MAX),
@@ -182,7 +175,7 @@ impl Report {
                 why: text(&why),
             },
             Report::Ended { end, mut totals } => {
-                totals.limited = totals.limited.take().and_then(Limited::sane);
+                totals.limited = totals.limited.take().map(Limited::sane);
                 Report::Ended {
                     end: end.sane(),
                     totals,

@@ -1,58 +1,125 @@
-//! A copy over time: rate, streams and round trip below each other.
+//! A copy over time: goodput, streams, files and round trip below each other, and what the threads of
+//! both ends did.
 
 use plotters::style::RGBColor;
 use record::Copy;
-use record::copy::CopyReading;
+use record::copy::{CopyReading, EndShares};
 
 use crate::chart::axis::Axis;
-use crate::chart::palette::{ACCENT, BLUE, GREY};
-use crate::chart::{Axes, Chart, Layer, Shape};
+use crate::chart::palette::{ACCENT, BLUE, GREY, SERIES};
+use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
 use crate::format::RateUnit;
 
 /// More readings than this do not show on the width of a plot; of neighbours their means are drawn.
 const POINTS_MAX: usize = 600;
 const HEIGHT: u32 = 340;
 
-/// Rate, streams and round trip over time; `None` of a copy without two readings.
-pub fn chart(copy: &Copy) -> Option<Chart> {
-    let sound = copy.readings.iter().copied().filter(is_sound);
-    // Before anything was confirmed there is no rate, and no number of streams that carried it.
-    let is_before = |one: &CopyReading| one.rate_bits_per_second == 0;
-    let all: Vec<CopyReading> = sound.skip_while(is_before).collect();
-    let last = all.last().filter(|_| all.len() > 1)?;
-    let readings = thinned(&all, POINTS_MAX);
-    let x = Axis::exact(0.0, last.at_seconds, 10);
+/// Goodput, streams, files and round trip over time; `None` of a copy without two readings.
+pub fn course(copy: &Copy) -> Option<Chart> {
+    let (readings, x) = moving(copy)?;
     let top = highest(&readings, |one| Some(one.rate_bits_per_second as f64));
     let unit = RateUnit::fitting(top);
     let rate = curve(&readings, |one| {
         Some(one.rate_bits_per_second as f64 / unit.factor)
     });
-    let streams = curve(&readings, |one| Some(f64::from(one.streams)));
     let rtt = curve(&readings, |one| Some(one.rtt_seconds? * 1e3));
     let mut panels = vec![
-        panel(&x, format!("rate [{}]", unit.name), BLUE, vec![rate]),
-        Axes {
-            y: Axis::counts(highest(&readings, |one| Some(f64::from(one.streams)))),
-            ..panel(&x, "streams".to_owned(), ACCENT, vec![streams])
-        },
+        panel(&x, format!("goodput [{}]", unit.name), BLUE, vec![rate]),
+        counts(&x, "streams", ACCENT, &readings, |one| {
+            Some(f64::from(one.streams))
+        }),
     ];
+    let files = |one: &CopyReading| one.files.map(|files| files as f64);
+    if highest(&readings, files) > 1.0 {
+        panels.push(counts(&x, "files", SERIES[2], &readings, files));
+    }
     if !rtt.is_empty() {
         let pieces = pieces(&rtt, 4.0 * step(&readings));
         panels.push(panel(&x, "RTT [ms]".to_owned(), GREY, pieces));
     }
+    Some(Chart::new(Vec::new(), with_time(panels)))
+}
+
+/// Disk against network against processor at both ends; `None` where that was not seen.
+pub fn threads(copy: &Copy) -> Option<Chart> {
+    let (readings, x) = moving(copy)?;
+    let ends: [(&str, EndOf); 2] = [
+        ("sender [%]", |one| one.sender),
+        ("receiver [%]", |one| one.receiver),
+    ];
+    let seen = ends
+        .into_iter()
+        .filter(|(_, end)| readings.iter().any(|one| end(one).is_some()));
+    let panels: Vec<Axes> = seen
+        .map(|(title, end)| Axes {
+            y: Axis::whole(0.0, 100.0, 4),
+            layers: ACTIVITIES
+                .iter()
+                .map(|(_, colour, share)| {
+                    let line = curve(&readings, |one| Some(share(&end(one)?) * 100.0));
+                    Layer::new(*colour, Shape::Line(line))
+                })
+                .collect(),
+            ..panel(&x, title.to_owned(), BLUE, Vec::new())
+        })
+        .collect();
+    let entry =
+        |(name, colour, _): &(&str, RGBColor, ShareOf)| Entry::new(Mark::Line(*colour), *name);
+    let legend = ACTIVITIES.iter().map(entry).collect();
+    (!panels.is_empty()).then(|| Chart::new(legend, with_time(panels)))
+}
+
+type EndOf = fn(&CopyReading) -> Option<EndShares>;
+type ShareOf = fn(&EndShares) -> f64;
+
+/// What the threads of an end spend time on.
+const ACTIVITIES: [(&str, RGBColor, ShareOf); 3] = [
+    ("disk", ACCENT, |end| end.disk_ratio),
+    ("network", BLUE, |end| end.network_ratio),
+    ("processor", SERIES[2], |end| end.processor_ratio),
+];
+
+/// The readings from the first data on, not too many, and their time.
+fn moving(copy: &Copy) -> Option<(Vec<CopyReading>, Axis)> {
+    let sound = copy.readings.iter().copied().filter(is_sound);
+    // Before anything was delivered there is no rate, and no number of streams that carried it.
+    let is_before = |one: &CopyReading| one.rate_bits_per_second == 0;
+    let all: Vec<CopyReading> = sound.skip_while(is_before).collect();
+    let last = all.last().filter(|_| all.len() > 1)?;
+    let x = Axis::exact(0.0, last.at_seconds, 10);
+    Some((thinned(&all, POINTS_MAX), x))
+}
+
+fn with_time(mut panels: Vec<Axes>) -> Vec<Axes> {
     if let Some(lowest) = panels.last_mut() {
         lowest.x_title = Some("time [s]".to_owned());
     }
-    Some(Chart::new(Vec::new(), panels))
+    panels
+}
+
+fn counts(
+    x: &Axis,
+    title: &str,
+    colour: RGBColor,
+    readings: &[CopyReading],
+    of: fn(&CopyReading) -> Option<f64>,
+) -> Axes {
+    Axes {
+        y: Axis::counts(highest(readings, of)),
+        ..panel(x, title.to_owned(), colour, vec![curve(readings, of)])
+    }
 }
 
 type Line = Vec<(f64, f64)>;
 
 /// A stranger's document may hold any number.
 fn is_sound(reading: &CopyReading) -> bool {
-    let time = reading.at_seconds;
     let rtt = reading.rtt_seconds.unwrap_or_default();
-    time.is_finite() && (0.0..1e9).contains(&time) && rtt.is_finite() && (0.0..1e6).contains(&rtt)
+    let ends = [reading.sender, reading.receiver].into_iter().flatten();
+    let mut shares = ends.flat_map(|end| ACTIVITIES.map(|(_, _, share)| share(&end)));
+    (0.0..1e9).contains(&reading.at_seconds)
+        && (0.0..1e6).contains(&rtt)
+        && shares.all(|share| (0.0..=1.0).contains(&share))
 }
 
 /// Means of neighbours, so that at most `most` are left.
@@ -117,13 +184,19 @@ mod tests {
     use record::synthetic;
 
     fn drawn(copy: &Copy) -> String {
-        chart(copy).unwrap().svg().unwrap()
+        course(copy).unwrap().svg().unwrap()
     }
 
     #[test]
-    fn three_panels_have_their_curves() {
+    fn the_panels_have_their_curves() {
         let svg = drawn(&synthetic::copy().body);
-        for title in ["rate [Mbit/s]", "streams", "RTT [ms]", "time [s]"] {
+        for title in [
+            "goodput [Mbit/s]",
+            "streams",
+            "files",
+            "RTT [ms]",
+            "time [s]",
+        ] {
             assert!(svg.contains(title), "{title}");
         }
     }
@@ -163,13 +236,26 @@ mod tests {
     }
 
     #[test]
+    fn the_threads_of_both_ends_are_drawn_where_they_were_seen() {
+        let mut copy = synthetic::copy().body;
+        let svg = threads(&copy).unwrap().svg().unwrap();
+        for title in ["sender [%]", "receiver [%]", "network", "processor"] {
+            assert!(svg.contains(title), "{title}");
+        }
+        for reading in &mut copy.readings {
+            (reading.sender, reading.receiver) = (None, None);
+        }
+        assert_eq!(threads(&copy), None);
+    }
+
+    #[test]
     fn absurd_readings_and_short_copies_have_no_plot() {
         let mut copy = synthetic::copy().body;
         for reading in &mut copy.readings {
             reading.at_seconds = f64::MAX;
         }
-        assert_eq!(chart(&copy), None);
+        assert_eq!(course(&copy), None);
         copy.readings.truncate(1);
-        assert_eq!(chart(&copy), None);
+        assert_eq!(course(&copy), None);
     }
 }
