@@ -41,7 +41,7 @@ Confidence = Literal["low", "medium", "high"]
 RttGrowth = Literal["one-by-second", "all-at-once"]
 Over = Literal["ssh", "server"]
 Filter = Literal["update", "overwrite", "keep", "compare"]
-ProblemKind = Literal["request", "not-found", "permission", "disk-full", "disk", "source-changed", "corrupt", "busy", "protocol", "cancelled", "no-content", "follows"]
+ProblemKind = Literal["request", "not-found", "permission", "disk-full", "disk", "source-changed", "corrupt", "busy", "protocol", "cancelled", "no-content", "follows", "unfinished"]
 CopyPhase = Literal["starting"] | Literal["queued"] | Literal["away"] | Literal["unclear"] | Literal["ending"] | Limit
 
 
@@ -3658,7 +3658,8 @@ class CopyDocument(Record):
         links: Symbolic links made.
         skipped_files: Files that were there already.
         failed: Files that were not copied, and why.
-        left_out: Pipes, sockets and devices, which have no content to copy.
+        left_out: What is no part of it: pipes, sockets and devices, which have no content to copy,
+            and unfinished files of copies that were broken off, at either end.
         removed: Files, links and folders that were removed at the destination, or would be; absent
             where that was not asked for.
         bytes: Bytes of all files that are there now.

@@ -15,7 +15,7 @@ pub use command::shown_command;
 pub use event::{CopyEventLine, FileName, ProgressLine};
 pub use shape::{CopyLog, Request, direction, remembered_name};
 pub use transfer::{CopyPhase, EndShares, FileProblem as FileFailure};
-pub use wire::copy::{Filter, SelectionRule};
+pub use wire::copy::{Filter, ProblemKind, SelectionRule};
 
 /// The body of a `trunkline/copy` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,7 +63,8 @@ pub struct Copy {
     /// Files that were not copied, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FileFailure>,
-    /// Pipes, sockets and devices, which have no content to copy.
+    /// What is no part of it: pipes, sockets and devices, which have no content to copy, and
+    /// unfinished files of copies that were broken off, at either end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<FileFailure>,
     /// Files, links and folders that were removed at the destination, or would be; absent where

@@ -394,7 +394,7 @@ impl<'a> CopyStats<'a> {
     pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
         let at = self.now();
         match problem.kind {
-            ProblemKind::NoContent => {
+            ProblemKind::NoContent | ProblemKind::Unfinished => {
                 if self.outcome.left_out.len() < FAILURES_MAX {
                     self.outcome.left_out.push(problem.clone());
                 }

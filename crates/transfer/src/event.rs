@@ -70,7 +70,8 @@ pub enum CopyEvent {
         /// Its name below the destination, that of a folder with a `/` at its end.
         name: String,
     },
-    /// Something without content (a pipe, a socket, a device) is left out, which is no failure.
+    /// Something is no part of the copy, which is no failure: a pipe, a socket or a device, or an
+    /// unfinished file of another copy.
     LeftOut {
         /// Since the copy began.
         at: Time,
@@ -93,11 +94,11 @@ pub enum CopyEvent {
         /// Why, as a sentence for people without a full stop.
         why: String,
     },
-    /// The far end has no place for one more copy now.
+    /// The far end has no place for one more copy now, or another copy has the same files.
     Queued {
         /// Since the copy began.
         at: Time,
-        /// Which bound is reached.
+        /// Which bound is reached, or which copy goes on.
         why: String,
         /// How many wait before this one.
         ahead: u16,
@@ -302,7 +303,8 @@ pub struct Outcome {
     pub sent_again: Bytes,
     /// Files that were not copied.
     pub failed: Vec<FileProblem>,
-    /// Pipes, sockets and devices, which have no content to copy.
+    /// What is no part of it: pipes, sockets and devices, which have no content to copy, and
+    /// unfinished files of copies that were broken off, at either end.
     pub left_out: Vec<FileProblem>,
     /// Files, links and folders that were removed, or would be in a dry run.
     pub removed: u64,

@@ -434,7 +434,14 @@ impl Store {
         self.destination.removal(rules, kept, self.spec.dry_run)
     }
 
-    /// Removes some more of it; what was removed, and what could not be. `None` when all is done.
+    /// What copies that were broken off left in the folders of this one is to be told, to those who
+    /// may read there. Where the destination is new, nothing is.
+    pub(crate) fn unfinished(&self) -> Option<Removal> {
+        let is_told = !self.is_fresh() && self.destination.may_read();
+        is_told.then(|| self.destination.unfinished())
+    }
+
+    /// Goes on with it; what was removed, and what stays. `None` when all is done.
     pub(crate) fn remove_some(&self, removal: &mut Removal) -> Option<Vec<Gone>> {
         removal.step(&self.destination)
     }

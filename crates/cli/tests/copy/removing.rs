@@ -1,7 +1,8 @@
 //! `--delete`: what goes, what stays, and who may ask for it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
+use std::time::{Duration, SystemTime};
 
 use crate::common::complaint;
 use crate::selection::{done, files, found};
@@ -67,6 +68,51 @@ fn what_the_source_does_not_have_goes_and_nothing_else() {
 }
 
 #[test]
+fn unfinished_files_of_others_are_named_and_go_with_the_flag_after_a_day() {
+    let server = Server::start(&[]);
+    files(&server.near(), &["run7/a"]);
+    let names = [
+        "run7/a",
+        "run7/.new.trunkline-part",
+        "run7/.old.trunkline-part",
+        "run7/.old.trunkline-journal",
+        "run7/.held.trunkline-part",
+        "run7/gone/.old.trunkline-part",
+    ];
+    files(&server.root(), &names);
+    let two_days = SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
+    let old = names[2..]
+        .iter()
+        .map(|name| File::open(server.root().join(name)).unwrap());
+    let old: Vec<File> = old.collect();
+    for file in &old {
+        file.set_modified(two_days).unwrap();
+    }
+    old[2].lock().unwrap();
+    let words = ["-r", "run7", &server.place("")];
+    let text = done(&server, &words).replace("\n  ", " ");
+    assert!(text.contains("unfinished  2 of other copies"), "{text}");
+    assert!(
+        text.contains("run7/.new.trunkline-part, run7/.old.trunkline-part;"),
+        "{text}"
+    );
+    assert_eq!(found(&server.root()).len(), names.len());
+    let text = done(&server, &[&["--delete"], &words[..]].concat()).replace("\n  ", " ");
+    assert!(text.contains("unfinished  1 of other copies"), "{text}");
+    let left = [
+        "run7/.held.trunkline-part",
+        "run7/.new.trunkline-part",
+        "run7/a",
+    ];
+    assert_eq!(found(&server.root()), left);
+    assert!(!server.root().join("run7/gone").exists());
+    // Out of the folder they are no failure.
+    let text = done(&server, &["-r", &server.place("run7/"), "back"]);
+    assert!(text.contains("unfinished  2 of other copies"), "{text}");
+    assert_eq!(found(&server.near().join("back")), ["a"]);
+}
+
+#[test]
 fn without_the_flag_nothing_goes() {
     let server = Server::start(&[]);
     two(&server);
@@ -88,7 +134,7 @@ fn nothing_goes_where_something_could_not_be_copied() {
     let server = Server::start(&[]);
     two(&server);
     // A name that no copy takes, so the source is not known as a whole.
-    files(&server.near(), &["run7/.x.trunkline-part"]);
+    fs::create_dir(server.near().join("run7/.x.trunkline-part")).unwrap();
     let output = server.copy(&["-r", "--delete", "run7", &server.place("")]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}");

@@ -79,7 +79,7 @@ pub enum CopyEventLine {
         /// Below the destination.
         name: String,
     },
-    /// A pipe, a socket or a device is left out.
+    /// A pipe, a socket, a device or an unfinished file of another copy is left out.
     LeftOut {
         /// Since the copy began.
         at_seconds: f64,
@@ -104,11 +104,11 @@ pub enum CopyEventLine {
         /// Why.
         because: String,
     },
-    /// The far end has no place for one more copy now.
+    /// The far end has no place for one more copy now, or another copy has the same files.
     Queued {
         /// Since the copy began.
         at_seconds: f64,
-        /// Which bound is reached.
+        /// Which bound is reached, or which copy goes on.
         because: String,
         /// How many wait before this one.
         ahead: u16,

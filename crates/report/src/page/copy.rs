@@ -3,7 +3,7 @@
 mod over_time;
 
 use record::Limit;
-use record::copy::{Copy, CopyLimit, CopyPhase, Outage, Step, TimeShare};
+use record::copy::{Copy, CopyLimit, CopyPhase, Outage, ProblemKind, Step, TimeShare};
 
 use super::{Block, Column, Fact, List, Page, Row, Table};
 use crate::chart::palette::BLUE;
@@ -136,6 +136,7 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         hard_links(copy).map(plain("hard links")),
         removed(copy).map(|(name, phrase)| Fact::plain(name, phrase)),
         left_out(copy).map(plain("left out")),
+        unfinished(copy).map(plain("unfinished")),
         place(copy).map(plain("queue")),
         network(copy).map(plain("network")),
         outages(copy).map(plain("outages")),
@@ -227,22 +228,34 @@ fn removed(copy: &Copy) -> Option<(&'static str, String)> {
     Some((label, text))
 }
 
-/// Few of them are named.
 fn left_out(copy: &Copy) -> Option<String> {
-    let names = copy.left_out.iter().take(LEFT_OUT_MAX);
-    let names: Vec<String> = names.map(|one| one.name.clone()).collect();
-    let count = copy.left_out.len() as u64;
-    let more = if count > names.len() as u64 {
+    let (count, names) = left_out_as(copy, ProblemKind::NoContent)?;
+    Some(format!(
+        "{count} without content (pipes, sockets, devices): {names}"
+    ))
+}
+
+fn unfinished(copy: &Copy) -> Option<String> {
+    let (count, names) = left_out_as(copy, ProblemKind::Unfinished)?;
+    Some(format!(
+        "{count} of other copies, which go on when they are given again: {names}; `--delete` \
+        removes those that are a day old at the destination"
+    ))
+}
+
+/// How many there are, and the names of a few.
+fn left_out_as(copy: &Copy, kind: ProblemKind) -> Option<(usize, String)> {
+    let all: Vec<&str> = (copy.left_out.iter())
+        .filter(|one| one.kind == kind)
+        .map(|one| one.name.as_str())
+        .collect();
+    let more = if all.len() > LEFT_OUT_MAX {
         ", ..."
     } else {
         ""
     };
-    (count > 0).then(|| {
-        format!(
-            "{count} without content (pipes, sockets, devices): {}{more}",
-            names.join(", ")
-        )
-    })
+    let named = all.iter().take(LEFT_OUT_MAX).copied().collect::<Vec<_>>();
+    (!all.is_empty()).then(|| (all.len(), format!("{}{more}", named.join(", "))))
 }
 
 fn network(copy: &Copy) -> Option<String> {

@@ -274,6 +274,7 @@ impl Talk<'_, '_, '_> {
             mouth.send(Message::Alive(Activity::default()));
         }
         let said = self.receiver.on_idle(&self.near_receiver.mouth);
+        self.near_receiver.has_news = matches!(said, Ok(true));
         self.receiver_goes_on(said.map(drop));
     }
 

@@ -1,4 +1,5 @@
-//! Removal of what the sources do not have, at the end of a copy with `--delete`.
+//! The end of a copy: unfinished files of others are told, and with `--delete` what the sources do
+//! not have is removed.
 
 use wire::copy::{Message, Problem};
 
@@ -10,10 +11,10 @@ use crate::store::{Gone, Removal};
 /// State of the removal.
 #[derive(Debug)]
 pub(super) enum RemovalPhase {
-    /// Nothing is to be removed, or all is.
+    /// All is done.
     Nothing,
-    /// Everything else comes first.
-    Later(Rules),
+    /// Everything else comes first; the rules where something is to be removed.
+    Later(Option<Rules>),
     /// It goes on.
     Now(Removal),
 }
@@ -22,14 +23,21 @@ impl ReceiverState<'_, '_> {
     /// Removes some more. Returns whether there is yet more to do.
     ///
     /// Nothing is removed where something could not be copied: what is not known of a source might
-    /// be there.
+    /// be there. Nor is anything told to be unfinished, which the same copy may go on with.
     pub(super) fn remove_some(&mut self, outbox: &dyn Outbox) -> bool {
         match std::mem::replace(&mut self.removal, RemovalPhase::Nothing) {
             RemovalPhase::Nothing => false,
             RemovalPhase::Later(rules) if self.stats.outcome.failed.is_empty() => {
-                let left_out = self.stats.outcome.left_out.iter();
-                let kept = left_out.map(|one| one.name.clone()).collect();
-                self.removal = RemovalPhase::Now(self.shared.store.removal(rules, kept));
+                let store = &self.shared.store;
+                let removal = match rules {
+                    None => store.unfinished(),
+                    Some(rules) => {
+                        let left_out = self.stats.outcome.left_out.iter();
+                        let kept = left_out.map(|one| one.name.clone()).collect();
+                        Some(store.removal(rules, kept))
+                    }
+                };
+                self.removal = removal.map_or(RemovalPhase::Nothing, RemovalPhase::Now);
                 true
             }
             RemovalPhase::Later(_) => false,
@@ -56,7 +64,7 @@ impl ReceiverState<'_, '_> {
                     }
                     all.push(removed);
                 }
-                Gone::Failed(failed) => {
+                Gone::Stays(failed) => {
                     let name = failed.name.clone();
                     let problem = Problem {
                         kind: failed.kind,

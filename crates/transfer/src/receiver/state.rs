@@ -64,10 +64,8 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         shared: Arc<Shared>,
         comparer: Option<Comparer>,
     ) -> Result<Self, Problem> {
-        let removal = match opening.delete {
-            true => RemovalPhase::Later(Rules::new(&opening.selection.rules)?),
-            false => RemovalPhase::Nothing,
-        };
+        let rules = opening.delete.then(|| Rules::new(&opening.selection.rules));
+        let removal = RemovalPhase::Later(rules.transpose()?);
         let is_near = opening.direction == CopyDirection::Get;
         let asked = is_near.then(|| Requested::of(opening)).transpose()?;
         stats.begin_counting();

@@ -178,6 +178,7 @@ fn told(problem: Problem) -> Failure {
         | ProblemKind::SourceChanged
         | ProblemKind::Cancelled
         | ProblemKind::NoContent
+        | ProblemKind::Unfinished
         | ProblemKind::Follows => FailureKind::Request,
     };
     Failure {

@@ -97,13 +97,19 @@ pub(super) fn special(name: &[u8], kind: SFlag) -> Problem {
 }
 
 /// What an interrupted copy into that folder left, or one that goes on writes.
-pub(super) fn temporary(name: &[u8]) -> Problem {
+///
+/// * `is_asked_for`: it was named itself, or is a folder, which no copy makes.
+pub(super) fn temporary(name: &[u8], is_asked_for: bool) -> Problem {
     let what = format!(
         "`{}` is a temporary file of a copy and is left out",
         shown(name)
     );
+    let kind = match is_asked_for {
+        true => ProblemKind::Request,
+        false => ProblemKind::Unfinished,
+    };
     with_hint(
-        problem(ProblemKind::Request, what),
+        problem(kind, what),
         "finish the copy that began it, or remove it",
     )
 }

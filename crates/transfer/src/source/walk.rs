@@ -268,7 +268,8 @@ impl Walk {
             Err(error) => return left_out(&name, problem(ProblemKind::Request, error.to_string())),
         };
         if checked.is_reserved() {
-            return left_out(&name, temporary(&name));
+            let is_asked_for = self.folders.is_empty() || kind == Kind::Folder;
+            return left_out(&name, temporary(&name, is_asked_for));
         }
         let opened = match kind {
             Kind::Folder if !is_alone => {

@@ -113,6 +113,10 @@ impl Destination {
         self.is_fresh
     }
 
+    pub fn may_read(&self) -> bool {
+        self.root.may_read()
+    }
+
     /// Remembers an entry under the next id.
     pub fn add(&self, entry: &Entry) -> (FileId, Result<(), Problem>) {
         let mut state = self.state();

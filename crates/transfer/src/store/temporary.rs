@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
@@ -189,6 +190,46 @@ fn new_file_of(folder: &OwnedFd) -> Option<FileStat> {
     // Where it cannot be removed, the next copy of this folder leaves it out as a temporary file.
     let _ = unlinkat(folder, name.as_str(), UnlinkatFlags::NoRemoveDir);
     stat
+}
+
+/// What a copy of this user left under a temporary name and no copy is at. As long as it is held,
+/// none takes it up.
+#[derive(Debug)]
+pub(super) struct Leftover {
+    _lock: Option<File>,
+    pub stat: FileStat,
+}
+
+impl Leftover {
+    /// `None` where it belongs to another user, is none of ours, or a copy goes on with it.
+    pub fn find(folder: &OwnedFd, last: &[u8]) -> Option<Self> {
+        let mut endings = [PART, JOURNAL, LINK].into_iter();
+        let stem = endings.find_map(|ending| last.strip_suffix(ending))?;
+        let name = OsStr::from_bytes(last);
+        let stat = fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
+        let is_folder = stat.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFDIR.bits();
+        if is_folder || stat.st_uid != geteuid().as_raw() {
+            return None;
+        }
+        let part = [stem, PART].concat();
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let lock = match openat(folder, OsStr::from_bytes(&part), flags, Mode::empty()) {
+            Ok(fd) => Some(File::from(fd)),
+            Err(Errno::ENOENT) => None,
+            Err(_) => return None,
+        };
+        if let Some(part) = &lock {
+            part.try_lock().ok()?;
+        }
+        Some(Leftover { _lock: lock, stat })
+    }
+
+    /// How long nothing was written to it.
+    pub fn age(&self) -> Duration {
+        let modified = u64::try_from(self.stat.st_mtime).unwrap_or(0);
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(modified);
+        modified.elapsed().unwrap_or_default()
+    }
 }
 
 /// The temporary name cannot be had.

@@ -258,6 +258,17 @@ fn temporary_files_of_a_copy_are_left_out() {
     assert_eq!(names, ["", "big"]);
     assert_eq!(left_out.len(), 4, "{left_out:?}");
     assert!(left_out[0].what.contains("temporary file of a copy"));
+    let failures = left_out
+        .iter()
+        .filter(|one| one.kind == ProblemKind::Request);
+    let failures: Vec<&str> = failures.map(|one| one.name.as_str()).collect();
+    assert_eq!(
+        failures,
+        [".d.trunkline-part"],
+        "no copy makes folders of such names"
+    );
+    let named = source(&[&place.path().join(".big.trunkline-part")]);
+    assert_eq!(walk(&named).1[0].kind, ProblemKind::Request);
 }
 
 #[test]

@@ -166,6 +166,7 @@ fn fault_of(kind: ProblemKind) -> Fault {
         | ProblemKind::Busy
         | ProblemKind::Protocol
         | ProblemKind::NoContent
+        | ProblemKind::Unfinished
         | ProblemKind::Follows => Fault::Run,
     }
 }

@@ -241,6 +241,9 @@ pub enum ProblemKind {
     NoContent,
     /// The folder that it is in failed, which has been told.
     Follows,
+    /// A temporary file of a copy that goes on or was broken off. It is no part of this one, and
+    /// that is no failure.
+    Unfinished,
 }
 
 /// A problem, in words for the user at the other end.

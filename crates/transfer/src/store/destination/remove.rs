@@ -1,9 +1,10 @@
-//! Removes from the folders of the destination what the sources do not have.
+//! Looks through the folders of the destination for what the sources do not have: unfinished files
+//! of copies that were broken off are told, and where that was asked for, all is removed.
 //!
 //! Only folders that a source has, and that were told with all that is in them, are looked through,
-//! once everything else is done. What a rule leaves out stays, as do temporary files of copies,
-//! what another file system is mounted on, and the folders that these are in. Links are removed,
-//! never followed.
+//! once everything else is done. What a rule leaves out stays, as do temporary files of copies that
+//! go on or were broken off within a day, what another file system is mounted on, and the folders
+//! that these are in. Links are removed, never followed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,12 +13,15 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nix::dir::Dir;
 use nix::sys::stat::{FileStat, Mode, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
-use wire::copy::{Name, Problem, ProblemKind, Removed, is_reserved};
+use units::{Bytes, Span};
+use wire::copy::{Name, PART_ENDING, Problem, ProblemKind, Removed, is_reserved};
 
+use super::super::temporary::Leftover;
 use super::plan_entry::is_folder;
 use super::{Destination, FOLDER, look};
 use crate::FileProblem;
@@ -30,13 +34,17 @@ const STEP: usize = 256;
 /// Folders within folders that are held open.
 const DEPTH_MAX: usize = 256;
 
+/// How long nothing went on with an unfinished file that is removed: the copy that began it may
+/// still be given again.
+const UNFINISHED_MIN: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What became of a name.
 #[derive(Debug)]
 pub(crate) enum Gone {
     /// It is gone, or would be in a dry run.
     Removed(Removed),
-    /// It could not be removed.
-    Failed(FileProblem),
+    /// It stays: it could not be removed, or is an unfinished file.
+    Stays(FileProblem),
 }
 
 /// Goes through the folders, some names at a time.
@@ -45,6 +53,8 @@ pub(crate) struct Removal {
     rules: Rules,
     kept: BTreeSet<String>,
     is_dry: bool,
+    /// Otherwise unfinished files are told, and nothing else.
+    removes: bool,
     /// The sources have nothing: what was to be copied may not be mounted.
     has_no_source: bool,
     /// Hashes of all names that were told, in order. Two that share one keep a name that should go,
@@ -70,31 +80,44 @@ struct Level {
 }
 
 impl Destination {
-    pub fn removal(&self, rules: Rules, kept: BTreeSet<String>, is_dry: bool) -> Removal {
-        let hasher = RandomState::new();
+    /// Tells unfinished files, and removes nothing.
+    pub fn unfinished(&self) -> Removal {
         let state = self.state();
-        let ids = 0..u32::try_from(state.names.len()).unwrap_or(u32::MAX);
-        let names = ids.filter_map(|id| state.names.get(id));
-        let mut told: Vec<u64> = names.map(|name| hasher.hash_one(&name)).collect();
-        told.sort_unstable();
+        let count = state.names.len();
         let folders = state.folders.iter().rev();
         let folders: BTreeSet<Vec<u8>> = folders.filter_map(|id| state.names.get(*id)).collect();
         let has_no_source = match folders.contains(&b""[..]) {
-            true => told.len() == 1,
-            false => {
-                told.len() == folders.len() && !folders.iter().any(|name| name.contains(&b'/'))
-            }
+            true => count == 1,
+            false => count == folders.len() && !folders.iter().any(|name| name.contains(&b'/')),
         };
         Removal {
+            rules: Rules::default(),
+            kept: BTreeSet::new(),
+            is_dry: true,
+            removes: false,
             has_no_source,
-            rules,
-            kept,
-            is_dry,
-            told,
-            hasher,
+            told: Vec::new(),
+            hasher: RandomState::new(),
             folders: folders.into_iter().rev().collect(),
             stack: Vec::new(),
         }
+    }
+
+    /// The same, and removes.
+    pub fn removal(&self, rules: Rules, kept: BTreeSet<String>, is_dry: bool) -> Removal {
+        let mut removal = Removal {
+            rules,
+            kept,
+            is_dry,
+            removes: true,
+            ..self.unfinished()
+        };
+        let state = self.state();
+        let ids = 0..u32::try_from(state.names.len()).unwrap_or(u32::MAX);
+        let names = ids.filter_map(|id| state.names.get(id));
+        removal.told = names.map(|name| removal.hasher.hash_one(&name)).collect();
+        removal.told.sort_unstable();
+        removal
     }
 
     fn open_told(&self, name: &[u8]) -> io::Result<Arc<OwnedFd>> {
@@ -134,6 +157,12 @@ impl Removal {
         let Some(level) = self.stack.last_mut() else {
             return;
         };
+        if is_reserved(last) {
+            return self.temporary(last, gone);
+        }
+        if !self.removes {
+            return;
+        }
         let name = below(&level.name, last);
         if !level.is_doomed
             && self
@@ -148,9 +177,8 @@ impl Removal {
             Ok(None) => return,
             Err(error) => return level.keep(gone, &name, failed("remove", shown(&name), &error)),
         };
-        let is_protected = is_reserved(last)
-            || self.rules.hide(&name, is_folder(&stat))
-            || self.kept.contains(&shown(&name));
+        let is_protected =
+            self.rules.hide(&name, is_folder(&stat)) || self.kept.contains(&shown(&name));
         match (is_protected, is_folder(&stat)) {
             (true, _) => level.has_kept = true,
             (false, _) if self.has_no_source => {
@@ -161,6 +189,24 @@ impl Removal {
             }
             (false, true) => self.enter(last, name, &stat, gone),
             (false, false) => self.unlink(last, name, UnlinkatFlags::NoRemoveDir, gone),
+        }
+    }
+
+    /// A temporary name. A journal is not told beside the file that it belongs to.
+    fn temporary(&mut self, last: &[u8], gone: &mut Vec<Gone>) {
+        let may_remove = self.removes && !self.has_no_source;
+        let Some(level) = self.stack.last_mut() else {
+            return;
+        };
+        let name = below(&level.name, last);
+        match Leftover::find(&level.fd, last) {
+            Some(leftover) if may_remove && leftover.age() >= UNFINISHED_MIN => {
+                self.unlink(last, name, UnlinkatFlags::NoRemoveDir, gone);
+            }
+            Some(leftover) if last.ends_with(PART_ENDING) => {
+                level.keep(gone, &name, unfinished(&name, &leftover));
+            }
+            _ => level.has_kept = true,
         }
     }
 
@@ -235,10 +281,10 @@ impl Level {
         })
     }
 
-    /// Something in it could not be removed.
+    /// Something in it stays.
     fn keep(&mut self, gone: &mut Vec<Gone>, name: &[u8], trouble: Problem) {
         self.has_kept = true;
-        gone.push(Gone::Failed(FileProblem::new(shown(name), trouble)));
+        gone.push(Gone::Stays(FileProblem::new(shown(name), trouble)));
     }
 }
 
@@ -247,6 +293,22 @@ fn below(folder: &[u8], last: &[u8]) -> Vec<u8> {
         true => last.to_vec(),
         false => [folder, b"/", last].concat(),
     }
+}
+
+fn unfinished(name: &[u8], leftover: &Leftover) -> Problem {
+    let bytes = Bytes::new(u64::try_from(leftover.stat.st_size).unwrap_or(0));
+    let age = Span::from(leftover.age());
+    let what = format!(
+        "`{}` ({}) is what a copy that was broken off left; nothing was written to it for {}",
+        shown(name),
+        bytes.human(),
+        age.human()
+    );
+    with_hint(
+        problem(ProblemKind::Unfinished, what),
+        "give that copy again, or remove the file; a copy into its folder with `--delete` removes \
+        those that are a day old",
+    )
 }
 
 fn emptied() -> Problem {
