@@ -29,6 +29,8 @@ pub(super) const LEAVE: &str = "leave";
 const TICK: Duration = Duration::from_millis(100);
 /// Most bytes that a far shell may print before the answer.
 const NOISE_MAX: usize = 64 << 10;
+/// How long ssh takes to notice that the far end was killed; a round trip.
+const ENDED_WAIT: Duration = Duration::from_secs(1);
 /// How long ssh may take to end by itself.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
@@ -185,6 +187,12 @@ impl Ssh {
     }
 }
 
+/// Whether ssh may ask its user for a password, so that it is not to be started without need.
+pub fn may_ask() -> bool {
+    // Without a terminal of its own a process gets none here (tty(4)).
+    std::fs::File::open("/dev/tty").is_ok()
+}
+
 /// Where the far end may be reached: as ssh calls it, and as it is seen from inside.
 fn places(host_name: Option<String>, answer: &StartAnswer) -> Vec<Address> {
     let Some(port) = answer.port else {
@@ -271,6 +279,14 @@ impl AnswerReader {
     /// The first other line.
     fn noise(&self) -> String {
         error::printable(&self.noise)
+    }
+}
+
+impl SshFarEnd {
+    /// Whether it is over with the far end; waits a moment for ssh to notice.
+    pub fn has_ended(&mut self) -> bool {
+        let ended = |child| wait_for(child, ENDED_WAIT).is_some();
+        self.child.as_mut().is_none_or(ended)
     }
 }
 

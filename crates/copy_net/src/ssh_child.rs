@@ -3,6 +3,7 @@
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +27,7 @@ use super::{
     AcceptLimits, AcceptedController, AcceptedRemote, AcceptedSession, CopyHandler, Rejection,
     RemoteHandler, SOFTWARE, ThirdPartyHandler,
 };
-use sockets::Clock;
+use sockets::{Clock, poll};
 
 /// Pauses between two calls to the near end.
 const CALL_PAUSE: Duration = Duration::from_millis(500);
@@ -35,6 +36,13 @@ const CALL_TICK: Duration = Duration::from_millis(20);
 /// How long a near end that has never connected is waited for once the pipe has ended: as long as
 /// it tries. It starts another far end then.
 const ARRIVAL_MAX: Span = Span::from_secs(10);
+/// How long one is waited for whose sessions and ssh ended at the same time: it was killed with
+/// ssh, or the network closed all of its connections.
+const KILLED_MAX: Span = Span::from_secs(120);
+/// The same time.
+const AT_ONCE: Span = Span::from_secs(3);
+/// How long ssh takes to end after the pipe from it. Where it goes on, the near end alone ended.
+const SSH_ENDS: Span = Span::from_millis(300);
 /// How soon a stop is noticed before there is a request.
 const TICK: Duration = Duration::from_millis(100);
 /// How long one call may take.
@@ -57,13 +65,25 @@ pub enum SshChildError {
     NoNearAddress,
 }
 
+/// The pipes from and to ssh; mostly the standard ones.
+#[derive(Debug)]
+pub struct SshPipes<'a, I, O> {
+    /// Ends with the near end.
+    pub input: I,
+    /// May be closed with the near end: nobody else reads what ssh prints there.
+    pub output: O,
+    /// Open as long as ssh is there.
+    pub errors: BorrowedFd<'a>,
+}
+
 /// Serves a near end that started this one through ssh.
 ///
-/// * `input`, `output`: the pipe from and to ssh. The first line that comes has the secret.
+/// * `pipes`: the first line that comes has the secret.
 /// * `connection`: the value of `SSH_CONNECTION`: client address and port, server address and port.
 /// * `limits`: how many conversations, and so on.
-/// * `timeout`: how long to wait for a near end that was connected, once the pipe has ended without
-///   a word: a network that is out breaks it, and the near end comes back.
+/// * `timeout`: how long to wait for a near end that was connected, once ssh has ended without a
+///   word: a network that is out ends it, and the near end comes back. One whose ssh is still there
+///   has been killed.
 /// * `is_stopped`: asked several times a second.
 /// * `handler`: makes the handler of conversations from the token that opens this end, and, when
 ///   this end has to open streams itself, from what opens them.
@@ -71,14 +91,18 @@ pub enum SshChildError {
 /// # Errors
 /// When it cannot begin. The caller prints the error to stderr, which ssh carries to the user.
 pub fn serve_ssh_child(
-    input: impl Read + Send + 'static,
-    mut output: impl Write,
+    pipes: SshPipes<'_, impl Read + Send + 'static, impl Write>,
     connection: Option<&str>,
     limits: AcceptLimits,
     timeout: Span,
     is_stopped: &(dyn Fn() -> bool + Sync),
     handler: impl FnOnce(Token, Option<CallbackTarget>) -> Arc<dyn CopyHandler>,
 ) -> Result<(), SshChildError> {
+    let SshPipes {
+        input,
+        mut output,
+        errors,
+    } = pipes;
     let Some((line, input)) = first_line(input, is_stopped)? else {
         return Ok(());
     };
@@ -111,7 +135,7 @@ pub fn serve_ssh_child(
     output.write_all(answer.line().as_bytes())?;
     output.flush()?;
     presence.follow(input);
-    let is_alone = presence.until(timeout);
+    let is_alone = presence.until(timeout, || poll::is_open(errors));
     let is_over = || is_stopped() || is_alone();
     match (listener, callback) {
         (Some(listener), _) => listener.run(limits, handler, &is_over),
@@ -222,22 +246,58 @@ impl Presence {
     }
 
     /// Whether no near end will connect any more.
-    fn until(self: &Arc<Self>, timeout: Span) -> impl Fn() -> bool + use<> {
+    fn until(self: &Arc<Self>, timeout: Span, has_ssh: impl Fn() -> bool) -> impl Fn() -> bool {
         let presence = Arc::clone(self);
         let clock = Clock::start();
-        let waits = Mutex::new((Time::ZERO, timeout.min(ARRIVAL_MAX)));
+        let seen = Mutex::new(Seen::default());
         move || {
-            let mut waits = waits.lock().unwrap_or_else(PoisonError::into_inner);
-            let (last, longest) = &mut *waits;
+            let now = clock.now();
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             let has_sessions = presence.sessions.load(Ordering::Relaxed) > 0;
+            let is_alone = presence.is_alone.load(Ordering::Relaxed);
             if has_sessions {
-                *longest = timeout;
+                seen.session = Some(now);
             }
-            if has_sessions || !presence.is_alone.load(Ordering::Relaxed) {
-                *last = clock.now();
+            if !is_alone {
+                seen.pipe = now;
+            }
+            if has_sessions || !is_alone {
                 return false;
             }
-            presence.may_leave.load(Ordering::Relaxed) || clock.now().since(*last) >= *longest
+            let gone = seen.gone(now);
+            presence.may_leave.load(Ordering::Relaxed)
+                || gone >= seen.longest(timeout)
+                || gone >= SSH_ENDS && has_ssh()
+        }
+    }
+}
+
+/// When the near end was there last.
+#[derive(Debug, Default)]
+struct Seen {
+    session: Option<Time>,
+    pipe: Time,
+}
+
+impl Seen {
+    fn gone(&self, now: Time) -> Span {
+        let last = self
+            .session
+            .map_or(self.pipe, |session| session.max(self.pipe));
+        now.since(last)
+    }
+
+    /// How long it is waited for.
+    fn longest(&self, timeout: Span) -> Span {
+        match self.session {
+            None => timeout.min(ARRIVAL_MAX),
+            Some(session) => {
+                let apart = self.pipe.max(session).since(self.pipe.min(session));
+                match apart <= AT_ONCE {
+                    true => timeout.min(KILLED_MAX),
+                    false => timeout,
+                }
+            }
         }
     }
 }

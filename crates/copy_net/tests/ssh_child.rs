@@ -3,6 +3,8 @@
 mod copies;
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -13,7 +15,7 @@ use std::time::{Duration, Instant};
 use copies::{TIMEOUT, handler};
 use copy_net::{
     AcceptedSession, CallbackTarget, Dialer, Handler, Listener, Ssh, SshChildError, SshError,
-    new_secret, serve_ssh_child,
+    SshPipes, new_secret, serve_ssh_child,
 };
 use sockets::{Address, StreamOptions};
 use units::Span;
@@ -28,16 +30,24 @@ struct FarEnd {
     thread: JoinHandle<Result<(), SshChildError>>,
 }
 
+/// All of them one socket, as sshd may make it.
+fn pipes(far: UnixStream, errors: &UnixStream) -> SshPipes<'_, UnixStream, UnixStream> {
+    SshPipes {
+        output: far.try_clone().unwrap(),
+        input: far,
+        errors: errors.as_fd(),
+    }
+}
+
 /// `timeout`: for a near end that has not said that it leaves.
 fn start(request: &str, connection: Option<&'static str>, timeout: Span) -> FarEnd {
     let (near, far) = UnixStream::pair().unwrap();
     let (told, sessions, _) = handler();
     let (sender, opener) = std::sync::mpsc::channel();
     let thread = thread::spawn(move || {
-        let output = far.try_clone().unwrap();
+        let errors = far.try_clone().unwrap();
         serve_ssh_child(
-            far,
-            output,
+            pipes(far, &errors),
             connection,
             Default::default(),
             timeout,
@@ -105,6 +115,24 @@ fn a_pipe_that_breaks_leaves_the_far_end_waiting_for_a_while() {
     drop(far.pipe);
     far.thread.join().unwrap().unwrap();
     assert!(broken.elapsed() >= Duration::from_millis(700));
+}
+
+#[test]
+fn a_far_end_whose_near_end_alone_was_killed_leaves() {
+    let mut far = start(&request(None).line(), FROM_LOOPBACK, Span::from_secs(600));
+    let place = Address {
+        host: "127.0.0.1".to_owned(),
+        port: answer(&mut far).port.unwrap(),
+    };
+    drop(
+        Dialer::default()
+            .control(&[place], &copies::token(1))
+            .unwrap(),
+    );
+    drop(far.sessions.recv_timeout(TIMEOUT).unwrap());
+    // What ssh does at the end of its standard input; another pipe stays open.
+    far.pipe.get_mut().shutdown(Shutdown::Write).unwrap();
+    far.thread.join().unwrap().unwrap();
 }
 
 #[test]
@@ -359,12 +387,11 @@ fn a_user_who_stops_is_not_kept_waiting_by_ssh() {
 #[test]
 fn a_stop_before_the_request_ends_it() {
     let (_near, far) = UnixStream::pair().unwrap();
-    let output = far.try_clone().unwrap();
+    let errors = far.try_clone().unwrap();
     let (told, ..) = handler();
     let day = Span::from_secs(86_400);
     let ended = serve_ssh_child(
-        far,
-        output,
+        pipes(far, &errors),
         None,
         Default::default(),
         day,

@@ -40,6 +40,13 @@ pub fn readable(descriptor: BorrowedFd<'_>) -> PollFd<'_> {
     PollFd::new(descriptor, PollFlags::POLLIN)
 }
 
+/// Whether the other end of a pipe or connection is open, so that what is written may be read.
+pub fn is_open(descriptor: BorrowedFd<'_>) -> bool {
+    // An end that is closed is told without being asked for.
+    let mut watched = [PollFd::new(descriptor, PollFlags::empty())];
+    matches!(wait(&mut watched, Duration::ZERO), Ok(0))
+}
+
 /// Whether the last wait found something on it: data, an end or an error.
 pub fn is_ready(descriptor: &PollFd<'_>) -> bool {
     descriptor.any().unwrap_or(false)

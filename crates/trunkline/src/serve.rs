@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
+pub use copy_net::SshPipes;
 use copy_net::{AcceptLimits, serve_ssh_child};
 use transfer::far::{FarEnd, Keys};
 use units::{Rate, Span};
@@ -286,7 +287,7 @@ fn far_end(
 
 /// The far end of one copy that ssh started: what is worth knowing is told at the near end.
 ///
-/// * `input`, `output`: what ssh connected; mostly the standard ones.
+/// * `pipes`: what ssh connected.
 /// * `connection`: who connected to whom, as sshd says it in `SSH_CONNECTION`.
 /// * `is_bound`: the key that opened ssh reaches less than its user may. Then no files are sent to
 ///   other hosts from here.
@@ -295,8 +296,7 @@ fn far_end(
 /// When the near end says something else, or this end cannot listen.
 pub fn serve_one_over_ssh(
     root: Root,
-    input: impl Read + Send + 'static,
-    output: impl Write,
+    pipes: SshPipes<'_, impl Read + Send + 'static, impl Write>,
     connection: Option<&str>,
     is_bound: bool,
     cancel: &Cancel,
@@ -304,8 +304,7 @@ pub fn serve_one_over_ssh(
     let limits = AcceptLimits::default();
     let nothing = Box::new(|_: &FarEvent| ());
     serve_ssh_child(
-        input,
-        output,
+        pipes,
         connection,
         limits,
         PATIENCE,

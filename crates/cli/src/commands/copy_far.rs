@@ -3,9 +3,10 @@
 //! looked at.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
-use trunkline::serve::{Root, serve_one_over_ssh};
+use trunkline::serve::{Root, SshPipes, serve_one_over_ssh};
 
 use crate::args::CopyFar;
 use crate::failure::Failure;
@@ -20,8 +21,11 @@ pub(crate) fn run(arguments: &CopyFar) -> Result<ExitCode, Failure> {
     let connection = std::env::var(CONNECTION).ok();
     serve_one_over_ssh(
         root,
-        io::stdin(),
-        io::stdout(),
+        SshPipes {
+            input: io::stdin(),
+            output: io::stdout(),
+            errors: io::stderr().as_fd(),
+        },
         connection.as_deref(),
         arguments.root.is_some() || arguments.read_only || arguments.write_only,
         &cancel,
