@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import pickle
 import random
@@ -131,6 +132,36 @@ def served(root, tokens, port=0):
     return started, int(started.stdout.readline())
 
 
+def test_a_server_that_is_not_there_yet_is_waited_for_on_request(store, tmp_path):
+    root, tokens, token = store
+    source = made(tmp_path / "run7", [10])
+    server, port = served(root, tokens)
+    server.kill()
+    server.wait()
+    places = source, f"trunkline://127.0.0.1:{port}/"
+    with pytest.raises(tl.RunError, match="refuses connections"):
+        tl.copy(*places, token=token, recursive=True)
+    call = tl.copy.start(*places, token=token, recursive=True, patience=60)
+    time.sleep(1)
+    server, _ = served(root, tokens, port)
+    try:
+        call.result()
+    finally:
+        server.kill()
+        server.wait()
+    assert contents(root / "run7") == contents(source)
+
+
+def test_a_file_that_another_copy_keeps(store, tmp_path):
+    root, tokens, token = store
+    source = made(tmp_path / "run7", [10])
+    held = root / ".000.bin.trunkline-part"
+    with tl.serve(root=root, tokens=tokens) as server, held.open("w") as part:
+        fcntl.flock(part, fcntl.LOCK_EX)
+        with pytest.raises(tl.NotFinished, match="another copy is writing"):
+            tl.copy(f"{source}/", server.place(), token=token, recursive=True)
+
+
 def test_a_server_that_dies_within_a_call(store, tmp_path):
     root, tokens, token = store
     source = made(tmp_path / "run7", [4_000_000] * 10)
@@ -143,7 +174,7 @@ def test_a_server_that_dies_within_a_call(store, tmp_path):
         if event.kind == "published":
             server.kill()
             server.wait()
-    with pytest.raises(tl.RunError) as caught:
+    with pytest.raises(tl.NotFinished) as caught:
         call.result()
     assert "goes on" in caught.value.hint
     assert len(caught.value.partial.files) >= 1

@@ -491,7 +491,7 @@ def _copy(
     token: str | None = None,
     token_file: File | None = None,
     source_token_file: File | None = None,
-    patience: Time = "10min",
+    patience: Time | None = None,
     history: History = True,
     on_progress: OnProgress | None = None,
 ) -> Call[Result[documents.CopyDocument]]:
@@ -532,7 +532,8 @@ def _copy(
         token_file: A file that has it.
         source_token_file: A file with the token of the source, where both ends are on other hosts
             and both servers; `token` opens both without.
-        patience: How long to go on trying when the far end is gone.
+        patience: How long to go on trying when the far end is away, a server that does not answer
+            the first connection, too; ten minutes once it was there without.
         history: Where the result is kept.
         on_progress: Told of what happens, on the thread that waits.
 
@@ -541,7 +542,9 @@ def _copy(
 
     Raises:
         IncompleteCopy: Some files were not copied; `.partial.files` says which and why.
-        RunError: It ended early; the same copy goes on.
+        NotFinished: The far end was gone for too long, or another copy is at its files; the same
+            copy goes on.
+        RunError: It failed.
     """
     given = dict(locals())
     # An interrupted copy to the same place may still hold its lock.
@@ -592,7 +595,7 @@ def _copy(
         "source_token_file": None
         if source_token_file is None
         else os.fspath(source_token_file),
-        "patience": _text.span(patience),
+        "patience": None if patience is None else _text.span(patience),
         "history": _text.history(history),
     }
     return _call(_trunkline.start_copy, "copy", command, asked, on_progress, _copy)

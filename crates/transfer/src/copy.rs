@@ -12,11 +12,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copy::{CopyDirection, Message, NoPlace, Opening, Problem, ProblemKind, Speaker};
+use wire::copy::{CopyDirection, Message, Opening, Problem, ProblemKind, Speaker};
 
 use self::connect::Connector;
 use self::controller::Controller;
-use self::retry::RetryTimer;
+use self::retry::{OlderCopy, RetryTimer};
 use crate::copy_stats::CopyStats;
 use crate::opening::opening;
 use crate::root::Root;
@@ -24,7 +24,8 @@ use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::stream_set::StreamSource;
 use crate::{
-    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, FarHost, NearEnd, Outcome,
+    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, FarHost, FileProblem,
+    NearEnd, Outcome, Patience,
 };
 
 pub(crate) use self::connect::{Connected, dial, why_not};
@@ -33,16 +34,14 @@ pub(crate) use self::connect::{Connected, dial, why_not};
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// Between two questions for a place; the far end keeps the turn for three of them.
 const QUEUE_PAUSE: Duration = Duration::from_secs(4);
-/// How long a copy that was stopped or killed may hold the files: an end that hears nothing gives
-/// up after 15 s.
-const OLDER_MAX: Duration = Duration::from_secs(20);
 /// How soon a stop is noticed between two tries.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Copies files as `spec` says and returns when they are there.
 ///
 /// A far end that is lost is looked for again until `spec.patience` is over; what had arrived is
-/// not sent again. One that has no place is asked again until it has.
+/// not sent again. One that has no place is asked again until it has. Files that another copy still
+/// has are waited for as long as one that was stopped or killed may have them.
 ///
 /// # Errors
 /// When the copy ended before its end. Single files that failed are in [`Outcome::failed`].
@@ -57,10 +56,10 @@ pub fn copy(
     }
     let mut stats = CopyStats::new(observer, control);
     match &spec.near {
-        NearEnd::Here(paths) => repeat(&mut Near::new(spec, paths)?, spec.patience, &mut stats),
+        NearEnd::Here(paths) => repeat(&mut Near::new(spec, paths)?, spec.patience(), &mut stats),
         NearEnd::At(source) => repeat(
             &mut Controller::new(spec, source)?,
-            spec.patience,
+            spec.patience(),
             &mut stats,
         ),
     }
@@ -81,8 +80,9 @@ trait Opener {
 /// Whether the far end was there.
 #[derive(Debug, Default)]
 struct Presence {
-    /// When a session last made progress, the first one began, or the far end had no place; `None`
-    /// if it was never there. One that answers and goes away each time counts as lost.
+    /// When a session last made progress, the first connection was made, or the far end had no
+    /// place; `None` if it was never there. One that answers and goes away each time counts as
+    /// lost.
     seen: Option<Instant>,
 }
 
@@ -96,26 +96,31 @@ impl Presence {
 /// Opens the copy until it is done, or the far end has been gone for as long as `patience`.
 fn repeat(
     opener: &mut dyn Opener,
-    patience: Span,
+    patience: Patience,
     stats: &mut CopyStats<'_>,
 ) -> Result<Outcome, CopyError> {
-    let mut retry = RetryTimer::new(patience);
-    let mut busy_since = None;
+    let mut retry = RetryTimer::new(patience, Instant::now());
+    let mut older = OlderCopy::default();
     loop {
-        match wait_for_older(opener.attempt(stats), &mut busy_since) {
+        let end = opener.attempt(stats);
+        if let Some(busy) = busy(&end, &stats.outcome) {
+            let Some(pause) = older.pause(stats.steps()) else {
+                return ended_busy(end, busy, stats);
+            };
+            tell_waiting(stats, busy.what, 0, None, pause);
+            if !wait(pause, stats) {
+                return Err(cancelled(stats));
+            }
+            opener.presence().seen = Some(Instant::now());
+            continue;
+        }
+        match end {
             SessionEnd::Done => return Ok(stats.conclude()),
             SessionEnd::Problem(problem) => return Err(CopyError::of(problem, stats)),
             SessionEnd::Cancelled => return Err(cancelled(stats)),
             SessionEnd::NoPlace(no_place) => {
-                let (at, retry_in) = (stats.now(), QUEUE_PAUSE.into());
                 let place_in = no_place.seconds.map(|left| Span::from_secs(left.into()));
-                stats.tell(&CopyEvent::Queued {
-                    at,
-                    why: no_place.what,
-                    ahead: no_place.ahead,
-                    place_in,
-                    retry_in,
-                });
+                tell_waiting(stats, no_place.what, no_place.ahead, place_in, QUEUE_PAUSE);
                 if !wait(QUEUE_PAUSE, stats) {
                     return Err(cancelled(stats));
                 }
@@ -124,14 +129,14 @@ fn repeat(
             // A connection that a stop ended while it was made.
             SessionEnd::Lost(_) if stats.is_stopped() => return Err(cancelled(stats)),
             SessionEnd::Lost(why) => {
-                // A far end that was never there is not waited for: its name may be wrong.
-                let Some(pause) = retry.pause(opener.presence().seen, Instant::now()) else {
-                    return Err(lost(opener, patience, stats, why));
+                let seen = opener.presence().seen;
+                let Some(pause) = retry.pause(seen, Instant::now()) else {
+                    return Err(lost(opener, patience.once_there, stats, why));
                 };
                 let retry_in = Span::from(pause);
                 let at = stats.now();
                 stats.tell(&CopyEvent::Lost { at, why, retry_in });
-                stats.outcome.reconnects += 1;
+                stats.outcome.reconnects += u32::from(seen.is_some());
                 if !wait(pause, stats) {
                     return Err(cancelled(stats));
                 }
@@ -140,24 +145,59 @@ fn repeat(
     }
 }
 
-/// Another copy at the same files may be one that was stopped or killed and ends soon: it is waited
-/// for as for a place.
-///
-/// * `since`: when one was found first.
-fn wait_for_older(end: SessionEnd, since: &mut Option<Instant>) -> SessionEnd {
+/// Another copy is at all of the files, or at some that this one could not write. It may be one
+/// that was stopped or killed and ends soon.
+fn busy(end: &SessionEnd, outcome: &Outcome) -> Option<Problem> {
     match end {
-        SessionEnd::Problem(problem) if problem.kind == ProblemKind::Busy => {
-            match since.get_or_insert_with(Instant::now).elapsed() < OLDER_MAX {
-                true => SessionEnd::NoPlace(NoPlace {
-                    what: problem.what,
-                    ahead: 0,
-                    seconds: None,
-                }),
-                false => SessionEnd::Problem(problem),
-            }
+        SessionEnd::Problem(problem) => is_busy(problem.kind).then(|| problem.clone()),
+        SessionEnd::Done => {
+            let file = outcome.failed.iter().find(|one| is_busy(one.kind))?;
+            let (what, hint) = (file.what.clone(), file.hint.clone());
+            let kind = file.kind;
+            Some(Problem {
+                kind,
+                file: None,
+                what,
+                hint,
+            })
         }
-        other => other,
+        _ => None,
     }
+}
+
+fn is_busy(kind: ProblemKind) -> bool {
+    kind == ProblemKind::Busy
+}
+
+/// The other copy goes on. Where other files failed for good, that is what there is to say.
+fn ended_busy(end: SessionEnd, busy: Problem, stats: &CopyStats<'_>) -> Result<Outcome, CopyError> {
+    let has_failed = |one: &FileProblem| !is_busy(one.kind);
+    let so_far = stats.conclude();
+    match matches!(end, SessionEnd::Done) && so_far.failed.iter().any(has_failed) {
+        true => Ok(so_far),
+        false => Err(CopyError::Busy {
+            what: busy.what,
+            hint: busy.hint,
+            so_far: Box::new(so_far),
+        }),
+    }
+}
+
+fn tell_waiting(
+    stats: &mut CopyStats<'_>,
+    why: String,
+    ahead: u16,
+    place_in: Option<Span>,
+    pause: Duration,
+) {
+    let (at, retry_in) = (stats.now(), pause.into());
+    stats.tell(&CopyEvent::Queued {
+        at,
+        why,
+        ahead,
+        place_in,
+        retry_in,
+    });
 }
 
 fn cancelled(stats: &CopyStats<'_>) -> CopyError {
@@ -230,6 +270,7 @@ impl<'a> Near<'a> {
             false => end,
         })?;
         let presence = &mut self.presence;
+        presence.seen.get_or_insert_with(Instant::now);
         let steps = stats.steps();
         let end = open_session(connected, &opening, files, stats, &mut || presence.begin());
         if stats.steps() > steps {

@@ -45,6 +45,16 @@ pub enum CopyError {
         /// What was done until then.
         so_far: Box<Outcome>,
     },
+    /// Another copy was at the same files for longer than one that was stopped or killed is.
+    #[error("{what}")]
+    Busy {
+        /// Which file, and what is known of the other copy.
+        what: String,
+        /// The next step.
+        hint: Option<String>,
+        /// What was done until then.
+        so_far: Box<Outcome>,
+    },
     /// The user, here or there, ended it.
     #[error("the copy was stopped")]
     Cancelled {
@@ -79,9 +89,9 @@ impl CopyError {
     /// The next step, where one is known.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            CopyError::Problem { hint, .. } | CopyError::Unreachable { hint, .. } => {
-                hint.as_deref()
-            }
+            CopyError::Problem { hint, .. }
+            | CopyError::Unreachable { hint, .. }
+            | CopyError::Busy { hint, .. } => hint.as_deref(),
             CopyError::Lost { .. } | CopyError::Cancelled { .. } => {
                 Some("run the same command again; what has arrived is not sent again")
             }

@@ -58,5 +58,5 @@ pub use problems::shown;
 pub use remote::RemoteTotals;
 pub use root::Root;
 pub use source::rules::{Rules, check_pattern};
-pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place};
+pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience, Place};
 pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

@@ -25,8 +25,59 @@ pub struct CopySpec {
     pub connect: Connect,
     /// What carries the streams.
     pub transport: Transport,
-    /// How long the far end may be unreachable before the copy is given up.
-    pub patience: Span,
+    /// How long the far end may be away before the copy is given up.
+    pub patience: Patience,
+}
+
+impl CopySpec {
+    /// The patience with the hosts of this copy. ssh is not started until it gets through: it may
+    /// ask for a password each time, and its own `ConnectionAttempts` waits for a host.
+    pub(crate) fn patience(&self) -> Patience {
+        let is_ssh = |host: &FarHost| matches!(host, FarHost::Ssh { .. });
+        let source = match &self.near {
+            NearEnd::Here(_) => None,
+            NearEnd::At(source) => Some(&source.host),
+        };
+        match is_ssh(&self.far.host) || source.is_some_and(is_ssh) {
+            true => Patience::once_there(self.patience.once_there),
+            false => self.patience,
+        }
+    }
+}
+
+/// How long the far end may be away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// A server that has not answered yet. A wrong name or port looks the same, so that nobody
+    /// waits for one without having asked for it.
+    pub at_first: Span,
+    /// One that was there.
+    pub once_there: Span,
+}
+
+/// Ten minutes for a far end that was there, none for one that never was.
+impl Default for Patience {
+    fn default() -> Self {
+        Patience::once_there(Span::from_secs(600))
+    }
+}
+
+impl Patience {
+    /// From the first connection on.
+    pub fn from_the_first(most: Span) -> Self {
+        Patience {
+            at_first: most,
+            once_there: most,
+        }
+    }
+
+    /// With a far end that was there.
+    pub fn once_there(most: Span) -> Self {
+        Patience {
+            at_first: Span::ZERO,
+            once_there: most,
+        }
+    }
 }
 
 /// The end that opens a copy.

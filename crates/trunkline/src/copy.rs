@@ -25,7 +25,7 @@ pub use running::{ControlSocket, RunningCopy, Status, offer, running};
 pub use selection::{check_listed, listed};
 pub use transfer::{
     CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, FileProblem, NearEnd,
-    Outcome, Progress as CopyProgress, Transport, check_pattern,
+    Outcome, Patience, Progress as CopyProgress, Transport, check_pattern,
 };
 pub use tune::Objective;
 pub use wire::copy::{
@@ -41,8 +41,8 @@ pub const KNEE: Objective = steer::online::OnlinePlan::KNEE;
 pub struct Copied {
     /// Files, bytes, and what limited it.
     pub outcome: Outcome,
-    /// Why it ended before its end: cancelled, or the far end was lost. What arrived stays, and
-    /// the same copy once more goes on from there.
+    /// Why it ended before its end: cancelled, the far end was lost, or another copy was at its
+    /// files. What arrived stays, and the same copy once more goes on from there.
     pub cut: Option<Error>,
     /// The document of it.
     pub document: Document<Body>,
@@ -143,7 +143,9 @@ pub fn problem_of(error: &Error) -> Option<ProblemKind> {
 /// What was done until the error; nothing where it did not come about.
 fn so_far(error: CopyError) -> (Option<Outcome>, Error) {
     let outcome = match &error {
-        CopyError::Lost { so_far, .. } | CopyError::Cancelled { so_far } => Some(so_far),
+        CopyError::Lost { so_far, .. }
+        | CopyError::Busy { so_far, .. }
+        | CopyError::Cancelled { so_far } => Some(so_far),
         CopyError::Problem { so_far, .. } => so_far.as_ref(),
         CopyError::Unreachable { .. } => None,
     };

@@ -59,7 +59,7 @@ impl Error {
     /// An operation that was not finished and that the same request goes on with: why, and the next
     /// step.
     pub(crate) fn unfinished(what: String, hint: String) -> Self {
-        Error::sentence(Fault::Run, what, None, hint)
+        Error::sentence(Fault::Later, what, None, hint)
     }
 
     /// An operation that was cancelled before it had a result.

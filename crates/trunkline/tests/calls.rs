@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use trunkline::copy::{Access, CopyControl, CopyOptions, CopyRequest};
+use trunkline::copy::{Access, CopyControl, CopyOptions, CopyRequest, Patience};
 use trunkline::history::History;
 use trunkline::measure::{SamplePlan, Setting, StreamCount, Window};
 use trunkline::simulate::{self, Grid};
@@ -101,7 +101,7 @@ fn a_copy_to_a_server_that_is_not_there_is_an_error_with_a_next_step() {
     let token = trunkline::serve::add_token(&tokens, "ana", rights).unwrap();
     let access = Access {
         token: Some(token.parse().unwrap()),
-        patience: Span::from_secs(1),
+        patience: Patience::from_the_first(Span::from_secs(1)),
         ..Access::default()
     };
     // Port 1 of loopback has no server.

@@ -8,7 +8,7 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CongestionChoice, CopyControl, CopyEvent, CopyObserver, CopyOptions,
-    CopyRequest, Filter, Objective, ProblemKind, Route, Selection, SelectionRule, Token,
+    CopyRequest, Filter, Objective, Patience, ProblemKind, Route, Selection, SelectionRule, Token,
     check_listed, check_pattern,
 };
 use trunkline::report;
@@ -50,7 +50,7 @@ pub struct Asked {
     token: Option<String>,
     token_file: Option<PathBuf>,
     source_token_file: Option<PathBuf>,
-    patience: String,
+    patience: Option<String>,
     history: Keep,
     command: String,
 }
@@ -228,7 +228,8 @@ impl Asked {
                 }
             },
             ports: optional("port_range", self.port_range.as_deref(), ask::copy::ports)?,
-            patience: value("patience", &self.patience, ask::copy::patience)?,
+            patience: optional("patience", self.patience.as_deref(), ask::copy::patience)?
+                .map_or_else(Patience::default, Patience::from_the_first),
         })
     }
 

@@ -33,7 +33,7 @@ use rules::Rules;
     trunkline copy -r --gentle run7 dtn.example.org:/store\n  \
     trunkline copy -r a.example.org:/data/run7 b.example.org:/store\n\n\
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong, \
-    75 a signal ended it and the same command goes on."
+    75 it is not finished and the same command goes on."
 )]
 pub(crate) struct Copy {
     /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or
@@ -169,9 +169,10 @@ pub(crate) struct Copy {
     #[arg(long, value_name = "FILE")]
     pub source_token_file: Option<PathBuf>,
 
-    /// How long to go on trying when the far end is gone
-    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = patience)]
-    pub patience: Span,
+    /// How long to go on trying when the far end is away; with this, a server that does not answer
+    /// the first connection, too [default: 10min once it was there]
+    #[arg(long, value_name = "TIME", value_parser = patience)]
+    pub patience: Option<Span>,
 
     #[command(flatten)]
     pub output: CopyOutput,

@@ -223,9 +223,7 @@ impl CopyProgress {
         let time = place_in.map_or_else(String::new, |left| {
             format!("; a place may be free in about {}", left.human())
         });
-        self.say(&format!(
-            "waiting for a place at the far end ({why}); {turn}{time}"
-        ));
+        self.say(&format!("waiting: {why}; {turn}{time}"));
     }
 
     fn removed(&self, name: &str) {

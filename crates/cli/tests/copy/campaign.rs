@@ -163,7 +163,7 @@ fn runs_that_are_killed_at_any_moment_lose_nothing_and_send_little_twice() {
         fs::write(site.source().join(format!("big{at}")), vec![at; 3_000_000]).unwrap();
     }
     site.ends(&["plan"], 0);
-    let mut is_done = false;
+    let (mut is_done, mut said) = (false, String::new());
     for round in 0_u64..40 {
         let mut running = site.starts(&["run"]);
         // Moments from the first millisecond on, later and later, so that it ends in the end.
@@ -177,9 +177,9 @@ fn runs_that_are_killed_at_any_moment_lose_nothing_and_send_little_twice() {
             break;
         }
         running.kill().unwrap();
-        running.wait().unwrap();
+        said = complaint(&running.wait_with_output().unwrap());
     }
-    assert!(is_done, "never done in 40 rounds");
+    assert!(is_done, "never done in 40 rounds; the last said: {said}");
     site.assert_same();
     site.ends(&["verify"], 0);
     let status = site.status();

@@ -1,5 +1,6 @@
 //! `trunkline copy` as a user meets it: messages, what is shown, documents and events.
 
+mod again;
 mod campaign;
 #[path = "../common/mod.rs"]
 mod common;

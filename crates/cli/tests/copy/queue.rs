@@ -32,8 +32,7 @@ fn a_copy_without_a_place_waits_for_its_turn() {
     }
     let second = starts(&server, "second", 1000);
     let told = ends(second);
-    let expected = "waiting for a place at the far end (1 copy is connected, the most this end \
-                    allows); this copy is the next";
+    let expected = "waiting: 1 copy is connected, the most this end allows; this copy is the next";
     assert!(told.contains(expected), "{told}");
     ends(first);
     assert_eq!(fs::read(server.root().join("second")).unwrap().len(), 1000);

@@ -118,6 +118,21 @@ fn one_fact_is_told_once() {
 }
 
 #[test]
+fn a_server_that_goes_away_in_mid_greeting_is_told_to_be_away() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || drop(listener.accept().unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    files(folder.path(), &["a"]);
+    let mut command = trunkline(&["copy", "a", &format!("trunkline://127.0.0.1:{port}/x")]);
+    command
+        .env("TRUNKLINE_TOKEN", crate::TOKEN)
+        .current_dir(folder.path());
+    let text = complaint(&command.output().unwrap());
+    assert!(text.contains("refuses connections"), "{text}");
+}
+
+#[test]
 fn the_log_of_a_server_has_times_numbers_names_and_its_end() {
     let server = Server::start(&["--verbose"]);
     files(&server.near(), &["a", "b"]);

@@ -160,8 +160,12 @@ impl DialError {
                 "a firewall may drop connections to this host: open a range of ports and name it, \
                 or connect to the far end"
             }
-            DialError::Silent { .. } | DialError::Closed { .. } => {
+            DialError::Silent { .. } => {
                 "something else may listen there, or a `trunkline serve` without `--root`"
+            }
+            DialError::Closed { .. } => {
+                "a server that stops does so: try again, or wait for it with `--patience`; \
+                otherwise something else may listen there, or a `trunkline serve` without `--root`"
             }
             DialError::Tls { .. } => {
                 "something else may listen there, or another host may answer in its place"

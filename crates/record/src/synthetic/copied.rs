@@ -3,7 +3,7 @@
 use observe::{Limit, StreamCount};
 use transfer::{
     Connect, CopyEvent, CopyOptions, CopyPhase, CopySpec, EndShares, FarHost, FileProblem, Limited,
-    NearEnd, Outcome, Place, Reading, TimePart, Transport,
+    NearEnd, Outcome, Patience, Place, Reading, TimePart, Transport,
 };
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{CopyDirection, Name, ProblemKind};
@@ -54,7 +54,7 @@ pub fn copy_spec() -> CopySpec {
         },
         connect: Connect::ToFar(None),
         transport: Transport::Tcp,
-        patience: Span::from_secs(600),
+        patience: Patience::default(),
     }
 }
 

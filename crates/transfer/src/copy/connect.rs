@@ -4,11 +4,12 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use copy_net::{
     AcceptLimits, AcceptedSession, Callbacks, CopyHandler, DialError, Dialed, Dialer, Fingerprint,
     IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, Transport,
-    new_secret,
+    may_ask, new_secret,
 };
 use sockets::Address;
 use wire::copy::{CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind};
@@ -18,10 +19,15 @@ use crate::preconnect::Preconnected;
 use crate::session::SessionEnd;
 use crate::{Connect, CopySpec, FarHost};
 
+/// Before another try, where a connection was closed at once or ssh did not get through.
+const AGAIN_PAUSE: Duration = Duration::from_millis(300);
+
 /// Connects to the far end, repeatedly.
 pub(super) struct Connector<'a> {
     spec: &'a CopySpec,
     started: Option<SshFarEnd>,
+    /// The far end was connected.
+    was_there: bool,
     port: Option<Port>,
     /// The next step after the last try at a server.
     hint: Option<String>,
@@ -49,6 +55,7 @@ impl<'a> Connector<'a> {
         Connector {
             spec,
             started: None,
+            was_there: false,
             port: None,
             hint: None,
         }
@@ -70,6 +77,16 @@ impl<'a> Connector<'a> {
         opening: &Opening,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Connected, SessionEnd> {
+        let connected = self.connect_once(opening, is_stopped);
+        self.was_there |= connected.is_ok();
+        connected
+    }
+
+    fn connect_once(
+        &mut self,
+        opening: &Opening,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Connected, SessionEnd> {
         match &self.spec.far.host {
             FarHost::Server {
                 address,
@@ -78,7 +95,15 @@ impl<'a> Connector<'a> {
                 let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
                 let places = std::slice::from_ref(address);
                 let transport = self.spec.transport;
-                let dialed = dial(places, &token, None, opening, transport, is_stopped);
+                let dial = || dial(places, &token, None, opening, transport, is_stopped);
+                let dialed = match dial() {
+                    // A server that stops closes what it has not taken up; now it is away or back.
+                    Err(DialError::Closed { .. }) => {
+                        thread::sleep(AGAIN_PAUSE);
+                        dial()
+                    }
+                    dialed => dialed,
+                };
                 dialed.map_err(|error| {
                     self.hint = error.hint();
                     why_not(&error)
@@ -89,6 +114,7 @@ impl<'a> Connector<'a> {
     }
 
     /// A started far end stays for a while without a connection; one that is gone is started again.
+    /// So is one that was killed before the first connection, once.
     fn connect_through_ssh(
         &mut self,
         opening: &Opening,
@@ -100,8 +126,12 @@ impl<'a> Connector<'a> {
             }
             self.started = None;
         }
-        let started = self.start(is_stopped)?;
-        let connected = self.connect_to_started(&started, opening, is_stopped);
+        let mut started = self.start(is_stopped)?;
+        let mut connected = self.connect_to_started(&started, opening, is_stopped);
+        if connected.is_err() && !is_stopped() && started.has_ended() {
+            started = self.start(is_stopped)?;
+            connected = self.connect_to_started(&started, opening, is_stopped);
+        }
         self.started = Some(started);
         connected.map_err(|error| why_not(&error))
     }
@@ -139,7 +169,12 @@ impl<'a> Connector<'a> {
                 (None, self.port.as_ref().map(|port| port.call_back))
             }
         };
-        start_through_ssh(&self.spec.far.host, ports, back, is_stopped)
+        let started = start_through_ssh(&self.spec.far.host, ports, back, is_stopped);
+        started.map_err(|end| match end {
+            // Where it once began, it begins again.
+            SessionEnd::Problem(problem) if self.was_there => SessionEnd::Lost(problem.what),
+            end => end,
+        })
     }
 }
 
@@ -171,8 +206,15 @@ pub(super) fn start_through_ssh(
         ports,
         back,
     };
-    ssh.start(&request, is_stopped)
-        .map_err(|error| not_started(&error))
+    let started = match ssh.start(&request, is_stopped) {
+        // A far end that was killed just now looks so, too, and a busy sshd closes connections.
+        Err(SshError::NotConnected { .. }) if !may_ask() && !is_stopped() => {
+            thread::sleep(AGAIN_PAUSE);
+            ssh.start(&request, is_stopped)
+        }
+        started => started,
+    };
+    started.map_err(|error| not_started(&error))
 }
 
 /// Connects to the far end, and its streams at the same time. One with a known certificate is told

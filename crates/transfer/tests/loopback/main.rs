@@ -18,7 +18,7 @@ use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
 use transfer::{
     Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, Credentials,
-    FarHost, NearEnd, Outcome, PieceHasher, Place, Root, Transport, copy,
+    FarHost, NearEnd, Outcome, Patience, PieceHasher, Place, Root, Transport, copy,
 };
 use units::Span;
 use wire::copy::{Attributes, CopyDirection, Filter, ProblemKind, Token};
@@ -47,7 +47,7 @@ fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> Co
         },
         connect: Connect::ToFar(None),
         transport: Transport::Tcp,
-        patience: Span::from_secs(20),
+        patience: Patience::once_there(Span::from_secs(20)),
     }
 }
 
@@ -429,7 +429,7 @@ fn a_far_end_that_answers_and_goes_away_each_time_is_given_up() {
     // It opens conversations and ends them at once.
     let server = Server::start_stopped(far.path(), token);
     let mut spec = spec(CopyDirection::Put, &source, &server, "b");
-    spec.patience = Span::from_secs(1);
+    spec.patience = Patience::once_there(Span::from_secs(1));
     let end = copy(&spec, &CopyControl::default(), &mut Log(Vec::new()));
     assert!(matches!(end, Err(CopyError::Lost { .. })), "{end:?}");
 }

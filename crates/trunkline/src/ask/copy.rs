@@ -84,7 +84,7 @@ pub fn patience(text: &str) -> Result<Span, String> {
     let asked = within(seconds.as_deref().unwrap_or(text), bounds);
     or_else(
         asked,
-        "leave `--patience` out to go on trying for ten minutes",
+        "leave `--patience` out to go on trying for ten minutes once the far end was there",
     )
 }
 

@@ -48,6 +48,8 @@ impl<'a> Outcomes<'a> {
             CopyEvent::Failed { problem, .. } | CopyEvent::LeftOut { problem, .. } => {
                 self.problems.push(problem.clone());
             }
+            // What could not be copied is tried again.
+            CopyEvent::Queued { .. } | CopyEvent::Lost { .. } => self.problems.clear(),
             CopyEvent::Progress(_) => {
                 let flushed = self.notes.flush();
                 self.note(flushed);

@@ -7,7 +7,7 @@ use campaign_plan::{Campaign as Plan, Group, HostName, Spot};
 use units::Span;
 
 use crate::Error;
-use crate::copy::{Access, Place, Token};
+use crate::copy::{Access, Patience, Place, Token};
 
 /// How the address of a standing server begins.
 pub(super) const SERVER: &str = "trunkline://";
@@ -191,7 +191,8 @@ fn access(plan: &Plan, group: &Group, here: &Here, patience: Span) -> Result<Acc
         token: token(plan, far)?,
         source_token: source.map_or(Ok(None), |spot| token(plan, spot))?,
         program: program.unwrap_or(defaults.program),
-        patience,
+        // What never was there is waited for by the run, which says so in its status.
+        patience: Patience::once_there(patience),
         ..defaults
     })
 }

@@ -82,9 +82,25 @@ pub enum UnfinishedCause {
     Waits,
     /// The far end was gone for longer than the patience with it.
     Lost,
-    /// The far end does not answer, another copy writes to the same files, or a disk is full, for
-    /// longer than the patience with it.
+    /// Another copy writes to the same files, for longer than the patience with it.
+    Busy,
+    /// The far end does not answer, or a disk is full, for longer than the patience with it.
     Passing,
+}
+
+impl UnfinishedCause {
+    /// What may pass while the run goes on.
+    fn is_waited_for(self) -> bool {
+        matches!(self, UnfinishedCause::Busy | UnfinishedCause::Passing)
+    }
+
+    fn of(kind: ProblemKind) -> Option<Self> {
+        match kind {
+            ProblemKind::Busy => Some(UnfinishedCause::Busy),
+            ProblemKind::DiskFull => Some(UnfinishedCause::Passing),
+            _ => None,
+        }
+    }
 }
 
 impl Unfinished {
@@ -359,7 +375,7 @@ impl Running<'_> {
         }
         let slot = self.slot(kept, on_event)?;
         match self.copy_all(todo, &slot, sum, on_event) {
-            Err(Stop::Unfinished(why)) if why.cause == UnfinishedCause::Passing => Ok(Some(why)),
+            Err(Stop::Unfinished(why)) if why.cause.is_waited_for() => Ok(Some(why)),
             copied => {
                 copied?;
                 *kept = Some(slot);
@@ -518,8 +534,7 @@ impl Running<'_> {
             Ok(copied) => {
                 add_sent(sum, &copied);
                 let (done, failed) = outcomes.concluded();
-                let passing = failed.iter().find(|one| is_passing(one.fate.cause));
-                let passing = passing.map(|one| passing_trouble(&one.fate));
+                let passing = failed.iter().find_map(|one| passing_trouble(&one.fate));
                 sum.failed.extend(failed);
                 self.keep_unchanged(done, sum);
                 passing.map_or(Ok(()), Err)
@@ -602,34 +617,31 @@ fn ended(error: CopyError, halt: Option<Halt>) -> Stop {
         CopyError::Cancelled { .. } => Stop::Halt(halt.unwrap_or(Halt::Asked)),
         CopyError::Problem { .. } if halt.is_some() => Stop::Halt(halt.unwrap_or(Halt::Asked)),
         CopyError::Lost { .. } => Stop::Unfinished(Unfinished::new(UnfinishedCause::Lost, error)),
-        passing if may_pass(passing) => {
-            Stop::Unfinished(Unfinished::new(UnfinishedCause::Passing, error))
-        }
-        _ => Stop::Error(error.into()),
+        other => match passing_cause(other) {
+            Some(cause) => Stop::Unfinished(Unfinished::new(cause, error)),
+            None => Stop::Error(error.into()),
+        },
     }
 }
 
-/// Whether the same copy may succeed a little later.
-pub(super) fn may_pass(error: &CopyError) -> bool {
+/// Why the same copy may succeed a little later.
+pub(super) fn passing_cause(error: &CopyError) -> Option<UnfinishedCause> {
     match error {
-        CopyError::Unreachable { .. } => true,
-        CopyError::Problem { kind, .. } => is_passing(*kind),
+        CopyError::Unreachable { .. } => Some(UnfinishedCause::Passing),
+        CopyError::Busy { .. } => Some(UnfinishedCause::Busy),
+        CopyError::Problem { kind, .. } => UnfinishedCause::of(*kind),
         // A far end that was lost was waited for.
-        CopyError::Lost { .. } | CopyError::Cancelled { .. } => false,
+        CopyError::Lost { .. } | CopyError::Cancelled { .. } => None,
     }
 }
 
-/// Whether the same is copied once another copy has ended or there is room.
-fn is_passing(kind: ProblemKind) -> bool {
-    matches!(kind, ProblemKind::Busy | ProblemKind::DiskFull)
-}
-
-/// Some names could not be copied for now, the first of them for this reason.
-fn passing_trouble(fate: &Fate) -> Stop {
+/// A name that could not be copied for now.
+fn passing_trouble(fate: &Fate) -> Option<Stop> {
+    let cause = UnfinishedCause::of(fate.cause)?;
     let hint = fate.hint.clone();
     let hint = hint.unwrap_or_else(|| "the same command goes on once that is over".to_owned());
     let error = Error::unfinished(fate.what.clone(), hint);
-    Stop::Unfinished(Unfinished::new(UnfinishedCause::Passing, error))
+    Some(Stop::Unfinished(Unfinished::new(cause, error)))
 }
 
 /// Passes on what the copy tells, and writes down how far it is.

@@ -296,7 +296,7 @@ fn after(ended: &Result<ShardEnd, Error>) -> After {
         Ok(ShardEnd::Done(_) | ShardEnd::Failed(_)) => After::Next,
         Ok(ShardEnd::NotFinished(why)) => match why.cause {
             UnfinishedCause::Quiet => After::Again,
-            UnfinishedCause::Waits => After::Next,
+            UnfinishedCause::Waits | UnfinishedCause::Busy => After::Next,
             UnfinishedCause::Halted | UnfinishedCause::Lost | UnfinishedCause::Passing => {
                 After::End
             }

@@ -14,7 +14,7 @@ use wire::copy::ProblemKind;
 
 use super::patience::Patience;
 use super::places::{self, Ends};
-use super::run::{RunOptions, may_pass, now};
+use super::run::{RunOptions, now, passing_cause};
 use super::shard_copy::{batches, comparison};
 use super::{Campaign, ShardId, unwritable};
 use crate::{Cancel, Error};
@@ -177,7 +177,7 @@ impl Verifying {
             let control = CopyControl::from(cancel);
             let mut patience = Patience::new(options.patience);
             while let Err(error) = transfer::copy(&request.spec, &control, &mut heard) {
-                if !may_pass(&error) || !patience.wait(|| control.is_stopped()) {
+                if passing_cause(&error).is_none() || !patience.wait(|| control.is_stopped()) {
                     return Err(error.into());
                 }
                 heard = Heard::default();

@@ -58,7 +58,7 @@ impl Meeting {
 
 #[cfg(test)]
 mod tests {
-    use transfer::{Connect, CopyOptions, Place};
+    use transfer::{Connect, CopyOptions, Patience, Place};
     use units::Span;
     use wire::copy::CopyDirection;
 
@@ -81,7 +81,7 @@ mod tests {
             options: CopyOptions::default(),
             connect: Connect::ToFar(None),
             transport: Transport::Tcp,
-            patience: Span::from_secs(1),
+            patience: Patience::default(),
         }
     }
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use observe::Window;
 use sockets::options::StreamOptions;
 use transfer::{
-    Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Place as FarPlace, Transport,
+    Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience, Place as FarPlace,
+    Transport,
 };
-use units::Span;
 use wire::copy::{CongestionChoice, Token};
 
 use super::{Place, Route};
@@ -33,8 +33,8 @@ pub struct Access {
     pub ports: Option<RangeInclusive<u16>>,
     /// What carries the streams.
     pub transport: Transport,
-    /// How long the far end may be unreachable before the copy is given up.
-    pub patience: Span,
+    /// How long the far end may be away before the copy is given up.
+    pub patience: Patience,
 }
 
 /// TCP, `ssh` and `trunkline` by those names, no tokens, connections to the far end, ten minutes.
@@ -48,7 +48,7 @@ impl Default for Access {
             from_far: false,
             ports: None,
             transport: Transport::Tcp,
-            patience: Span::from_secs(600),
+            patience: Patience::default(),
         }
     }
 }
@@ -318,6 +318,7 @@ mod tests {
     use super::*;
     use observe::StreamCount;
     use record::archive::FoundControl;
+    use units::Span;
 
     fn memory() -> CopyMemory {
         CopyMemory {

@@ -158,12 +158,12 @@ fn fault_of(kind: ProblemKind) -> Fault {
     match kind {
         ProblemKind::Request | ProblemKind::NotFound => Fault::Request,
         ProblemKind::Cancelled => Fault::Cancelled,
+        ProblemKind::Busy => Fault::Later,
         ProblemKind::Permission
         | ProblemKind::DiskFull
         | ProblemKind::Disk
         | ProblemKind::SourceChanged
         | ProblemKind::Corrupt
-        | ProblemKind::Busy
         | ProblemKind::Protocol
         | ProblemKind::NoContent
         | ProblemKind::Unfinished
@@ -185,7 +185,8 @@ impl From<CopyError> for Error {
         let (fault, hint) = match &error {
             CopyError::Problem { kind, hint, .. } => (fault_of(*kind), hint.clone()),
             CopyError::Unreachable { hint, .. } => (Fault::Run, hint.clone()),
-            CopyError::Lost { .. } => (Fault::Run, Some(resumable.to_owned())),
+            CopyError::Busy { hint, .. } => (Fault::Later, hint.clone()),
+            CopyError::Lost { .. } => (Fault::Later, Some(resumable.to_owned())),
             CopyError::Cancelled { .. } => (Fault::Cancelled, Some(resumable.to_owned())),
         };
         Error::of(fault, error, hint)

@@ -128,7 +128,11 @@ fn tell_event(shard: &ShardId, event: &ShardEvent<'_>) {
             tell!("{shard}: {}, {}", count(*names, "name"), bytes.human());
         }
         ShardEvent::Copy(CopyEvent::Queued { why, ahead, .. }) => {
-            tell!("{shard}: waits for a place ({why}); {ahead} wait before it");
+            let turn = match ahead {
+                0 => String::new(),
+                ahead => format!("; {ahead} wait before it"),
+            };
+            tell!("{shard}: waits: {why}{turn}");
         }
         ShardEvent::Copy(CopyEvent::Lost { why, .. }) => tell!("{shard}: lost: {why}"),
         ShardEvent::Copy(_) => {}

@@ -9,7 +9,7 @@ use trunkline::Error;
 use trunkline::copy::{
     self, Access, Attributes, CongestionChoice, CopyOptions, CopyRequest, Filter, Objective,
 };
-use trunkline::copy::{CopyDirection, NearEnd, Place, Route, Selection, Token};
+use trunkline::copy::{CopyDirection, NearEnd, Patience, Place, Route, Selection, Token};
 use trunkline::history::CopyMemory;
 
 use crate::args::{self, Attribute, Copy, CopyObjective, Output};
@@ -138,7 +138,9 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
         from_far: arguments.connect == args::Connect::FromFar,
         ports: arguments.port_range.clone(),
         transport: arguments.transport.into(),
-        patience: arguments.patience,
+        patience: arguments
+            .patience
+            .map_or_else(Patience::default, Patience::from_the_first),
     })
 }
 

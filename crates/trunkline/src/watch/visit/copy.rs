@@ -12,7 +12,7 @@ use units::{Bytes, Rate, Span};
 use wire::copy::Token;
 
 use super::{Deadline, Order, Part, failed};
-use crate::copy::{Access, CopyRequest};
+use crate::copy::{Access, CopyRequest, Patience};
 use crate::{Error, Target};
 
 /// The delay that a gentle copy may add, as `trunkline copy --gentle` has it.
@@ -84,7 +84,7 @@ fn request(file: &Path, far: &FarFiles, order: &Order<'_>) -> Result<CopyRequest
     };
     let access = Access {
         token: Some(far.token.clone()),
-        patience: Span::from_secs(10),
+        patience: Patience::once_there(Span::from_secs(10)),
         ..Access::default()
     };
     CopyRequest::new(&[file.to_owned(), PathBuf::from(there)], options, access)
