@@ -32,6 +32,7 @@ test-python-and-programs: test-python
 	python3 bench/crash/run.py --sample 60 --seed 1124 --minutes 1 --trunkline target/debug/trunkline
 	python3 bench/hostile/run.py --trunkline target/debug/trunkline
 	python3 bench/stops/run.py --rounds 1 --jobs 8 --slack 5 --trunkline target/debug/trunkline
+	python3 bench/stops/again.py --count 6 --jobs 6 --trunkline target/debug/trunkline
 
 # The Python package with the oldest and the newest Python of this machine; ONLY names tests.
 test-python:
@@ -170,6 +171,7 @@ crash-sample: build peers
 # SIGTERM, SIGINT and SIGHUP to every command that waits, twenty of each in each of its states: half an hour.
 stops: build peers
 	python3 bench/stops/run.py --page
+	python3 bench/stops/again.py --page
 
 # A watch, a campaign and copies for MINUTES while hosts, disks, networks and clocks fail.
 soak: build peers

@@ -79,7 +79,8 @@ class Trial:
                 helper.wait()
 
     def stop(self, process, began):
-        if self.state.begins and not wait_for(lambda: self.state.begins(self.run, self.log), 20):
+        if self.state.begins and not wait_for(lambda: self.state.begins(self.run, self.log),
+                                              self.state.begins_within):
             process.kill()
             return ["its state did not begin"], 0, 0, process.wait()
         time.sleep(self.drawn.uniform(0.02, self.state.within))

@@ -130,11 +130,11 @@ duration = "3s"
 """)
         return run / "watch.toml"
 
-    def campaign(self, run, *, port=SERVER, source="large", link='rate = "4Mbit/s"\ncopies = 1', plan=True):
+    def campaign(self, run, *, port=SERVER, source="large", link='rate = "4Mbit/s"\ncopies = 1', plan=True, shard=1000):
         """A campaign's folder, planned unless told otherwise."""
         (run / "there").mkdir()
         (run / "plan.toml").write_text(f"""[shards]
-files = 1000
+files = {shard}
 bytes = "40MB"
 [hosts.far]
 address = "trunkline://127.0.0.1:{port}"

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import fcntl
 import signal
 import socket
 import subprocess
@@ -27,6 +28,7 @@ class State:
     """* `words`: of a stage and the trial's folder, the command after the program's name.
     * `within`: seconds, the latest moment of the signal after the state has begun.
     * `begins`: of the trial's folder and its log, whether the state has begun.
+    * `begins_within`: seconds until then at most.
     * `prepare`: of a stage and the trial, starts what else is needed with `trial.helper(...)`.
     * `seconds`: by when it has to have ended; more than two need a reason here.
     * `lines`: the most that it says after the signal; measurements show what they have.
@@ -41,6 +43,7 @@ class State:
     codes: set
     within: float = 1.5
     begins: object = None
+    begins_within: float = 20.0
     prepare: object = None
     seconds: float = 2.0
     lines: int = 12
@@ -118,6 +121,21 @@ def to_own_server(*more):
     return lambda stage, run, trial: stage.copy(stage.files / "large", stage.at(trial.port, run.relative_to(stage.folder)), *more)[1:]
 
 
+def says(words):
+    return lambda run, log: words in log.read_text(errors="replace")
+
+
+def holding(name, prepare=None):
+    """This process has a file of the destination, as another copy has it."""
+    def held(stage, trial):
+        if prepare:
+            prepare(stage, trial)
+        (trial.run / name).parent.mkdir(exist_ok=True)
+        trial.held = open(trial.run / name, "w")
+        fcntl.flock(trial.held, fcntl.LOCK_EX)
+    return held
+
+
 def busy(stage, trial):
     trial.helper(stage.program, *copying("--max-rate", "1M")(stage, trial.run))
     wait_for(lambda: part_is_there(trial.run, None), 10)
@@ -137,7 +155,12 @@ def copies():
     yield State("copy", "turn at the server", copying(port=ONE_COPY), GOES_ON)
     yield State("copy", "list of files on standard input", lambda stage, run: stage.copy(
         stage.files, stage.at(SERVER, run.name), "--files-from", "-")[1:], GOES_ON, is_plain=True, holds_input=True)
-    yield State("copy", "busy file", copying(), GOES_ON, within=2.0, prepare=busy)
+    yield State("copy", "busy file", copying(), GOES_ON, prepare=busy, begins=says("waiting: another copy"))
+    yield State("copy", "a single busy file", copying(), GOES_ON, prepare=holding("large/.b.trunkline-part"),
+                begins=says("waiting: another copy"))
+    for transport in ("tcp", "udp"):
+        yield State("copy", f"server away, with patience, {transport}", copying("--patience", "100s", "--transport", transport, port=CLOSED),
+                    GOES_ON, begins=says("trying again"))
     for name, host, port in (("silent host", "127.0.0.1", SILENT), ("dropped packets", DROPPED, SERVER)):
         for transport in ("tcp", "udp"):
             for get in (False, True):
@@ -196,6 +219,13 @@ def quiet_now():
     return f'rate = "4Mbit/s"\nquiet = ["{ends[0]}-{ends[1]}"]'
 
 
+def quiet_soon(stage, trial):
+    """From the next minute on, with shards so short that most of the time a slot is kept for the next one."""
+    now = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=65)
+    ends = [(now + datetime.timedelta(hours=hours)).strftime("%H:%M") for hours in (0, 2)]
+    trial.campaign = stage.campaign(trial.run, source="many", link=f'copies = 1\nquiet = ["{ends[0]}-{ends[1]}"]', shard=2)
+
+
 def campaigns():
     shard = "raw-1-00001"
     yield State("campaign plan", "many files", on("campaign", "plan", "P", "C"), GOES_ON | STOPPED | SERVED, within=0.05,
@@ -204,6 +234,10 @@ def campaigns():
     yield State("campaign run", "copying one shard", on("campaign", "run", "C", shard), GOES_ON, prepare=with_campaign())
     yield State("campaign run", "many files", on("campaign", "run", "C"), GOES_ON, prepare=with_campaign(source="many"))
     yield State("campaign run", "quiet hours", on("campaign", "run", "C"), GOES_ON, prepare=with_campaign(link=quiet_now()))
+    yield State("campaign run", "quiet hours that begin between shards", on("campaign", "run", "C"), GOES_ON, begins=says("quiet"),
+                begins_within=75.0, prepare=quiet_soon)
+    yield State("campaign run", "files that another copy has", on("campaign", "run", "C"), GOES_ON, begins=says("another copy is writing"),
+                prepare=holding("there/.a.trunkline-part", with_campaign()))
     yield State("campaign run", "far end away", on("campaign", "run", "C"), GOES_ON, prepare=with_campaign(port=CLOSED))
     yield State("campaign run", "silent far end", on("campaign", "run", "C"), GOES_ON, prepare=with_campaign(port=SILENT))
     yield State("campaign run", "another holds the slot", on("campaign", "run", "C"), GOES_ON,
