@@ -70,7 +70,7 @@ pub enum SshChildError {
 pub struct SshPipes<'a, I, O> {
     /// Ends with the near end.
     pub input: I,
-    /// May be closed with the near end: nobody else reads what ssh prints there.
+    /// May be closed with the near end: no other process reads what ssh prints there.
     pub output: O,
     /// Open as long as ssh is there.
     pub errors: BorrowedFd<'a>,

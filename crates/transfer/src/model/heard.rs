@@ -1,6 +1,6 @@
 //! What both ends say, as the model keeps it and compares it with what was confirmed before.
 
-use wire::copy::{FileId, Kind, Message, Problem, Range, Want};
+use wire::copy::{FileId, Kind, Message, Problem, ProblemKind, Range, Want};
 
 use super::talk::Talk;
 
@@ -42,6 +42,8 @@ impl Talk<'_, '_, '_> {
                 }
             }
             Message::Failed(problem) => self.failed(problem),
+            // What a receiver that was killed left beside a file that is there now.
+            Message::LeftOut { problem, .. } if problem.kind == ProblemKind::Unfinished => {}
             Message::LeftOut { name, problem } => panic!("{name} is left out: {problem:?}"),
             _ => {}
         }
