@@ -229,8 +229,8 @@ const MEASURE: &[Foreign] = &[
     ),
     answer(
         &["-u", "--udp"],
-        "write `--transport udp`: one connection of QUIC; `trunkline path` tells loss and delay with \
-         packets of its own",
+        "write `--transport udp`: one connection of QUIC; `trunkline path` tells loss and delay \
+         with packets of its own",
     ),
     answer(
         &["-O", "--omit"],
