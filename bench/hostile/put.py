@@ -207,10 +207,11 @@ def turns():
     yield put(
         "silence behind the wants",
         takes(after=lambda stage, far, control: wait(control.socket)),
+        code=75,
         told="nothing was heard",
         long=True,
     )
-    yield put("a receiver that reads nothing of a stream", stuck, code=1, finding="F10")
+    yield put("a receiver that reads nothing of a stream", stuck, code=75, finding="F10")
     yield put("a part of more streams than u16 has", takes(b"\0\0\0\x05\x15\x01\xff\xff\x7f"), told="cannot be read")
     yield put("parts of any number of streams", tells(*map(part, (0, None, 65_535, 129, 1, 0))), code=0)
     changing = [part(1 + number % 128) for number in range(20_000)]

@@ -209,8 +209,8 @@ pub enum Fault {
     Run,
     /// The user ended it: exit code 1, without a complaint.
     Cancelled,
-    /// Others are at it, the far end is away, or a disk is full: the same request goes on later. Exit
-    /// code 75.
+    /// Others are at it, the far end is away, or a disk is full: the same request goes on later.
+    /// Exit code 75.
     Later,
 }
 

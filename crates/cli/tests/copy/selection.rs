@@ -175,7 +175,7 @@ fn contents_are_compared_where_that_is_asked_for() {
     );
     let compared = done(&server, &["-rv", "-c", "run7", &place]);
     assert!(
-        compared.contains("run7/b ") && compared.contains("1 file there already"),
+        compared.contains("run7/b ") && compared.contains("1 whole file among them"),
         "{compared}"
     );
     assert_eq!(fs::read_to_string(there.join("b")).unwrap(), "new");

@@ -213,7 +213,7 @@ fn what_is_there_already_is_skipped_and_told() {
     let again = server.copy(&words);
     assert_eq!(again.status.code(), Some(0), "{}", complaint(&again));
     let text = stdout(&again);
-    assert!(text.contains("2 files there already"), "{text}");
+    assert!(text.contains("2 whole files among them"), "{text}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn files_go_from_server_to_server_and_the_document_says_so() {
     assert!(site.destination.logged("one copy into").contains("2026"));
     let (code, again) = code_and_text(&site.copy(&["-r", &from, &to]));
     assert_eq!(code, Some(0), "{again}");
-    assert!(again.contains("2 files there already"), "{again}");
+    assert!(again.contains("2 whole files among them"), "{again}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn a_copy_that_changes_nothing_says_so() {
             "{again}"
         );
         assert!(
-            !again.contains("folder") && again.contains("2 files there already"),
+            !again.contains("folder") && again.contains("2 whole files among them"),
             "{again}"
         );
     }

@@ -262,10 +262,11 @@ fn contents_are_compared_with_those_of_a_new_folder_and_an_old_one() {
             CopyDirection::Get => spec(direction, &target, &server, "./"),
         };
         spec.options.filter = Filter::Content;
-        for expected in [(6, 0), (0, 6)] {
+        for expected in [(6, 1, 0), (0, 0, 6)] {
             let control = CopyControl::default();
             let outcome = copy(&spec, &control, &mut ()).unwrap();
-            assert_eq!((outcome.files, outcome.skipped), expected);
+            let (files, links) = (outcome.files, outcome.links);
+            assert_eq!((files, links, outcome.skipped), expected);
         }
         assert_tree(&target, &files);
     }

@@ -98,7 +98,7 @@ impl Destination {
                 SFlag::S_IFLNK => {
                     let there = readlinkat(&folder, OsStr::from_bytes(&last));
                     let is_same = there.is_ok_and(|there| there.as_bytes() == text);
-                    if is_same && spec.filter == Filter::Changed {
+                    if is_same && spec.filter != Filter::All {
                         return Ok(EntryPlan::Present);
                     }
                 }
