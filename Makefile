@@ -2,6 +2,9 @@
 
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
+ifeq ($(shell id -u), 0)
+APART := unshare --net sh -c 'ip link set lo up && exec "$$0" "$$@"'
+endif
 
 .PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample stops soak model hostile agreement studies fuzz clean
 
@@ -33,11 +36,7 @@ test-program: test-python
 	$(APART) python3 bench/crash/run.py --sample 60 --seed 1124 --minutes 1 --trunkline target/debug/trunkline
 	$(APART) python3 bench/hostile/run.py --trunkline target/debug/trunkline
 	$(APART) python3 bench/stops/run.py --rounds 1 --jobs 8 --slack 5 --trunkline target/debug/trunkline
-
-ifeq ($(shell id -u), 0)
-APART := unshare --net sh -c 'ip link set lo up && exec "$$0" "$$@"'
-endif
-	python3 bench/stops/again.py --count 6 --jobs 6 --trunkline target/debug/trunkline
+	$(APART) python3 bench/stops/again.py --count 6 --jobs 6 --trunkline target/debug/trunkline
 
 # The Python package with the oldest and the newest Python of this machine; ONLY names tests.
 test-python:
