@@ -281,7 +281,7 @@ fn a_shard_that_runs_is_not_run_twice_and_ends_cleanly_when_asked() {
         told.contains("shard `raw-1-00001` is being run") && told.contains(&own),
         "{told}"
     );
-    wait_for(|| site.status()["running"][0]["done"].as_u64() > Some(0));
+    wait_for(|| site.status()["running"][0]["bytes"].as_u64() > Some(100_000));
     kill(Pid::from_raw(running.id().cast_signed()), Signal::SIGTERM).unwrap();
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(75), "{}", complaint(&output));
