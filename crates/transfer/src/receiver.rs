@@ -121,8 +121,8 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let spent = Arc::new(TimeSpent::default());
         let publisher = Publisher::start(Arc::clone(&store), context.report(), Arc::clone(&spent));
         let rereader = Rereader::start(Arc::clone(&store), context.report());
-        // In a new folder there is nothing to compare with, and the sender waits for no answers: the
-        // end of a file must not come before its plan.
+        // In a new folder there is nothing to compare with, and the sender waits for no answers:
+        // the end of a file must not come before its plan.
         let compares = opening.filter == Filter::Content && !store.is_fresh();
         let comparer = compares.then(|| Comparer::start(Arc::clone(&store), context.report()));
         let shared = Arc::new(Shared::new(store, publisher, rereader, spent));

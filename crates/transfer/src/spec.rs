@@ -48,8 +48,8 @@ impl CopySpec {
 /// How long the far end may be away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// A server that has not answered yet. A wrong name or port looks the same, so that it is waited
-    /// for on request alone.
+    /// A server that has not answered yet. A wrong name or port looks the same, so that it is
+    /// waited for on request alone.
     pub at_first: Span,
     /// One that was there.
     pub once_there: Span,

@@ -6,8 +6,9 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::Reading;
 
-/// The rate is that of the last three seconds: acknowledgements come in bursts of a round trip. What
-/// the kernel has delivered never exceeds the link; whole pieces, which many streams end at once, do.
+/// The rate is that of the last three seconds: acknowledgements come in bursts of a round trip.
+/// What the kernel has delivered never exceeds the link; whole pieces, which many streams end at
+/// once, do.
 const OVER: Span = Span::from_secs(3);
 /// When there are so many readings, every other one goes: half an hour of them, or days with longer
 /// steps.
