@@ -18,8 +18,9 @@ demo-campaign: build
 build:
 	$(CARGO) build --release --locked --bin trunkline
 
-# Most tests wait for clocks and networks, so those of the program and of Python run beside those in
-# Rust, on a loopback of their own: they call servers that are gone, whose ports others may get.
+# Most tests wait for clocks and networks, so those of Python and of the program run beside those in
+# Rust. The program's have a loopback of their own: they call servers that are gone, whose ports
+# others may get.
 test: export TRUNKLINE_SKIPS := $(SKIPS)
 test: peers
 	@mkdir -p target && rm -f $(SKIPS)
