@@ -35,6 +35,7 @@ test-rust:
 # The same crashes each time; `make crash-sample` draws others.
 test-program: test-python
 	$(APART) python3 bench/crash/run.py --sample 60 --seed 1124 --minutes 1 --trunkline target/debug/trunkline
+	python3 bench/hostile/run.py --list > target/hostile-cases.txt
 	$(APART) python3 bench/hostile/run.py --trunkline target/debug/trunkline
 	$(APART) python3 bench/stops/run.py --rounds 1 --jobs 8 --slack 5 --trunkline target/debug/trunkline
 	$(APART) python3 bench/stops/again.py --count 6 --jobs 6 --trunkline target/debug/trunkline

@@ -34,6 +34,8 @@ pub(crate) use self::connect::{Connected, dial, why_not};
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// Between two questions for a place; the far end keeps the turn for three of them.
 const QUEUE_PAUSE: Duration = Duration::from_secs(4);
+/// How much later than its children this process may notice that its group was stopped.
+const GROUP_STOP: Duration = Duration::from_millis(100);
 /// How soon a stop is noticed between two tries.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -107,6 +109,8 @@ fn repeat(
             let Some(pause) = older.pause(stats.steps()) else {
                 return ended_busy(end, busy, stats);
             };
+            // The next try tells anew which of them it could not have.
+            stats.outcome.failed.retain(|one| !is_busy(one.kind));
             tell_waiting(stats, busy.what, 0, None, pause);
             if !wait(pause, stats) {
                 return Err(cancelled(stats));
@@ -116,7 +120,14 @@ fn repeat(
         }
         match end {
             SessionEnd::Done => return Ok(stats.conclude()),
-            SessionEnd::Problem(problem) => return Err(CopyError::of(problem, stats)),
+            SessionEnd::Problem(problem) => {
+                // A stop of the whole process group may end ssh first.
+                let is_stopped = opener.presence().seen.is_none() && !wait(GROUP_STOP, stats);
+                return Err(match is_stopped || stats.is_stopped() {
+                    true => cancelled(stats),
+                    false => CopyError::of(problem, stats),
+                });
+            }
             SessionEnd::Cancelled => return Err(cancelled(stats)),
             SessionEnd::NoPlace(no_place) => {
                 let place_in = no_place.seconds.map(|left| Span::from_secs(left.into()));
