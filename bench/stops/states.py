@@ -46,7 +46,7 @@ class State:
     begins_within: float = 20.0
     prepare: object = None
     seconds: float = 2.0
-    lines: int = 12
+    lines: int = 20
     is_plain: bool = False
     lingers: float = 2.0
     outlives_hangup: bool = False
