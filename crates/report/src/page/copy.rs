@@ -321,7 +321,8 @@ fn gone(outage: &Outage, copy: &Copy) -> f64 {
 /// What its time went to. Of a copy that was over before anything was seen it says nothing.
 fn time(copy: &Copy) -> Option<String> {
     let waits = |part: &TimeShare| matches!(part.to, CopyPhase::Away | CopyPhase::Queued);
-    let is_told = copy.limit.is_some() || copy.time.iter().any(waits);
+    let has_flowed = copy.limit.is_some() && copy.sent_bytes > 0;
+    let is_told = has_flowed || copy.time.iter().any(waits);
     let parts = time_parts(&copy.time).into_iter();
     let parts = parts.map(|(percent, to)| format!("{percent} % {}", phase(to)));
     let parts: Vec<String> = parts.collect();
