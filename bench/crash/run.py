@@ -33,6 +33,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "copy")]
@@ -113,11 +114,9 @@ def try_all(given, bench, chosen):
                     last[point.group, point.call] = point.next()
                     waiting.append(point.next())
 
-    workers = [threading.Thread(target=work) for _ in range(given.jobs)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    with ThreadPoolExecutor(given.jobs) as pool:
+        for worker in [pool.submit(work) for _ in range(given.jobs)]:
+            worker.result()
     return results
 
 

@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "copy")]
@@ -173,11 +174,9 @@ def play_all(given, stage):
                     print(f"{trial.name}, {number}: {one}", file=sys.stderr, flush=True)
             subprocess.run(["rm", "-rf", trial.run], check=True)
 
-    workers = [threading.Thread(target=take) for _ in range(given.jobs)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    with ThreadPoolExecutor(given.jobs) as pool:
+        for worker in [pool.submit(take) for _ in range(given.jobs)]:
+            worker.result()
     return results
 
 

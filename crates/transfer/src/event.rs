@@ -235,7 +235,7 @@ impl FileProblem {
 pub enum CopyPhase {
     /// Reaching the far end, and finding out what there is to copy, until data flowed.
     Starting,
-    /// Waiting for a place at the far end.
+    /// Waiting for a place at the far end, or for another copy of the same files.
     Queued,
     /// The far end was gone.
     Away,

@@ -99,18 +99,23 @@ fn a_web_server_in_the_way_is_recognised() {
     assert!(text.contains("a web server answers there"), "{text}");
 }
 
-#[test]
-fn one_fact_is_told_once() {
-    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+/// What a copy to that port of this host complains of.
+fn complaint_at(port: u16) -> String {
     let folder = tempfile::tempdir().unwrap();
     files(folder.path(), &["a"]);
     let mut command = trunkline(&["copy", "a", &format!("trunkline://127.0.0.1:{port}/x")]);
     command
         .env("TRUNKLINE_TOKEN", crate::TOKEN)
         .current_dir(folder.path());
-    let text = complaint(&command.output().unwrap());
+    complaint(&command.output().unwrap())
+}
+
+#[test]
+fn one_fact_is_told_once() {
+    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let text = complaint_at(port);
     assert!(
         text.starts_with(&format!("error: 127.0.0.1:{port} refuses connections\n")),
         "{text}"
@@ -122,13 +127,7 @@ fn a_server_that_goes_away_in_mid_greeting_is_told_to_be_away() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || drop(listener.accept().unwrap()));
-    let folder = tempfile::tempdir().unwrap();
-    files(folder.path(), &["a"]);
-    let mut command = trunkline(&["copy", "a", &format!("trunkline://127.0.0.1:{port}/x")]);
-    command
-        .env("TRUNKLINE_TOKEN", crate::TOKEN)
-        .current_dir(folder.path());
-    let text = complaint(&command.output().unwrap());
+    let text = complaint_at(port);
     assert!(text.contains("refuses connections"), "{text}");
 }
 

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use copy_net::{AcceptLimits, CopyHandler, Listener, new_secret};
 use remote_files::{ReadBytes, ReadRange, RemoteError, RemoteFiles, RemoteOptions, SmallFile};
@@ -31,6 +33,26 @@ pub fn token(name: &str) -> Token {
         name: name.to_owned().try_into().unwrap(),
         secret: new_secret().unwrap(),
     }
+}
+
+/// A far end in a process of its own, which can be killed, and its port.
+pub fn start_server_process(folder: &Path, token: &Token) -> (Child, u16) {
+    let _ = fs::remove_file(folder.join("port"));
+    let process = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "lost::server_process"])
+        .env("TRUNKLINE_TEST_SERVES", folder)
+        .env("TRUNKLINE_TEST_TOKEN", token.text())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let port = loop {
+        let port = fs::read_to_string(folder.join("port"));
+        if let Some(port) = port.ok().and_then(|text| text.parse().ok()) {
+            break port;
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    (process, port)
 }
 
 impl Server {
@@ -204,6 +226,14 @@ pub fn noise(length: usize, seed: u64) -> Vec<u8> {
 
 /// Numbers from a seed.
 pub struct Random(pub u64);
+
+/// Another one each time, which a failure shows.
+pub fn new_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let seed = now.as_nanos() as u64 | 1;
+    println!("seed {seed}");
+    seed
+}
 
 impl Random {
     pub fn next(&mut self) -> u64 {

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -248,20 +247,7 @@ fn a_killed_server_ends_a_read_with_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("f"), vec![3; 50_000_000]).unwrap();
     let token = token("test");
-    let mut process = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "lost::server_process"])
-        .env("TRUNKLINE_TEST_SERVES", folder.path())
-        .env("TRUNKLINE_TEST_TOKEN", token.text())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let port = loop {
-        let port = fs::read_to_string(folder.path().join("port"));
-        if let Some(port) = port.ok().and_then(|text| text.parse().ok()) {
-            break port;
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
+    let (mut process, port) = super::common::start_server_process(folder.path(), &token);
     let mut options = options();
     options.patience = units::Span::from_secs(1);
     let files = super::common::open(port, &token, options).unwrap();

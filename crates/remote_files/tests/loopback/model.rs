@@ -1,13 +1,12 @@
 //! Operations in random order, against a tree in memory.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, iter};
 
 use wire::copy::Name;
 use wire::remote::{FailureKind, FileKind, Listed, Removing};
 
-use super::common::{GO_ON, Random, Server, kind, noise, part, read, small_file};
+use super::common::{GO_ON, Random, Server, kind, new_seed, noise, part, read, small_file};
 use remote_files::{ReadRange, RemoteError, RemoteFiles, SmallFile};
 
 const OPERATIONS: u32 = 400;
@@ -161,9 +160,7 @@ fn of(path: &str) -> Name {
 
 #[test]
 fn a_tree_is_what_was_done_with_it() {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let seed = now.as_nanos() as u64 | 1;
-    println!("seed {seed}");
+    let seed = new_seed();
     let mut random = Random(seed);
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());

@@ -3,10 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use transfer::Root;
 use transfer::far::Keys;
@@ -16,8 +15,8 @@ use wire::copy::{Attributes, CopyBounds, Entry, Filter, Kind, Name};
 use wire::remote::{FailureKind, FileAttributes, STORE_MAX};
 
 use super::common::{
-    GO_ON, Random, Server, kind, names_in, noise, only_new, open, options, read, small_file, store,
-    token, whole,
+    GO_ON, Random, Server, kind, names_in, new_seed, noise, only_new, open, options, read,
+    small_file, start_server_process, store, token, whole,
 };
 use remote_files::{RemoteError, SmallFile};
 
@@ -95,9 +94,7 @@ fn what_cannot_be_stored_is_told_in_the_words_of_the_system() {
 
 #[test]
 fn files_of_any_length_up_to_the_bound_come_whole() {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let seed = now.as_nanos() as u64 | 1;
-    println!("seed {seed}");
+    let seed = new_seed();
     let mut random = Random(seed);
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
@@ -291,28 +288,12 @@ fn many_files_are_stored_by_one_call() {
 /// the name always stands for one of them, and never for one before the last that was answered.
 #[test]
 fn a_server_that_is_killed_leaves_the_old_or_the_new_file() {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let seed = now.as_nanos() as u64 | 1;
-    println!("seed {seed}");
+    let seed = new_seed();
     let mut random = Random(seed);
     let folder = tempfile::tempdir().unwrap();
     let (token, mut known, mut version) = (token("test"), 0, 0);
     for round in 0..6 {
-        let _ = fs::remove_file(folder.path().join("port"));
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "lost::server_process"])
-            .env("TRUNKLINE_TEST_SERVES", folder.path())
-            .env("TRUNKLINE_TEST_TOKEN", token.text())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let port = loop {
-            let port = fs::read_to_string(folder.path().join("port"));
-            if let Some(port) = port.ok().and_then(|text| text.parse().ok()) {
-                break port;
-            }
-            thread::sleep(Duration::from_millis(10));
-        };
+        let (mut process, port) = start_server_process(folder.path(), &token);
         let mut options = options();
         options.patience = Span::from_secs(1);
         let files = open(port, &token, options).unwrap();

@@ -162,7 +162,7 @@ fn copied(copy: &Copy) -> Fact {
     }
 }
 
-/// How long it waited for a place.
+/// How long it waited for a place, or for another copy of the same files.
 fn queued(copy: &Copy) -> f64 {
     let queued = copy.time.iter().find(|part| part.to == CopyPhase::Queued);
     queued.map_or(0.0, |part| part.share_ratio * copy.elapsed_seconds)
@@ -298,7 +298,7 @@ const QUEUED_MIN: f64 = 1.0;
 
 fn place(copy: &Copy) -> Option<String> {
     let queued = queued(copy);
-    (queued >= QUEUED_MIN).then(|| format!("it waited {} for a place before that", lasting(queued)))
+    (queued >= QUEUED_MIN).then(|| format!("it waited {} for its turn", lasting(queued)))
 }
 
 fn outages(copy: &Copy) -> Option<String> {

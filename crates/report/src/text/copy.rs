@@ -21,7 +21,7 @@ pub fn limited_by(by: Limit) -> &'static str {
 pub fn phase(phase: CopyPhase) -> &'static str {
     match phase {
         CopyPhase::Starting => "starting",
-        CopyPhase::Queued => "waiting for a place",
+        CopyPhase::Queued => "waiting for its turn",
         CopyPhase::Away => "the far end was gone",
         CopyPhase::Unclear => "no single part",
         CopyPhase::Ending => "ending",

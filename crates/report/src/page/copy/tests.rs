@@ -95,10 +95,7 @@ fn waiting_for_a_place_is_no_part_of_the_rate() {
     copy.elapsed_seconds = 1_200.0;
     let page = shown(&copy);
     assert!(page.contains("8.04 GB in 18 min: "), "{page}");
-    assert!(
-        page.contains("it waited 2 min for a place before that"),
-        "{page}"
-    );
+    assert!(page.contains("it waited 2 min for its turn"), "{page}");
 }
 
 #[test]
