@@ -4,6 +4,9 @@
 Builds bench/tuning, runs every strategy on both halves of the paths and writes the tables to
 bench/results/tuning-DATE.md. Long runs are kept in target/bench-tuning, so that a second time only the searches
 are made again. The spread is over the seeds of the searches.
+
+With --families: what does a user of `trunkline tune` see at the end, on families of paths? Promises, verdicts and
+cost of its search, on the paths for development unless --halves says otherwise, in bench/results/families-DATE.md.
 """
 
 import argparse
@@ -54,20 +57,35 @@ def spread(files, objective):
     return "\n".join(lines)
 
 
+def families(halves, more):
+    """What a user sees at the end, on families of paths."""
+    today = datetime.date.today()
+    text = [heading("What a search promises, and what a minute carries"),
+            "How the figures are made: bench/README.md. The command: `python3 bench/tuning.py --families`.", ""]
+    for half in halves:
+        text += [f"# {HALVES[half]}", "", compare(half, 1, TARGET / f"families-{half}.csv", ["--families", *more])]
+    file = ROOT / "bench" / "results" / f"families-{today}.md"
+    file.write_text("\n".join(text))
+    print(f"{file} is written", file=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--search-seeds", type=int, default=3, help="how often every search is made")
-    parser.add_argument("--halves", nargs="*", default=list(HALVES), choices=list(HALVES))
+    parser.add_argument("--halves", nargs="*", choices=list(HALVES))
+    parser.add_argument("--families", action="store_true", help="what a user sees, on families of paths")
     arguments, more = parser.parse_known_args()
     build = ["cargo", "build", "--release", "--locked", "-p", "trunkline-bench-tuning"]
     subprocess.run(build, cwd=ROOT, check=True)
+    if arguments.families:
+        return families(arguments.halves or ["dev"], more)
     results = ROOT / "bench" / "results"
     results.mkdir(exist_ok=True)
     today = datetime.date.today()
     seeds = range(1, arguments.search_seeds + 1)
     text = [heading("Searches against the exhaustive best of random paths"),
             "How the figures are made: bench/README.md. The command: `make bench-tuning`.", ""]
-    for half in arguments.halves:
+    for half in arguments.halves or HALVES:
         files = {1: results / f"tuning-{half}-{today}.csv"}
         files.update({seed: TARGET / f"tuning-{half}-{seed}.csv" for seed in seeds[1:]})
         tables = [compare(half, seed, file, more) for seed, file in files.items()]

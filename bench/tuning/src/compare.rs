@@ -1,15 +1,15 @@
 //! Every strategy with every objective on every path.
 
-use tune::Objective;
+use tune::{Controls, Objective};
 
 use crate::grid::{Grid, JUDGES};
-use crate::runs::{Job, Outcome, Runner, mean};
+use crate::runs::{Job, Length, Outcome, Runner, mean};
 use crate::score::{Label, Row};
 use crate::search::{Found, Search, search_all};
 use crate::strategies::Named;
 
 /// Searches share no seeds with the long runs, nor with each other.
-const SEARCH_SEEDS: u64 = 1_000_000;
+pub const SEARCH_SEEDS: u64 = 1_000_000;
 
 /// What is compared.
 pub struct Comparison {
@@ -68,6 +68,8 @@ impl Comparison {
             path: &grid.path,
             strategy: strategy.as_ref(),
             objective,
+            // As the searches of the literature and the grid of all cells.
+            controls: Controls::Kept,
             seed: self.search_seed * SEARCH_SEEDS + seed,
         };
         (label, search)
@@ -89,6 +91,7 @@ fn judge(
             path,
             setting,
             seed,
+            length: Length::Usual,
         })
     });
     let outcomes = runner.run("recommendations", &jobs.collect::<Vec<_>>())?;

@@ -1,7 +1,7 @@
 //! The exhaustive best of a path: every number of streams with every window that can matter.
 //!
 //! Cells are run once with [`SEED`]. The best of dozens of noisy cells is partly luck, so the
-//! [`CONTENDERS`] best are run again with the [`JUDGES`], and what they give then counts;
+//! three best are run again with the [`JUDGES`], and what they give then counts;
 //! recommendations are judged by the same seeds, so that whoever recommends the best cell has no
 //! regret at all.
 //!
@@ -14,19 +14,42 @@ use observe::{Setting, StreamCount, Window};
 use target::SimulatedPath;
 use units::Bytes;
 
-use crate::runs::{Job, Outcome, Runner, mean};
+use crate::runs::{Job, Length, Outcome, Runner, mean};
 
 const SEED: u64 = 1;
 /// Seeds that decide what a setting gives.
 pub const JUDGES: [u64; 2] = [101, 102];
-const CONTENDERS: usize = 3;
 const STREAMS: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const WINDOW_MIN: Bytes = Bytes::from_kib(64);
 /// Low enough for the best within the gentle budget, which keeps less in flight than the best of
 /// all.
 const BOUND: f64 = 0.5;
+/// Windows of a sparse grid together keep so many bandwidth-delay products in flight.
+const FITTING: std::ops::Range<f64> = 1.0..2.0;
 /// Added round-trip time that the gentle objective allows, seconds.
 pub const GENTLE: f64 = 0.030;
+
+/// Which cells a grid has, and how its best one is found.
+#[derive(Debug)]
+pub struct Plan {
+    /// Whether the only fixed windows are those that just fit the path, and those that never bind.
+    pub sparse: bool,
+    /// How many of the best cells are run again, and as many of those within the gentle budget.
+    pub contenders: usize,
+    pub judges: &'static [u64],
+    /// How long the contenders run.
+    pub length: Length,
+}
+
+impl Plan {
+    /// Every window that can matter.
+    pub const EXHAUSTIVE: Plan = Plan {
+        sparse: false,
+        contenders: 3,
+        judges: &JUDGES,
+        length: Length::Usual,
+    };
+}
 
 /// A setting of the grid and what it showed in its one run.
 #[derive(Debug, Clone)]
@@ -79,7 +102,7 @@ pub fn streams_max(path: &PathSpec) -> u64 {
 }
 
 /// What the path and its queue hold.
-fn in_flight(path: &PathSpec) -> Bytes {
+pub fn in_flight(path: &PathSpec) -> Bytes {
     let packet = Bytes::new(path.hosts.mtu.into());
     let queue = match path.forward.queue.limit() {
         QueueLimit::Bytes(bytes) => bytes,
@@ -92,11 +115,12 @@ fn in_flight(path: &PathSpec) -> Bytes {
 ///
 /// # Errors
 /// When a cell cannot be simulated.
-pub fn explore(paths: &[PathSpec], runner: &mut Runner) -> Result<Vec<Grid>, String> {
+pub fn explore(paths: &[PathSpec], plan: &Plan, runner: &mut Runner) -> Result<Vec<Grid>, String> {
     let first = paths.iter().map(unbounded).collect();
     let first = run_cells("unbounded windows", paths, first, runner)?;
     let rest = paths.iter().zip(&first);
-    let rest = rest.map(|(path, known)| others(path, known)).collect();
+    let rest = rest.map(|(path, known)| others(path, known, plan.sparse));
+    let rest = rest.collect();
     let rest = run_cells("other windows", paths, rest, runner)?;
     let alone = alone(paths, runner)?;
     let mut cells: Vec<Vec<Cell>> = first;
@@ -104,7 +128,7 @@ pub fn explore(paths: &[PathSpec], runner: &mut Runner) -> Result<Vec<Grid>, Str
         cells.extend(more);
         cells.sort_by_key(|cell| (cell.setting.streams, cell.setting.window));
     }
-    judge(paths, cells, alone, runner)
+    judge(paths, cells, alone, plan, runner)
 }
 
 /// Runs the cells of each path once.
@@ -115,7 +139,7 @@ fn run_cells(
     runner: &mut Runner,
 ) -> Result<Vec<Vec<Cell>>, String> {
     let all: Vec<Job> = (paths.iter().zip(&settings))
-        .flat_map(|(path, settings)| jobs(path, settings, &[SEED]))
+        .flat_map(|(path, settings)| jobs(path, settings, &[SEED], Length::Usual))
         .collect();
     let mut outcomes = runner.run(what, &all)?.into_iter();
     let mut cell = |setting| {
@@ -130,12 +154,18 @@ fn run_cells(
         .collect())
 }
 
-fn jobs<'a>(path: &'a PathSpec, settings: &'a [Setting], seeds: &[u64]) -> Vec<Job<'a>> {
+pub fn jobs<'a>(
+    path: &'a PathSpec,
+    settings: &'a [Setting],
+    seeds: &[u64],
+    length: Length,
+) -> Vec<Job<'a>> {
     let of = |setting| {
         seeds.iter().map(move |&seed| Job {
             path,
             setting: Some(setting),
             seed,
+            length,
         })
     };
     settings.iter().flat_map(of).collect()
@@ -148,6 +178,7 @@ fn alone(paths: &[PathSpec], runner: &mut Runner) -> Result<Vec<Outcome>, String
             path,
             setting: None,
             seed,
+            length: Length::Usual,
         })
     };
     let jobs: Vec<Job> = busy.flat_map(job).collect();
@@ -167,7 +198,7 @@ fn counts(path: &PathSpec) -> impl Iterator<Item = StreamCount> {
 }
 
 /// What one stream keeps in flight with this window.
-fn flight(path: &PathSpec, window: Window) -> Bytes {
+pub fn flight(path: &PathSpec, window: Window) -> Bytes {
     let setting = Setting::new(StreamCount::ONE, window);
     let scenario = SimulatedPath::new(path, 0).scenario(&setting, SEED);
     scenario
@@ -200,7 +231,7 @@ fn unbounded(path: &PathSpec) -> Vec<Setting> {
 }
 
 /// The other fixed windows that can matter, given the goodput of `known` ones.
-fn others(path: &PathSpec, known: &[Cell]) -> Vec<Setting> {
+fn others(path: &PathSpec, known: &[Cell], sparse: bool) -> Vec<Setting> {
     let best = known
         .iter()
         .map(|cell| cell.outcome.goodput)
@@ -214,8 +245,12 @@ fn others(path: &PathSpec, known: &[Cell]) -> Vec<Setting> {
         let mut window = WINDOW_MIN;
         while window < widest {
             let together = flight(path, Window::Fixed(window)).times(streams.get().into());
-            let binds = together < in_flight(path).times(2);
-            if binds && together.as_f64() * 8.0 / rtt >= BOUND * best {
+            let products = together.as_f64() / path.bandwidth_delay_product().as_f64();
+            let counts = match sparse {
+                true => FITTING.contains(&products),
+                false => together < in_flight(path).times(2),
+            };
+            if counts && together.as_f64() * 8.0 / rtt >= BOUND * best {
                 settings.push(Setting::new(streams, Window::Fixed(window)));
             }
             window = window.times(2);
@@ -229,20 +264,21 @@ fn judge(
     paths: &[PathSpec],
     cells: Vec<Vec<Cell>>,
     alone: Vec<Outcome>,
+    plan: &Plan,
     runner: &mut Runner,
 ) -> Result<Vec<Grid>, String> {
     let contenders: Vec<Vec<Setting>> = cells
         .iter()
         .zip(&alone)
-        .map(|(cells, alone)| contenders(cells, alone))
+        .map(|(cells, alone)| contenders(cells, alone, plan.contenders))
         .collect();
     let all: Vec<Job> = paths
         .iter()
         .zip(&contenders)
-        .flat_map(|(path, settings)| jobs(path, settings, &JUDGES))
+        .flat_map(|(path, settings)| jobs(path, settings, plan.judges, plan.length))
         .collect();
     let outcomes = runner.run("contenders", &all)?;
-    let mut outcomes = outcomes.chunks(JUDGES.len()).map(mean);
+    let mut outcomes = outcomes.chunks(plan.judges.len()).map(mean);
     let mut grids = Vec::new();
     for (((path, cells), alone), settings) in paths.iter().zip(cells).zip(alone).zip(contenders) {
         let judged: Vec<Cell> = settings
@@ -268,16 +304,13 @@ fn judge(
 }
 
 /// The best cells, and the best of those within the gentle budget.
-fn contenders(cells: &[Cell], alone: &Outcome) -> Vec<Setting> {
+fn contenders(cells: &[Cell], alone: &Outcome, count: usize) -> Vec<Setting> {
     let mut ranked: Vec<&Cell> = cells.iter().collect();
     ranked.sort_by(|a, b| b.outcome.goodput.total_cmp(&a.outcome.goodput));
     let gentle = ranked
         .iter()
         .filter(|cell| added(alone, &cell.outcome) <= GENTLE);
-    let all = ranked
-        .iter()
-        .take(CONTENDERS)
-        .chain(gentle.take(CONTENDERS));
+    let all = ranked.iter().take(count).chain(gentle.take(count));
     let mut settings: Vec<Setting> = Vec::new();
     for cell in all {
         if !settings.contains(&cell.setting) {

@@ -4,7 +4,7 @@
 //! force (`grid.rs`, from long runs that are kept on disk, `runs.rs`); every strategy on every path
 //! (`baselines.rs`, `strategies.rs`, `search.rs`); what its recommendation gives in long runs
 //! against the best (`score.rs`), as tables (`table.rs`), as rows (`rows.rs`), and the worst paths
-//! in detail (`misses.rs`).
+//! in detail (`misses.rs`). With `--families`, what a user sees at the end: `families.rs`.
 //!
 //! The first half of the paths is for development. The other half is for the table alone: whoever
 //! looks at it path by path while changing a search makes its numbers worthless, so it has to be
@@ -15,6 +15,7 @@
 
 mod baselines;
 mod compare;
+mod families;
 mod grid;
 mod misses;
 mod paths;
@@ -34,8 +35,10 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use netpath::PathSpec;
 use simulation_grid::Cache;
+use tune::Objective;
 
 use compare::{Comparison, objectives};
+use families::Families;
 use grid::Grid;
 use runs::Runner;
 use score::Row;
@@ -47,7 +50,11 @@ struct Args {
     /// Which half of the paths.
     #[arg(long, value_enum, default_value_t = Half::Dev)]
     half: Half,
-    /// Only these paths of the half: `A..B`, B left out.
+    /// What a user sees at the end, on families of paths: all, or these, separated by commas. For
+    /// the search of `trunkline tune` alone, with the objectives knee and max.
+    #[arg(long, value_name = "NAMES", num_args = 0.., value_delimiter = ',')]
+    families: Option<Vec<String>>,
+    /// Only these paths of the half: `A..B`, B left out. Of each family, the first 12.
     #[arg(long, value_parser = range)]
     seeds: Option<Range<u64>>,
     /// Which strategies, separated by commas.
@@ -95,12 +102,26 @@ fn range(text: &str) -> Result<Range<u64>, String> {
 }
 
 impl Args {
+    /// The families that are asked for.
+    fn families(&self) -> Option<Vec<String>> {
+        let names = self.families.clone()?;
+        Some(match names.is_empty() {
+            true => families::names(),
+            false => names,
+        })
+    }
+
     fn range(&self) -> Result<Range<u64>, String> {
         let half = match self.half {
             Half::Dev => paths::DEVELOPMENT,
             Half::Table => paths::TABLE,
         };
-        let asked = self.seeds.clone().unwrap_or(half.clone());
+        let few = half.start..half.start + families::SEEDS;
+        let usual = match self.families {
+            None => half.clone(),
+            Some(_) => few,
+        };
+        let asked = self.seeds.clone().unwrap_or(usual);
         if self.any_simulator && matches!(self.half, Half::Table) {
             return Err("the table is made with the present simulator alone".to_owned());
         }
@@ -125,16 +146,26 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), String> {
     if let Some(seed) = args.show {
-        print!("{}", paths::text(seed));
-        return Ok(());
+        return show(args, seed);
     }
     let seeds = args.range()?;
-    let paths: Result<Vec<PathSpec>, _> = seeds.clone().map(paths::path).collect();
-    let paths = paths.map_err(|error| error.to_string())?;
     let cache = Cache::open(&args.cache).map_err(|error| error.to_string())?;
     let store = Store::open(&args.cache.join("outcomes"), args.any_simulator);
     let mut runner = Runner { cache, store };
-    let grids = grid::explore(&paths, &mut runner)?;
+    if let Some(names) = args.families() {
+        let mut objectives = objectives(&args.objectives)?;
+        objectives.retain(|one| matches!(one, Objective::Max | Objective::Knee { .. }));
+        let families = Families {
+            names,
+            seeds,
+            objectives,
+            search_seed: args.search_seed,
+        };
+        return families.run(args.csv.as_deref(), &mut runner);
+    }
+    let paths: Result<Vec<PathSpec>, _> = seeds.clone().map(paths::path).collect();
+    let paths = paths.map_err(|error| error.to_string())?;
+    let grids = grid::explore(&paths, &grid::Plan::EXHAUSTIVE, &mut runner)?;
     if args.grids {
         return Ok(());
     }
@@ -151,6 +182,18 @@ fn run(args: &Args) -> Result<(), String> {
             .map_err(|error| format!("cannot write {}: {error}", file.display())),
         None => Ok(()),
     }
+}
+
+/// Prints the path file of a seed, or those of the families that are asked for.
+fn show(args: &Args, seed: u64) -> Result<(), String> {
+    let Some(names) = args.families() else {
+        print!("{}", paths::text(seed));
+        return Ok(());
+    };
+    for name in names {
+        print!("# {name} {seed}\n{}\n", families::text(&name, seed)?);
+    }
+    Ok(())
 }
 
 fn print(args: &Args, seeds: &Range<u64>, rows: &[Row], grids: &[Grid]) {

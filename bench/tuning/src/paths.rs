@@ -38,7 +38,7 @@ pub fn path(seed: u64) -> Result<PathSpec, PathError> {
 
 /// The path's file.
 pub fn text(seed: u64) -> String {
-    let mut draw = Draw(Pcg64::seed_from_u64(seed));
+    let mut draw = Draw::new(seed);
     let fast = seed % FAST_EVERY == FAST_EVERY - 1;
     let (rate_min, rate_max, mtu) = if fast {
         (1e9, 1e10, 9_000.0)
@@ -61,16 +61,21 @@ pub fn text(seed: u64) -> String {
     text + &draw.cross(queue + product / mtu)
 }
 
-struct Draw(Pcg64);
+pub struct Draw(Pcg64);
 
 impl Draw {
+    /// Draws that follow from `seed` alone.
+    pub fn new(seed: u64) -> Self {
+        Draw(Pcg64::seed_from_u64(seed))
+    }
+
     /// From 0 up to 1.
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// To three digits.
-    fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
+    pub fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
         rounded(low * (high / low).powf(self.uniform()))
     }
 
@@ -111,7 +116,7 @@ impl Draw {
 }
 
 /// Three significant digits.
-fn rounded(value: f64) -> f64 {
+pub fn rounded(value: f64) -> f64 {
     if value == 0.0 {
         return value;
     }

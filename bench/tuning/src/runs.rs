@@ -23,6 +23,17 @@ const WARMUP: (Span, u64) = (Span::from_secs(6), 40);
 const MEASURED: (Span, u64) = (Span::from_secs(24), 120);
 /// ... and no more packets than this: 18 s of packets of 9000 bytes at 10 Gbit/s.
 const PACKETS_MAX: f64 = 2.5e6;
+/// What is counted of a run of [`Length::Minute`].
+const MINUTE: Span = Span::from_secs(60);
+
+/// How much of a run is counted, after its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// 24 s, or 120 round trips where they are longer: for the many cells of a grid.
+    Usual,
+    /// A minute, as a copy of a user lasts.
+    Minute,
+}
 
 /// A long run to make.
 #[derive(Debug, Clone)]
@@ -31,6 +42,7 @@ pub struct Job<'a> {
     /// `None` leaves the path to its cross traffic.
     pub setting: Option<&'a Setting>,
     pub seed: u64,
+    pub length: Length,
 }
 
 /// What a long run showed.
@@ -51,13 +63,17 @@ impl Outcome {
     /// where a loss at the beginning held back a queue of acknowledgements, that is a percent or
     /// two more.
     fn on(self, path: &PathSpec) -> Self {
-        let packet = f64::from(path.hosts.mtu);
-        let carried = path.forward.rate.as_f64() * (packet - HEADER) / packet;
         Outcome {
-            goodput: self.goodput.min(carried),
+            goodput: self.goodput.min(carried_most(path)),
             ..self
         }
     }
+}
+
+/// The payload that the link of `path` carries when it is full, bits per second.
+pub fn carried_most(path: &PathSpec) -> f64 {
+    let packet = f64::from(path.hosts.mtu);
+    path.forward.rate.as_f64() * (packet - HEADER) / packet
 }
 
 /// Makes long runs, each once.
@@ -142,7 +158,11 @@ fn scenario(job: &Job) -> Result<Scenario, TargetError> {
         scenario.idle = LEAD;
     }
     scenario.warmup = scenario.idle + longer(job.path, WARMUP);
-    scenario.duration = scenario.warmup + measured(job.path);
+    scenario.duration = scenario.warmup
+        + match job.length {
+            Length::Usual => measured(job.path),
+            Length::Minute => MINUTE,
+        };
     Ok(scenario)
 }
 

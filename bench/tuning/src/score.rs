@@ -117,7 +117,8 @@ impl Row {
 mod tests {
     use super::*;
     use crate::grid::Cell;
-    use observe::{Setting, StreamCount, Window};
+    use crate::search::Promise;
+    use observe::{Limit, Setting, StreamCount, Window};
 
     fn cell(streams: u64, goodput: f64, wait: f64) -> Cell {
         let outcome = Outcome {
@@ -160,10 +161,17 @@ mod tests {
         Found {
             setting: cell(streams, 0.0, 0.0).setting,
             because: String::new(),
-            limit: "link",
+            promise: Promise {
+                goodput: 0.0,
+                interval: None,
+            },
+            limits: vec![Limit::Link],
+            limits_default: vec![Limit::Link],
+            default: None,
             tried: Vec::new(),
             seconds,
             bytes: 1e6,
+            own: 0.0,
             cut: None,
         }
     }

@@ -6,15 +6,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use netpath::PathSpec;
-use observe::Setting;
+use observe::{
+    Goodput, Limit, Observation, RateInterval, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, Verdict, Watch,
+};
+use simulation_grid::thread_cpu;
 use target::SimulatedPath;
-use tune::{Controls, Ended, Objective, Sample, Strategy, TunePlan, Tuning, tune_with};
+use tune::{Controls, Ended, Objective, Sample, Standing, Strategy, TunePlan, Tuning, tune_with};
+use units::Span;
 
 /// A search to make.
 pub struct Search<'a> {
     pub path: &'a PathSpec,
     pub strategy: &'a (dyn Strategy + Sync),
     pub objective: Objective,
+    pub controls: Controls,
     pub seed: u64,
 }
 
@@ -23,14 +29,29 @@ pub struct Search<'a> {
 pub struct Found {
     pub setting: Setting,
     pub because: String,
-    /// The limit of the recommended setting, by its name in documents.
-    pub limit: &'static str,
+    pub promise: Promise,
+    /// What limits the recommended setting: the cause that is named, then those that look alike.
+    pub limits: Vec<Limit>,
+    /// The same of one default stream.
+    pub limits_default: Vec<Limit>,
+    /// Which of `tried` shows that stream.
+    pub default: Option<usize>,
     pub tried: Vec<Tried>,
     /// Target time, seconds.
     pub seconds: f64,
     pub bytes: f64,
+    /// Processor time of the search itself, without that of the simulated path, seconds.
+    pub own: f64,
     /// Why it ended early, when it did.
     pub cut: Option<String>,
+}
+
+/// The goodput that a setting is said to have, bits per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promise {
+    pub goodput: f64,
+    /// Both ends.
+    pub interval: Option<(f64, f64)>,
 }
 
 /// One sample of a search, for people.
@@ -40,6 +61,8 @@ pub struct Tried {
     pub purpose: String,
     /// Mean goodput and half the width of its interval, bits per second.
     pub goodput: (f64, Option<f64>),
+    /// What it counts for where one is recommended; `None` where it does not count.
+    pub promise: Option<Promise>,
     pub seconds: f64,
     /// Mean loaded round-trip time, seconds.
     pub rtt: Option<f64>,
@@ -72,29 +95,70 @@ fn take<'a, 'b>(next: &AtomicUsize, searches: &'a [Search<'b>]) -> Option<(usize
 
 impl Search<'_> {
     fn run(&self) -> Result<Found, String> {
-        let mut target = SimulatedPath::new(self.path, self.seed);
+        let mut target = Metered {
+            target: SimulatedPath::new(self.path, self.seed),
+            used: Span::ZERO,
+        };
         let plan = TunePlan {
             objective: self.objective,
-            // As the searches of the literature and the grid of all cells.
-            controls: Controls::Kept,
+            controls: self.controls,
             ..TunePlan::default()
         };
+        let begun = thread_cpu();
         let tuning = tune_with(self.strategy, &mut target, &plan, &mut ());
+        let own = thread_cpu() - begun - target.used;
         let tuning = tuning.map_err(|error| error.to_string())?;
-        found(&tuning).ok_or_else(|| "the search was stopped".to_owned())
+        found(&tuning, own).ok_or_else(|| "the search was stopped".to_owned())
+    }
+}
+
+/// A simulated path that knows the processor time that its observations took.
+struct Metered {
+    target: SimulatedPath,
+    used: Span,
+}
+
+impl Target for Metered {
+    fn describe(&self) -> TargetInfo {
+        self.target.describe()
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Observation, TargetError> {
+        let begun = thread_cpu();
+        let observed = self.target.observe(setting, plan, watch);
+        self.used += thread_cpu() - begun;
+        observed
+    }
+
+    fn stop(&mut self) {
+        self.target.stop();
     }
 }
 
 /// `None` of a search that was stopped.
-fn found(tuning: &Tuning) -> Option<Found> {
+fn found(tuning: &Tuning, own: Span) -> Option<Found> {
     let answer = tuning.answer()?;
     Some(Found {
         setting: answer.recommended.setting.clone(),
         because: answer.recommended.because.clone(),
-        limit: answer.limit_recommended.limit.name(),
-        tried: tuning.samples.iter().map(tried).collect(),
+        promise: Promise::of(&answer.recommended.goodput),
+        limits: limits(&answer.limit_recommended),
+        limits_default: limits(&answer.limit_default),
+        default: answer.default_sample,
+        tried: tuning
+            .samples
+            .iter()
+            .zip(&tuning.standings)
+            .map(tried)
+            .collect(),
         seconds: tuning.cost.elapsed.as_secs_f64(),
         bytes: tuning.cost.bytes.as_f64(),
+        own: own.as_secs_f64(),
         cut: match &tuning.ended {
             Ended::Cut(_, error) => Some(error.to_string()),
             _ => None,
@@ -102,15 +166,43 @@ fn found(tuning: &Tuning) -> Option<Found> {
     })
 }
 
-fn tried(sample: &Sample) -> Tried {
+fn limits(verdict: &Verdict) -> Vec<Limit> {
+    std::iter::once(verdict.limit)
+        .chain(verdict.or.iter().copied())
+        .collect()
+}
+
+impl Promise {
+    fn of(goodput: &Goodput) -> Self {
+        let ends = |interval: RateInterval| (interval.low.as_f64(), interval.high.as_f64());
+        Promise {
+            goodput: goodput.mean.as_f64(),
+            interval: goodput.interval.map(ends),
+        }
+    }
+
+    fn standing(goodput: &Goodput, standing: &Standing) -> Option<Self> {
+        match standing {
+            Standing::Counts => Some(Promise::of(goodput)),
+            Standing::CountsFor { goodput, .. } => Some(Promise {
+                goodput: goodput.as_f64(),
+                interval: None,
+            }),
+            Standing::SetAside { .. } => None,
+        }
+    }
+}
+
+fn tried((sample, standing): (&Sample, &Standing)) -> Tried {
     let goodput = sample.summary.goodput();
     let half_width =
-        |interval: observe::RateInterval| (interval.high.as_f64() - interval.low.as_f64()) / 2.0;
+        |interval: RateInterval| (interval.high.as_f64() - interval.low.as_f64()) / 2.0;
     let main = sample.summary.main();
     Tried {
         setting: sample.setting.clone(),
         purpose: format!("{:?}", sample.purpose).to_lowercase(),
         goodput: (goodput.mean.as_f64(), goodput.interval.map(half_width)),
+        promise: Promise::standing(&goodput, standing),
         seconds: sample.observation.elapsed.as_secs_f64(),
         rtt: sample.summary.rtt_loaded.map(|rtt| rtt.as_secs_f64()),
         resent: main.and_then(|way| way.tcp.retransmitted_share),

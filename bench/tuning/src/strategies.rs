@@ -29,6 +29,11 @@ pub fn all(names: &[String]) -> Result<Vec<Named>, String> {
     names.iter().map(named).collect()
 }
 
+/// The search that `trunkline tune` makes.
+pub fn ours() -> &'static (dyn Strategy + Sync) {
+    &Staged
+}
+
 fn named(name: &str) -> Result<Box<dyn Strategy + Sync>, String> {
     if name == OURS {
         return Ok(Box::new(Staged));

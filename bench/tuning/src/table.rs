@@ -152,12 +152,12 @@ fn share(rows: &[&Row], is: impl Fn(&Row) -> bool) -> String {
     percent(those as f64 / rows.len().max(1) as f64)
 }
 
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
 /// Three digits.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let digits = if value == 0.0 {
         0
     } else {

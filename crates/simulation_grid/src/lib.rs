@@ -160,7 +160,7 @@ pub fn process_cpu() -> Span {
 }
 
 /// Processor time of this thread so far.
-fn thread_cpu() -> Span {
+pub fn thread_cpu() -> Span {
     cpu(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
 
