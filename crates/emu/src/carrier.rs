@@ -13,6 +13,7 @@ use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 use units::{Span, Time};
 
+use crate::aside::Asides;
 use crate::books::WayBooks;
 use crate::clock::Clock;
 use crate::inbox::Inbox;
@@ -30,6 +31,7 @@ pub(crate) struct Carrier {
     pub from: Arc<Tun>,
     pub to: Arc<Tun>,
     pub chain: Chain<IpPacket, Routers>,
+    pub asides: Asides,
     pub clock: Clock,
     /// Where others read the books.
     pub books: Arc<Mutex<WayBooks>>,
@@ -58,6 +60,7 @@ impl Carrier {
         prompt::wake_promptly();
         loop {
             let taken = self.take_in()? + self.take_answers();
+            self.let_asides_in();
             let given = self.deliver();
             self.hand_on_answers();
             if taken > 0 {
@@ -83,8 +86,11 @@ impl Carrier {
                 return Ok(taken);
             };
             buffer.truncate(size);
-            // The link keeps the books of what it drops.
-            let _ = self.chain.offer(IpPacket(buffer), self.clock.now());
+            let now = self.clock.now();
+            if let Some(packet) = self.asides.take(IpPacket(buffer), now) {
+                // The link keeps the books of what it drops.
+                let _ = self.chain.offer(packet, now);
+            }
         }
         Ok(READ_BATCH)
     }
@@ -99,6 +105,20 @@ impl Carrier {
                 .offer_at(answer.link, answer.packet, self.clock.now());
         }
         taken
+    }
+
+    /// Offers what others have sent to the main link by now.
+    fn let_asides_in(&mut self) {
+        while let Some(packet) = self.asides.pop(self.clock.now()) {
+            let (main, now) = (self.asides.main_link(), self.clock.now());
+            let _ = self.chain.offer_at(main, packet, now);
+        }
+    }
+
+    /// When something is to be done next.
+    fn next_due(&self) -> Option<Time> {
+        let asides = self.asides.next_time();
+        self.chain.next_wakeup().into_iter().chain(asides).min()
     }
 
     /// Hands over what has arrived by now; returns how many packets that were.
@@ -131,7 +151,7 @@ impl Carrier {
 
     /// Whether it is worth watching what comes next, instead of sleeping until it does.
     fn watches_on(&mut self) -> bool {
-        let due = self.chain.next_wakeup();
+        let due = self.next_due();
         let watches = self.watch.goes_on(due, self.clock.now());
         if watches {
             std::hint::spin_loop();
@@ -142,7 +162,7 @@ impl Carrier {
     /// Sleeps until a packet comes, one is due, or the end is called.
     fn sleep(&mut self) -> io::Result<Wake> {
         let began = self.clock.now();
-        let until = self.watch.sleep_until(self.chain.next_wakeup(), began);
+        let until = self.watch.sleep_until(self.next_due(), began);
         let timeout = until.map(|until| self.until(until));
         let mut events = [
             PollFd::new(self.from.as_fd(), PollFlags::POLLIN),

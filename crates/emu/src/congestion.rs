@@ -17,7 +17,7 @@ const DEFAULT: &str = "tcp_congestion_control";
 /// Makes `name` the default of every namespace given. False when the kernel has it but this user
 /// may not make it the default; each socket can then still ask for it, if it is allowed to.
 pub(crate) fn make_default(name: &str, namespaces: [&Namespace; 2]) -> Result<bool, EmuError> {
-    check_known(name)?;
+    check_known(name, "`hosts.congestion`")?;
     if set_in(name, namespaces)? {
         return Ok(true);
     }
@@ -27,13 +27,14 @@ pub(crate) fn make_default(name: &str, namespaces: [&Namespace; 2]) -> Result<bo
     set_in(name, namespaces)
 }
 
-/// Refuses a name that this kernel does not have.
-pub(crate) fn check_known(name: &str) -> Result<(), EmuError> {
+/// Refuses a name that this kernel does not have; `field` is where the path names it.
+pub(crate) fn check_known(name: &str, field: &str) -> Result<(), EmuError> {
     let available = sysctl::get("tcp_available_congestion_control").unwrap_or_default();
     match available.split_whitespace().any(|known| known == name) {
         true => Ok(()),
         false => Err(EmuError::UnknownCongestion {
             name: name.to_owned(),
+            field: field.to_owned(),
             available,
         }),
     }

@@ -43,10 +43,12 @@ pub enum EmuError {
         source: io::Error,
     },
     /// This kernel does not have the congestion control that the path names.
-    #[error("this kernel has no congestion control `{name}`; it has {available}")]
+    #[error("{field}: this kernel has no congestion control `{name}`; it has {available}")]
     UnknownCongestion {
         /// What the path names.
         name: String,
+        /// Where it does.
+        field: String,
         /// What there is.
         available: String,
     },
@@ -84,9 +86,10 @@ impl EmuError {
             EmuError::UnknownCongestion { .. } => Some(
                 "load its module (`modprobe tcp_NAME` as root) or name another in the path file",
             ),
-            EmuError::TooMuchLoad { .. } => {
-                Some("lower `load.rate`, or raise `load.packets`, in the path file")
-            }
+            EmuError::TooMuchLoad { .. } => Some(
+                "lower `load.rate` or the rate of `on-off` cross traffic, or raise `load.packets`, \
+                 in the path file",
+            ),
             EmuError::Program { .. } => Some("check its name and that it is installed"),
             EmuError::Interface { .. } | EmuError::Sysctl { .. } | EmuError::Resource { .. } => {
                 None

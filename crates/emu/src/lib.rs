@@ -19,6 +19,7 @@
 
 #![allow(unsafe_code)] // ioctls on TUN devices; each block has its reason
 
+mod aside;
 mod books;
 mod carrier;
 mod clock;
@@ -39,6 +40,7 @@ mod tun;
 mod user_namespace;
 mod watch;
 
+pub use aside::cross_address;
 pub use books::{DuplexBooks, LinkBooks, NetworkBooks, WayBooks};
 pub use error::EmuError;
 pub use lateness::Lateness;

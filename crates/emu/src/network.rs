@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use link::{Chain, Counters};
-use netpath::{PathSpec, Way};
+use netpath::{CrossTraffic, PathSpec, Way};
 use nix::sys::eventfd::EventFd;
+use units::Rate;
 
+use crate::aside::{Asides, cross_address};
 use crate::books::{NetworkBooks, WayBooks};
 use crate::carrier::Carrier;
 use crate::clock::Clock;
@@ -59,16 +61,11 @@ impl Network {
         check_loads(path)?;
         let near = Namespace::create()?;
         let far = Namespace::create()?;
-        let near_end = Arc::new(host(&near, NEAR_ADDRESS, path, Way::Forward)?);
-        let far_end = Arc::new(host(&far, FAR_ADDRESS, path, Way::Reverse)?);
-        congestion::check_known(&path.hosts.congestion)?;
-        for name in path
-            .cross
-            .iter()
-            .filter_map(|cross| cross.congestion.as_ref())
-        {
-            congestion::check_known(name)?;
-        }
+        check_congestion(path)?;
+        let near_end = Arc::new(host(&near, NEAR_ADDRESS, &[], path, Way::Forward)?);
+        let streams = (0..path.cross.len()).filter(|at| !path.cross[*at].traffic.is_datagrams());
+        let cross: Vec<Ipv4Addr> = streams.map(cross_address).collect();
+        let far_end = Arc::new(host(&far, FAR_ADDRESS, &cross, path, Way::Reverse)?);
         let mut network = Network {
             near,
             far,
@@ -107,6 +104,7 @@ impl Network {
                 from: Arc::clone(from),
                 to: Arc::clone(to),
                 chain,
+                asides: Asides::of(path, way),
                 clock,
                 books: Arc::clone(books),
                 stop: Arc::clone(&self.stop),
@@ -186,10 +184,22 @@ impl Drop for Network {
     }
 }
 
-/// A host, whose way out is `way`.
+/// Refuses a congestion control that this kernel does not have.
+fn check_congestion(path: &PathSpec) -> Result<(), EmuError> {
+    congestion::check_known(&path.hosts.congestion, "`hosts.congestion`")?;
+    for (number, cross) in (1..).zip(&path.cross) {
+        if let Some(name) = &cross.congestion {
+            congestion::check_known(name, &format!("`cross.congestion` of entry {number}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A host, whose way out is `way`, and under which addresses others' streams end there.
 fn host(
     namespace: &Namespace,
     address: Ipv4Addr,
+    others: &[Ipv4Addr],
     path: &PathSpec,
     way: Way,
 ) -> Result<Tun, EmuError> {
@@ -199,7 +209,7 @@ fn host(
     };
     namespace.run(|| {
         sysctl::apply(buffers)?;
-        Tun::create(address, mtu(path, way))
+        Tun::create(address, others, mtu(path, way))
     })?
 }
 
@@ -215,7 +225,10 @@ fn check_loads(path: &PathSpec) -> Result<(), EmuError> {
     for way in Way::BOTH {
         let links = path.links(way).into_iter();
         let loads = links.filter_map(|link| link.load.as_ref());
-        let packets: f64 = loads.map(netpath::Load::packets_per_second).sum();
+        let mut packets: f64 = loads.map(netpath::Load::packets_per_second).sum();
+        if way == Way::Forward {
+            packets += cross_datagrams_per_second(path);
+        }
         if packets > LOAD_PACKETS_MAX {
             return Err(EmuError::TooMuchLoad {
                 packets: packets as u64,
@@ -224,6 +237,16 @@ fn check_loads(path: &PathSpec) -> Result<(), EmuError> {
         }
     }
     Ok(())
+}
+
+fn cross_datagrams_per_second(path: &PathSpec) -> f64 {
+    let datagrams = path.cross.iter().map(|cross| &cross.traffic);
+    let datagrams = datagrams.filter(|traffic| traffic.is_datagrams());
+    let rate: f64 = datagrams
+        .filter_map(CrossTraffic::mean_load)
+        .map(Rate::as_f64)
+        .sum();
+    rate / 8.0 / path.cross_datagram().as_f64()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use link::{Packet, Router};
 use netpath::{PathSpec, Way};
 use units::Time;
 
+use crate::aside;
 use crate::ip_packet::IpPacket;
 
 /// The routers of one way.
@@ -22,6 +23,8 @@ pub(crate) struct Routers {
     routers: Vec<Facing>,
     /// ICMP messages of the routers that wait to be taken.
     answers: Vec<Answer>,
+    /// The one behind the main link, where others' streams leave.
+    behind_main: usize,
 }
 
 /// A router as seen from where packets come from.
@@ -79,6 +82,7 @@ impl Routers {
         Routers {
             routers: (1..hops).map(facing).collect(),
             answers: Vec::new(),
+            behind_main: path.main_link(way),
         }
     }
 
@@ -104,6 +108,10 @@ impl Router<IpPacket> for Routers {
         self.answers
             .extend(reply.map(|packet| Answer { link, packet }));
         None
+    }
+
+    fn leaves(&self, router: usize, packet: &IpPacket) -> bool {
+        router == self.behind_main && aside::entry_of(packet).is_some()
     }
 }
 

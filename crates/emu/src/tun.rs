@@ -22,8 +22,13 @@ pub(crate) struct Tun {
 }
 
 impl Tun {
-    /// Makes the device in the calling thread's namespace and brings it up.
-    pub(crate) fn create(address: Ipv4Addr, mtu: u16) -> Result<Self, EmuError> {
+    /// Makes the device in the calling thread's namespace and brings it up; it has the addresses
+    /// `others` too.
+    pub(crate) fn create(
+        address: Ipv4Addr,
+        others: &[Ipv4Addr],
+        mtu: u16,
+    ) -> Result<Self, EmuError> {
         let device = OpenOptions::new()
             .read(true)
             .write(true)
@@ -37,7 +42,7 @@ impl Tun {
             libc::TUNSETIFF as libc::c_ulong,
             "making the TUN device",
         )?;
-        configure(address, mtu)?;
+        configure(address, others, mtu)?;
         Ok(Tun { device })
     }
 
@@ -62,8 +67,8 @@ impl AsFd for Tun {
     }
 }
 
-/// Gives the device its address, and brings it and the loopback interface up.
-fn configure(address: Ipv4Addr, mtu: u16) -> Result<(), EmuError> {
+/// Gives the device its addresses, and brings it and the loopback interface up.
+fn configure(address: Ipv4Addr, others: &[Ipv4Addr], mtu: u16) -> Result<(), EmuError> {
     // Any socket of the namespace serves as the handle for interface requests.
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|source| {
         let step = "opening a control socket";
@@ -84,6 +89,15 @@ fn configure(address: Ipv4Addr, mtu: u16) -> Result<(), EmuError> {
     request.call(&socket, libc::SIOCSIFNETMASK, "setting the netmask")?;
     request.set_flags(libc::IFF_UP | libc::IFF_RUNNING);
     request.call(&socket, libc::SIOCSIFFLAGS, "bringing the device up")?;
+    for (number, other) in others.iter().enumerate() {
+        let mut alias = Request::named(&format!("{NAME}:{number}"));
+        alias.set_address(*other);
+        alias.call(
+            &socket,
+            libc::SIOCSIFADDR,
+            "setting an address of cross traffic",
+        )?;
+    }
     let mut loopback = Request::named("lo");
     loopback.set_flags(libc::IFF_UP | libc::IFF_RUNNING);
     loopback.call(&socket, libc::SIOCSIFFLAGS, "bringing loopback up")

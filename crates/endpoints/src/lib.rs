@@ -7,7 +7,7 @@
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what
 //! is read of it) and `telemetry` (series on the wire). [`PathProbes`] is the client of a probing
-//! session, [`Background`] the traffic of others on a path.
+//! session, [`Background`] and [`Transfers`] the traffic of others on a path.
 //!
 //! The server stands in this crate, which is why it comes after `probe_net` and `copy_net`: one
 //! port serves tests, trains and copies, so one server has to know all three.
@@ -22,8 +22,10 @@ mod series;
 pub mod server;
 mod stream;
 mod telemetry;
+mod transfers;
 
-pub use background::{Background, BackgroundError, BackgroundSpec};
+pub use background::{Background, BackgroundError};
 pub use client::{Client, ClientError, Runs};
 pub use path_probes::PathProbes;
 pub use server::{BindError, ProbingLimits, Server, ServerEvent, ServerLimits};
+pub use transfers::Transfers;

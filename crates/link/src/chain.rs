@@ -2,11 +2,13 @@
 
 mod stage;
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use netpath::{PathSpec, Way};
 use units::{Span, Time};
 
+use crate::cross::CrossDatagrams;
 use crate::{Admission, Counters, Element, Packet};
 use stage::Stage;
 
@@ -15,6 +17,12 @@ pub trait Router<P> {
     /// A packet reaches router number `router`, the first being 0, at `now`; `None` when it goes no
     /// further.
     fn pass(&mut self, router: usize, packet: P, now: Time) -> Option<P>;
+
+    /// Whether a packet that reaches router number `router` leaves the row there: it comes out of
+    /// the chain like one that has passed all links.
+    fn leaves(&self, _router: usize, _packet: &P) -> bool {
+        false
+    }
 }
 
 /// Routers that take nothing and change nothing.
@@ -37,8 +45,8 @@ const BATCH: Span = Span::from_micros(200);
 /// The links of one way of a path, and what is between them.
 ///
 /// A packet enters each link at the very moment at which it left the one before, however late the
-/// driver looks, so that a row of links is as exact as one. Others' load on a link takes part in
-/// its queue and is gone behind it.
+/// driver looks, so that a row of links is as exact as one. Others' load on a link, and on the main
+/// link cross traffic that is on and off, takes part in its queue and is gone behind it.
 ///
 /// ```
 /// use link::{Chain, Element, Packet};
@@ -63,6 +71,8 @@ pub struct Chain<P, R = Wires> {
     /// From the end of each stage to the end of the last, by propagation alone.
     ahead: Vec<Span>,
     router: R,
+    /// Those that have left the row between its links.
+    out: VecDeque<(Time, P)>,
     has_load: bool,
     advanced: Time,
 }
@@ -80,7 +90,12 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
     pub fn with_router(path: &PathSpec, way: Way, seed: u64, router: R) -> Self {
         let (links, main) = (path.links(way), path.main_link(way));
         let stages = links.iter().enumerate();
-        let stages = stages.map(|(at, link)| Stage::new(link, seed_of(seed, at, main)));
+        let stages = stages.map(|(at, link)| {
+            let is_shared = at == main && way == Way::Forward;
+            let cross = is_shared.then(|| CrossDatagrams::of(path, seed)).flatten();
+            Stage::new(link, cross, seed_of(seed, at, main))
+        });
+        let stages: Vec<Stage<P>> = stages.collect();
         let mut ahead: Vec<Span> = Vec::new();
         let mut sum = Span::ZERO;
         for link in links.iter().rev() {
@@ -89,10 +104,11 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
         }
         ahead.reverse();
         Chain {
-            stages: stages.collect(),
+            has_load: stages.iter().any(Stage::has_others),
+            stages,
             ahead,
             router,
-            has_load: links.iter().any(|link| link.load.is_some()),
+            out: VecDeque::new(),
             advanced: Time::ZERO,
         }
     }
@@ -111,6 +127,9 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
     /// before.
     pub fn poll_timed(&mut self, now: Time) -> Option<(Time, P)> {
         self.advance(now);
+        if let Some(out) = self.out.pop_front() {
+            return Some(out);
+        }
         self.stages.last_mut()?.poll(now)
     }
 
@@ -134,7 +153,9 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
                 return;
             };
             while let Some((arrival, packet)) = from.poll(now) {
-                if let Some(packet) = self.router.pass(at - 1, packet, arrival) {
+                if self.router.leaves(at - 1, &packet) {
+                    self.out.push_back((arrival, packet));
+                } else if let Some(packet) = self.router.pass(at - 1, packet, arrival) {
                     // The link keeps the books of what it drops.
                     let _ = to.offer(packet, arrival);
                 }

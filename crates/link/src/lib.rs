@@ -6,7 +6,8 @@
 //! Everything that moves packets has one shape, [`Element`].
 //!
 //! A [`Chain`] is the links of one way of a path in a row, with routers between them and others'
-//! load ([`LoadSource`]) on them.
+//! load ([`LoadSource`]) on them, and on the main one cross traffic that is on and off
+//! ([`CrossSource`]).
 //!
 //! The queue is drop-tail, RED, CoDel, or three classes, strict or with shares. Class and ECN come
 //! from the packet ([`Packet`]).
@@ -16,11 +17,12 @@
 //! sent does not count against the queue's limit.
 //!
 //! Reading order: [`Element`], `queue.rs` and the disciplines under it, `wire_loss.rs`, [`Link`],
-//! [`Counters`], then [`LoadSource`] and [`Chain`].
+//! [`Counters`], then [`LoadSource`], [`CrossSource`] and [`Chain`].
 
 mod books;
 mod chain;
 mod counters;
+mod cross;
 mod element;
 mod faults;
 mod link;
@@ -35,6 +37,8 @@ mod wire_loss;
 
 pub use chain::{Chain, Router, Wires};
 pub use counters::{Count, Counters};
+pub use cross::{CrossDeed, CrossSource};
 pub use element::{Admission, DropCause, Element, Packet};
 pub use link::Link;
 pub use load::LoadSource;
+pub use random::derive_seed;

@@ -106,11 +106,8 @@ fn window(scenario: &Scenario) -> Result<(), ScenarioError> {
         );
     }
     for cross in &scenario.path.cross {
-        match cross.traffic {
-            CrossTraffic::Streams { window, .. } | CrossTraffic::Transfers { window, .. } => {
-                holds_a_segment(scenario, window, "a window of cross traffic")?;
-            }
-            CrossTraffic::OnOff { .. } => {}
+        if let Some(window) = cross.traffic.window() {
+            holds_a_segment(scenario, window, "a window of cross traffic")?;
         }
     }
     Ok(())

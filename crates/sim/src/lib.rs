@@ -28,9 +28,9 @@
 //!
 //! Reading order: [`Scenario`] and [`RunResult`]; `simulation.rs` for the loop of events;
 //! `network.rs` for what lies between hosts; `receiver.rs`, `sender.rs` and `scoreboard.rs` for
-//! TCP; `control.rs` and the folder beside it for congestion control; `traffic.rs` for others'
-//! traffic; `measure.rs` for what is counted; `join.rs` for runs that grow, `pace.rs` for streams
-//! that are told how fast to send.
+//! TCP; `control.rs` and the folder beside it for congestion control; `measure.rs` for what is
+//! counted; `join.rs` for runs that grow, `pace.rs` for streams that are told how fast to send.
+//! What others send is drawn in the crate `link`.
 
 mod bits;
 mod check;
@@ -56,7 +56,6 @@ mod setup;
 mod simulation;
 mod state;
 mod timers;
-mod traffic;
 mod variant;
 
 pub use events::{Event, Fate, PacketKind};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use link::CrossSource;
 use netpath::{Class, Cross, CrossTraffic, PathSpec};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
@@ -17,7 +18,6 @@ use crate::seeds::{Purpose, derive, generator};
 use crate::sender::{Rules, Sender};
 use crate::simulation::Terms;
 use crate::timers::{Alarm, Timers};
-use crate::traffic::Source;
 
 impl Scenario {
     /// The payload of a full segment.
@@ -166,11 +166,12 @@ fn cross_sender(
 }
 
 /// The sources of all cross traffic that comes and goes, and the timers that wake them.
-pub(crate) fn sources(scenario: &Scenario, timers: &mut Timers) -> Vec<Source> {
-    let datagram = Bytes::new(u64::from(scenario.path.hosts.mtu));
+pub(crate) fn sources(scenario: &Scenario, timers: &mut Timers) -> Vec<CrossSource> {
+    let datagram = scenario.path.cross_datagram();
     let cross = scenario.path.cross.iter().enumerate();
-    let own = cross.flat_map(|(index, cross)| Source::of(cross, index, datagram, scenario.seed));
-    let mut sources: Vec<Source> = own.collect();
+    let own =
+        cross.flat_map(|(index, cross)| CrossSource::of(cross, index, datagram, scenario.seed));
+    let mut sources: Vec<CrossSource> = own.collect();
     for (index, source) in sources.iter_mut().enumerate() {
         timers.set(source.begin(), Alarm::Source(index as u32));
     }
@@ -178,22 +179,23 @@ pub(crate) fn sources(scenario: &Scenario, timers: &mut Timers) -> Vec<Source> {
 }
 
 /// The two ends of a short transfer.
-pub(crate) fn transfer(scenario: &Scenario, source: &Source, size: Bytes) -> (Sender, Card) {
+pub(crate) fn transfer(scenario: &Scenario, source: &CrossSource, size: Bytes) -> (Sender, Card) {
     let segment = scenario.segment();
     let segments = size
         .get()
         .div_ceil(segment.get())
         .min(u64::from(u32::MAX - 1)) as u32;
     let last = Bytes::new((size.get() - 1) % segment.get() + 1);
-    let cross = &scenario.path.cross[source.cross];
+    let cross = &scenario.path.cross[source.entry()];
     let card = Card {
-        group: source.group,
-        class: source.class,
+        group: source.entry() as u16 + 1,
+        class: source.class(),
         incarnation: 0,
         last_payload: last.get() as u32,
         last: segments - 1,
     };
-    let sender = cross_sender(scenario, cross, source.window, segments, source.cross);
+    let window = cross.traffic.window().unwrap_or(Bytes::ZERO);
+    let sender = cross_sender(scenario, cross, window, segments, source.entry());
     (sender, card)
 }
 

@@ -1,5 +1,6 @@
 //! A run, event by event.
 
+use link::{CrossDeed, CrossSource};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Bytes, Span, Time, Way};
@@ -14,7 +15,6 @@ use crate::seeds::{Purpose, generator};
 use crate::sender::Outgoing;
 use crate::setup;
 use crate::timers::{Alarm, Timers};
-use crate::traffic::{Deed, Source};
 use crate::{Probe, RunResult, Scenario, ScenarioError};
 
 /// A run that can be advanced little by little, for progress and for telemetry on the way.
@@ -26,7 +26,7 @@ pub struct Simulation {
     pub(crate) timers: Timers,
     pub(crate) flows: Flows,
     pub(crate) probes: Vec<Probe>,
-    sources: Vec<Source>,
+    sources: Vec<CrossSource>,
     jitter: Pcg64,
     events: Option<Vec<Event>>,
     pub(crate) measure: Measure,
@@ -361,24 +361,25 @@ impl Simulation {
         let source = &mut self.sources[index as usize];
         let (deed, next) = source.act(self.now);
         self.timers.set(next, Alarm::Source(index));
+        let group = source.entry() as u16 + 1;
         match deed {
-            Deed::Nothing => {}
-            Deed::Datagram => {
+            CrossDeed::Nothing => {}
+            CrossDeed::Datagram => {
                 let packet = Packet {
-                    group: source.group,
-                    class: source.class,
+                    group,
+                    class: source.class(),
                     flow: index,
                     kind: Kind::Datagram,
-                    size: self.terms.full,
+                    size: self.scenario.path.cross_datagram().get() as u32,
                     ..Packet::empty(self.now)
                 };
                 self.emit(packet);
             }
-            Deed::Transfer(size) => {
-                if self.measure.transfers_under_way(source.group) >= TRANSFERS_MAX {
-                    return self.measure.on_turned_away(source.group);
+            CrossDeed::Transfer(size) => {
+                if self.measure.transfers_under_way(group) >= TRANSFERS_MAX {
+                    return self.measure.on_turned_away(group);
                 }
-                self.measure.on_transfer_begun(source.group);
+                self.measure.on_transfer_begun(group);
                 let (sender, card) = setup::transfer(&self.scenario, source, size);
                 let flow = self.flows.add_transfer(sender, card);
                 self.connect(flow);

@@ -1,7 +1,5 @@
 //! Why a target could not be opened.
 
-use std::io;
-
 use emu::EmuError;
 use endpoints::{BackgroundError, BindError};
 use movers::FarError;
@@ -32,33 +30,30 @@ pub enum OpenError {
     /// The name is not that of a host.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// A path file asks for cross traffic that only a simulation has.
-    #[error("path `{path}` cannot be emulated with a `{field}` of `{value}`")]
-    NotEmulated {
-        /// The path's name.
-        path: String,
-        /// The field.
-        field: &'static str,
-        /// What it says.
-        value: String,
-    },
-    /// Streams of others cannot enter between two links.
-    #[error("path `{path}` cannot be emulated with `cross` and {hops} links in a row")]
-    CrossOfRow {
-        /// The path's name.
-        path: String,
-        /// How many links it has.
-        hops: usize,
+    /// Others' transfers are more than a host carries.
+    #[error(
+        "cross traffic {entry} asks for {per_second} transfers a second, and an emulated host \
+         carries {most}"
+    )]
+    TooManyTransfers {
+        /// Which entry of the path file, from 1.
+        entry: usize,
+        /// What it asks for.
+        per_second: f64,
+        /// The bound.
+        most: f64,
     },
     /// The far end of an emulated path could not be started.
     #[error("the server at the far end of the path could not be started")]
     Server(#[from] BindError),
-    /// The traffic that shares the path could not be started.
-    #[error("the cross traffic of the path could not be started")]
-    Cross(#[from] BackgroundError),
-    /// The far end of the cross traffic could not be opened.
-    #[error("the far end of the cross traffic could not be opened")]
-    CrossListener(#[source] io::Error),
+    /// Traffic that shares the path could not be started.
+    #[error("cross traffic {entry} could not be started")]
+    Cross {
+        /// Which entry of the path file, from 1.
+        entry: usize,
+        /// Why.
+        source: BackgroundError,
+    },
 }
 
 impl OpenError {
@@ -78,17 +73,13 @@ impl OpenError {
                  `sim:slac-cern`"
                     .to_owned(),
             ),
-            OpenError::NotEmulated { .. } => Some(
-                "emulated cross traffic is best-effort streams; a simulation runs the path as it \
-                 stands: `sim:PATH` in place of `emu:PATH`"
+            OpenError::TooManyTransfers { .. } => Some(
+                "lower its `per_second` and raise its `mean_size`, or simulate the path: \
+                 `sim:PATH` in place of `emu:PATH`"
                     .to_owned(),
             ),
-            OpenError::CrossOfRow { .. } => Some(
-                "others enter between two links as a load: `load = { rate = \"30Mbit/s\" }` in the link, \
-                 in place of `[[cross]]`"
-                    .to_owned(),
-            ),
-            OpenError::Server(_) | OpenError::Cross(_) | OpenError::CrossListener(_) => None,
+            OpenError::Cross { source, .. } => source.hint(),
+            OpenError::Server(_) => None,
         }
     }
 
@@ -100,8 +91,7 @@ impl OpenError {
                 | OpenError::Address(_)
                 | OpenError::Far(_)
                 | OpenError::UnknownScheme { .. }
-                | OpenError::NotEmulated { .. }
-                | OpenError::CrossOfRow { .. }
+                | OpenError::TooManyTransfers { .. }
         )
     }
 }

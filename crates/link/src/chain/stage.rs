@@ -3,14 +3,15 @@
 use netpath::{Class, LinkSpec};
 use units::{Bytes, Time};
 
+use crate::cross::CrossDatagrams;
 use crate::{Admission, Counters, Element, Link, LoadSource, Packet};
 
 /// What a link of a chain carries.
 #[derive(Debug)]
 enum Carried<P> {
     Packet(P),
-    /// A datagram of others, of which only the size matters.
-    Load(Bytes),
+    /// A datagram of others.
+    Others(Bytes, Class),
 }
 
 impl<P: Packet> Packet for Carried<P> {
@@ -18,7 +19,7 @@ impl<P: Packet> Packet for Carried<P> {
     fn size(&self) -> Bytes {
         match self {
             Carried::Packet(packet) => packet.size(),
-            Carried::Load(size) => *size,
+            Carried::Others(size, _) => *size,
         }
     }
 
@@ -26,7 +27,7 @@ impl<P: Packet> Packet for Carried<P> {
     fn ecn_capable(&self) -> bool {
         match self {
             Carried::Packet(packet) => packet.ecn_capable(),
-            Carried::Load(_) => false,
+            Carried::Others(..) => false,
         }
     }
 
@@ -46,30 +47,37 @@ impl<P: Packet> Packet for Carried<P> {
     fn class(&self) -> Class {
         match self {
             Carried::Packet(packet) => packet.class(),
-            Carried::Load(_) => Class::BestEffort,
+            Carried::Others(_, class) => *class,
         }
     }
 
     #[inline]
     fn is_load(&self) -> bool {
-        matches!(self, Carried::Load(_))
+        matches!(self, Carried::Others(..))
     }
 }
 
-/// A link and the load on it.
+/// A link, the load on it, and others' datagrams that are on and off.
 #[derive(Debug)]
 pub(super) struct Stage<P> {
     link: Link<Carried<P>>,
     load: Option<LoadSource>,
+    cross: Option<Box<CrossDatagrams>>,
 }
 
 impl<P: Packet> Stage<P> {
-    pub(super) fn new(spec: &LinkSpec, seed: u64) -> Self {
+    pub(super) fn new(spec: &LinkSpec, cross: Option<Box<CrossDatagrams>>, seed: u64) -> Self {
         let load = spec.load.as_ref();
         Stage {
             link: Link::new(spec, seed),
             load: load.map(|load| LoadSource::new(load, seed)),
+            cross,
         }
+    }
+
+    /// Whether others send on this link by themselves.
+    pub(super) fn has_others(&self) -> bool {
+        self.load.is_some() || self.cross.is_some()
     }
 
     pub(super) fn offer(&mut self, packet: P, now: Time) -> Admission {
@@ -83,7 +91,7 @@ impl<P: Packet> Stage<P> {
             match self.link.poll_timed(now)? {
                 (arrival, Carried::Packet(packet)) => return Some((arrival, packet)),
                 // It was gone when it had been sent.
-                (_, Carried::Load(_)) => {}
+                (_, Carried::Others(..)) => {}
             }
         }
     }
@@ -105,15 +113,35 @@ impl<P: Packet> Stage<P> {
         (self.link.counters(), self.link.load_counters())
     }
 
-    /// Offers the load that has come by `now`, at its own times: everything that is decided
+    /// Offers what others have sent by `now`, at their own times: everything that is decided
     /// afterwards is decided as if it had been offered when it came.
+    #[inline]
     fn make_up_to(&mut self, now: Time) {
-        let Some(source) = &mut self.load else {
-            return;
-        };
-        while source.next_time() <= now {
-            if let Some((time, size)) = source.next() {
-                let _ = self.link.offer(Carried::Load(size), time);
+        if self.has_others() {
+            self.offer_others(now);
+        }
+    }
+
+    fn offer_others(&mut self, now: Time) {
+        loop {
+            let load = self.load.as_ref().map_or(Time::MAX, LoadSource::next_time);
+            let cross = self
+                .cross
+                .as_ref()
+                .map_or(Time::MAX, |cross| cross.next_time());
+            let time = load.min(cross);
+            if time > now {
+                return;
+            }
+            let sent = match load <= cross {
+                true => {
+                    let packet = self.load.as_mut().and_then(Iterator::next);
+                    packet.map(|(_, size)| (size, Class::BestEffort))
+                }
+                false => self.cross.as_mut().and_then(|cross| cross.act()),
+            };
+            if let Some((size, class)) = sent {
+                let _ = self.link.offer(Carried::Others(size, class), time);
             }
         }
     }

@@ -179,6 +179,80 @@ fn a_router_sees_packets_when_they_come_and_may_keep_them() {
     assert_eq!(chain.router_mut().0, [(0, 1, micros(12_000))]);
 }
 
+/// Lets packets above a thousand out behind the main link.
+struct Exit;
+
+impl Router<Numbered> for Exit {
+    fn pass(&mut self, _: usize, packet: Numbered, _: Time) -> Option<Numbered> {
+        Some(packet)
+    }
+
+    fn leaves(&self, router: usize, packet: &Numbered) -> bool {
+        router == 1 && packet.0 > 1000
+    }
+}
+
+#[test]
+fn a_packet_may_enter_at_the_main_link_and_leave_behind_it() {
+    let mut chain = Chain::with_router(&path(""), Way::Forward, 5, Exit);
+    let _ = chain.offer(Numbered(1, 1500), Time::ZERO);
+    let _ = chain.offer_at(1, Numbered(1001, 1500), Time::ZERO);
+    let mut out = Vec::new();
+    while let Some(now) = chain.next_wakeup() {
+        while let Some((at, packet)) = chain.poll_timed(now) {
+            out.push((at, packet.0));
+        }
+    }
+    // 2 + 10 ms, and all of the row.
+    assert_eq!(out, [(micros(12_000), 1001), (micros(33_500), 1)]);
+}
+
+#[test]
+fn cross_datagrams_share_the_main_link_with_their_class_and_delay() {
+    let cross = |more: &str| {
+        let text = format!(
+            "[forward]\nrate = \"6Mbit/s\"\ndelay = \"10ms\"\n\
+             queue = {{ kind = \"strict\", limit = \"20packets\" }}\n\
+             [[before]]\nrate = \"12Mbit/s\"\ndelay = \"10ms\"\n\
+             queue = {{ kind = \"drop-tail\", limit = \"20packets\" }}\n\
+             [[cross]]\nkind = \"on-off\"\nsources = 10\nrate = \"1Mbit/s\"\n\
+             on = \"50ms\"\noff = \"50ms\"\n{more}"
+        );
+        PathSpec::from_toml("row", &text).unwrap()
+    };
+    let offered = |more: &str, from: u64| {
+        let mut chain: Chain<Numbered> = Chain::new(&cross(more), Way::Forward, 5);
+        assert_eq!(chain.poll(micros(from + 1_000_000)), None);
+        let books: Vec<(Counters, Counters)> =
+            chain.counters().map(|(own, load)| (*own, *load)).collect();
+        assert_eq!(books[0].1, Counters::default());
+        books[1].1.offered.packets
+    };
+    // Half of 10 Mbit/s in a second are 417 packets; ten periods of each kind of ten sources
+    // scatter by 0.5 x sqrt(2 / 100) / 0.5 = 14 %.
+    let packets = offered("", 0);
+    assert!(packets.abs_diff(417) < 235, "{packets}");
+    assert_eq!(offered("extra_delay = \"300ms\"", 300_000), packets);
+    // A better class is not held up by what is offered in between.
+    let wait = |class: &str| {
+        let path = cross(&format!("class = \"{class}\""));
+        let mut chain: Chain<Numbered> = Chain::new(&path, Way::Forward, 5);
+        for number in 0..200 {
+            let _ = chain.offer_at(1, Numbered(number, 1500), micros(u64::from(number) * 5_000));
+        }
+        while chain.poll(micros(2_000_000)).is_some() {}
+        chain
+            .counters()
+            .nth(1)
+            .unwrap()
+            .0
+            .dropped_queue_full
+            .packets
+    };
+    assert_eq!(wait("scavenger"), 0);
+    assert!(wait("priority") > 0);
+}
+
 #[test]
 fn a_chain_of_one_link_is_that_link() {
     let path = PathSpec::load("lossy-wifi").unwrap();

@@ -76,6 +76,21 @@ impl CrossTraffic {
         }
     }
 
+    /// The socket buffers of what goes over TCP; `None` of datagrams.
+    pub fn window(&self) -> Option<Bytes> {
+        match *self {
+            CrossTraffic::Streams { window, .. } | CrossTraffic::Transfers { window, .. } => {
+                Some(window)
+            }
+            CrossTraffic::OnOff { .. } => None,
+        }
+    }
+
+    /// Whether it is datagrams, which do not give way.
+    pub fn is_datagrams(&self) -> bool {
+        matches!(self, CrossTraffic::OnOff { .. })
+    }
+
     /// The rate that is offered on average whatever the path carries; `None` of streams, which take
     /// what there is.
     ///

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Rate, Span, Way};
+use units::{Bytes, Rate, Span, Way};
 
 use super::{LinkSpec, Loss, PathSpec};
 
@@ -49,6 +49,12 @@ impl PathSpec {
     /// How many links there are in a row.
     pub fn hops(&self) -> usize {
         self.before.len() + 1 + self.beyond.len()
+    }
+
+    /// The size of others' datagrams in [`cross`](PathSpec::cross): the largest that fits their
+    /// link.
+    pub fn cross_datagram(&self) -> Bytes {
+        Bytes::new(self.forward.mtu.unwrap_or(self.hosts.mtu).into())
     }
 
     /// Where the main link stands among [`links`](PathSpec::links) of this way, from 0.

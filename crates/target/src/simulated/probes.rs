@@ -1,8 +1,8 @@
 //! Small packets over a simulated path: the links of each way in a row with others' load on them,
 //! exact stamps.
 //!
-//! What is left out: streams of bulk data beside them, and `[[cross]]` traffic, which gives way and
-//! would have to be simulated with its TCP. Hosts take no time: packets planned for one moment
+//! What is left out: streams of bulk data beside them, and `[[cross]]` traffic that gives way,
+//! which would have to be simulated with its TCP. Hosts take no time: packets planned for one moment
 //! leave at that moment.
 
 use link::{Chain, Element, Packet};
@@ -57,7 +57,7 @@ impl SimulatedProbes {
     /// # Errors
     /// When others share the path in a way that cannot be simulated beside probes.
     pub fn new(path: &PathSpec, seed: u64) -> Result<Self, ProbesError> {
-        if !path.cross.is_empty() {
+        if !path.cross.iter().all(|cross| cross.traffic.is_datagrams()) {
             return Err(ProbesError::Unsupported {
                 why: "cross traffic that gives way is not simulated beside probes".to_owned(),
                 hint: Some(format!(

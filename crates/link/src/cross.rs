@@ -1,15 +1,18 @@
 //! Cross traffic that comes and goes: sources that are on and off, and short transfers.
 
-use netpath::{Class, CrossTraffic};
-use rand_core::Rng;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use netpath::{Class, Cross, CrossTraffic, PathSpec};
+use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::{Bytes, Span, Time};
 
-use crate::seeds::{Purpose, generator};
+use crate::random::derive_seed;
 
 /// What a source does when its time has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub enum CrossDeed {
     /// It sends a datagram.
     Datagram,
     /// It begins a transfer of so many bytes.
@@ -18,16 +21,34 @@ pub(crate) enum Deed {
     Nothing,
 }
 
-/// A source of cross traffic that is not a stream without end.
+/// A source of cross traffic that is not a stream without end; the same seed does the same things.
+///
+/// ```
+/// use link::{CrossDeed, CrossSource};
+/// use units::Bytes;
+/// let path = netpath::PathSpec::from_toml("example", r#"
+///     [forward]
+///     rate = "100Mbit/s"
+///     delay = "10ms"
+///     queue = { kind = "drop-tail", limit = "125kB" }
+///     [[cross]]
+///     kind = "on-off"
+///     sources = 1
+///     rate = "12Mbit/s"
+///     on = "1s"
+///     off = "1s"
+/// "#).unwrap();
+/// let mut source = CrossSource::of(&path.cross[0], 0, Bytes::new(1500), 1).remove(0);
+/// let on = source.begin();
+/// assert_eq!(source.act(on), (CrossDeed::Nothing, on));
+/// let (deed, next) = source.act(on);
+/// // 12,000 bits at 12 Mbit/s take a millisecond.
+/// assert_eq!((deed, next.since(on).as_nanos()), (CrossDeed::Datagram, 1_000_000));
+/// ```
 #[derive(Debug)]
-pub(crate) struct Source {
-    /// Its group of hosts.
-    pub group: u16,
-    pub class: Class,
-    /// The most that a transfer keeps outstanding.
-    pub window: Bytes,
-    /// Which of the path file's entries it belongs to.
-    pub cross: usize,
+pub struct CrossSource {
+    entry: usize,
+    class: Class,
     habit: Habit,
     random: Pcg64,
 }
@@ -52,21 +73,22 @@ enum Habit {
 /// No transfer is larger than this: a heavy tail has no end, a run has.
 const TRANSFER_MAX: f64 = 1e12;
 
-impl Source {
-    /// The sources of one entry of a path file; streams are none.
-    pub(crate) fn of(
-        cross: &netpath::Cross,
-        index: usize,
-        datagram: Bytes,
-        seed: u64,
-    ) -> Vec<Source> {
-        let source = |habit, window, number: u64| Source {
-            group: index as u16 + 1,
+/// Sets the seeds of sources apart from those of all else that a simulation draws for.
+const SOURCE: u64 = 5;
+
+impl CrossSource {
+    /// The sources of entry number `entry` of a path file, from 0, whose datagrams have this size;
+    /// streams are none.
+    pub fn of(cross: &Cross, entry: usize, datagram: Bytes, seed: u64) -> Vec<CrossSource> {
+        let source = |habit, number: u64| CrossSource {
+            entry,
             class: cross.class,
-            window,
-            cross: index,
             habit,
-            random: generator(seed, Purpose::Source, ((index as u64) << 32) | number),
+            random: Pcg64::seed_from_u64(derive_seed(
+                seed,
+                SOURCE,
+                ((entry as u64) << 32) | number,
+            )),
         };
         match cross.traffic {
             CrossTraffic::Streams { .. } => Vec::new(),
@@ -83,15 +105,13 @@ impl Source {
                     until: None,
                 };
                 let sources = 0..u64::from(sources);
-                sources
-                    .map(|number| source(habit(), Bytes::ZERO, number))
-                    .collect()
+                sources.map(|number| source(habit(), number)).collect()
             }
             CrossTraffic::Transfers {
                 per_second,
                 mean_size,
                 shape,
-                window,
+                ..
             } => {
                 let habit = Habit::Transfers {
                     per_second,
@@ -100,13 +120,23 @@ impl Source {
                     least: mean_size.get() as f64 * (shape - 1.0) / shape,
                     shape,
                 };
-                vec![source(habit, window, 0)]
+                vec![source(habit, 0)]
             }
         }
     }
 
+    /// Which of the path file's entries it belongs to, from 0.
+    pub fn entry(&self) -> usize {
+        self.entry
+    }
+
+    /// The class that its packets ask for.
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
     /// When it does something for the first time.
-    pub(crate) fn begin(&mut self) -> Time {
+    pub fn begin(&mut self) -> Time {
         let mean = match self.habit {
             Habit::OnOff { off, .. } => off,
             Habit::Transfers { per_second, .. } => seconds(1.0 / per_second),
@@ -115,7 +145,7 @@ impl Source {
     }
 
     /// Its time has come: what it does, and when the next time is.
-    pub(crate) fn act(&mut self, now: Time) -> (Deed, Time) {
+    pub fn act(&mut self, now: Time) -> (CrossDeed, Time) {
         let random = &mut self.random;
         match &mut self.habit {
             Habit::Transfers {
@@ -126,7 +156,7 @@ impl Source {
                 let size = *least / libm::pow(uniform(random), 1.0 / *shape);
                 let size = Bytes::new(size.clamp(1.0, TRANSFER_MAX) as u64);
                 let wait = exponential(random, seconds(1.0 / *per_second));
-                (Deed::Transfer(size), now + wait)
+                (CrossDeed::Transfer(size), now + wait)
             }
             Habit::OnOff {
                 spacing,
@@ -136,15 +166,63 @@ impl Source {
             } => match *until {
                 None => {
                     *until = Some(now + exponential(random, *on));
-                    (Deed::Nothing, now)
+                    (CrossDeed::Nothing, now)
                 }
-                Some(end) if now < end => (Deed::Datagram, now + *spacing),
+                Some(end) if now < end => (CrossDeed::Datagram, now + *spacing),
                 Some(_) => {
                     *until = None;
-                    (Deed::Nothing, now + exponential(random, *off))
+                    (CrossDeed::Nothing, now + exponential(random, *off))
                 }
             },
         }
+    }
+}
+
+/// The datagrams of all sources of a path that are on and off, in order of time, without end.
+#[derive(Debug)]
+pub(crate) struct CrossDatagrams {
+    size: Bytes,
+    sources: Vec<CrossSource>,
+    /// When each acts next, the first on top.
+    due: BinaryHeap<Reverse<(Time, usize)>>,
+}
+
+impl CrossDatagrams {
+    /// Those of `path`; `None` where it has none.
+    pub(crate) fn of(path: &PathSpec, seed: u64) -> Option<Box<Self>> {
+        let size = path.cross_datagram();
+        let mut datagrams = CrossDatagrams {
+            size,
+            sources: Vec::new(),
+            due: BinaryHeap::new(),
+        };
+        let groups = path.cross.iter().enumerate();
+        for (entry, cross) in groups.filter(|(_, cross)| cross.traffic.is_datagrams()) {
+            for mut source in CrossSource::of(cross, entry, size, seed) {
+                // What comes later by the extra delay comes in the same gaps.
+                let begin = source.begin() + cross.extra_delay;
+                datagrams
+                    .due
+                    .push(Reverse((begin, datagrams.sources.len())));
+                datagrams.sources.push(source);
+            }
+        }
+        (!datagrams.sources.is_empty()).then(|| Box::new(datagrams))
+    }
+
+    /// When the next one may come.
+    pub(crate) fn next_time(&self) -> Time {
+        self.due.peek().map_or(Time::MAX, |Reverse((at, _))| *at)
+    }
+
+    /// What comes at [`next_time`](Self::next_time), if it is a datagram and no change of a source.
+    pub(crate) fn act(&mut self) -> Option<(Bytes, Class)> {
+        let mut top = self.due.peek_mut()?;
+        let Reverse((now, index)) = *top;
+        let source = self.sources.get_mut(index)?;
+        let (deed, next) = source.act(now);
+        *top = Reverse((next, index));
+        (deed == CrossDeed::Datagram).then_some((self.size, source.class))
     }
 }
 
@@ -164,20 +242,19 @@ fn seconds(seconds: f64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netpath::PathSpec;
 
-    fn source(cross: &str) -> Source {
+    fn source(cross: &str) -> CrossSource {
         let text = format!(
             "[forward]\nrate = \"100Mbit/s\"\ndelay = \"10ms\"\n\
              queue = {{ kind = \"drop-tail\", limit = \"100packets\" }}\n[[cross]]\n{cross}"
         );
         let path = PathSpec::from_toml("test", &text).unwrap();
-        let mut sources = Source::of(&path.cross[0], 0, Bytes::new(1500), 7);
+        let mut sources = CrossSource::of(&path.cross[0], 0, Bytes::new(1500), 7);
         sources.remove(0)
     }
 
     /// What it does in so many seconds.
-    fn deeds(source: &mut Source, seconds: u64) -> Vec<Deed> {
+    fn deeds(source: &mut CrossSource, seconds: u64) -> Vec<CrossDeed> {
         let (mut at, mut deeds) = (source.begin(), Vec::new());
         while at < Time::from_nanos(seconds * 1_000_000_000) {
             let (deed, next) = source.act(at);
@@ -193,7 +270,10 @@ mod tests {
             "kind = \"on-off\"\nsources = 1\nrate = \"12Mbit/s\"\non = \"100ms\"\noff = \"100ms\"",
         );
         let deeds = deeds(&mut source, 200);
-        let sent = deeds.iter().filter(|deed| **deed == Deed::Datagram).count();
+        let sent = deeds
+            .iter()
+            .filter(|deed| **deed == CrossDeed::Datagram)
+            .count();
         // 1000 packets a second while on, 100,000 in 200 s; a thousand periods of each kind scatter
         // by 0.5 x sqrt(2 / 1000) = 2.2 % of the time: four of that.
         assert!((sent as f64 / 100_000.0 - 1.0).abs() < 0.18, "{sent}");
@@ -206,7 +286,7 @@ mod tests {
         );
         let deeds = deeds(&mut source, 1000);
         let sizes = deeds.iter().filter_map(|deed| match deed {
-            Deed::Transfer(size) => Some(size.get() as f64),
+            CrossDeed::Transfer(size) => Some(size.get() as f64),
             _ => None,
         });
         let sizes: Vec<f64> = sizes.collect();
@@ -216,7 +296,7 @@ mod tests {
             "{}",
             sizes.len()
         );
-        let mean = stats::mean(&sizes).unwrap();
+        let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
         assert!((mean / 30_000.0 - 1.0).abs() < 0.03, "{mean}");
     }
 }
