@@ -282,7 +282,8 @@ mod tests {
     #[test]
     fn transfers_come_at_their_rate_and_mean_size() {
         let mut source = source(
-            "kind = \"transfers\"\nper_second = 50\nmean_size = \"30kB\"\nshape = 2.5\nwindow = \"64KiB\"",
+            "kind = \"transfers\"\nper_second = 50\nmean_size = \"30kB\"\nshape = 2.5\n\
+             window = \"64KiB\"",
         );
         let deeds = deeds(&mut source, 1000);
         let sizes = deeds.iter().filter_map(|deed| match deed {
