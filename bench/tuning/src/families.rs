@@ -36,6 +36,7 @@ pub const SEEDS: u64 = 12;
 const SPARSE: Plan = Plan {
     sparse: true,
     contenders: 2,
+    contenders_gentle: 0,
     judges: &JUDGES,
     length: Length::Minute,
 };

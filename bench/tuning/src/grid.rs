@@ -34,8 +34,10 @@ pub const GENTLE: f64 = 0.030;
 pub struct Plan {
     /// Whether the only fixed windows are those that just fit the path, and those that never bind.
     pub sparse: bool,
-    /// How many of the best cells are run again, and as many of those within the gentle budget.
+    /// How many of the best cells are run again.
     pub contenders: usize,
+    /// How many of the best cells within the gentle budget are.
+    pub contenders_gentle: usize,
     pub judges: &'static [u64],
     /// How long the contenders run.
     pub length: Length,
@@ -46,6 +48,7 @@ impl Plan {
     pub const EXHAUSTIVE: Plan = Plan {
         sparse: false,
         contenders: 3,
+        contenders_gentle: 3,
         judges: &JUDGES,
         length: Length::Usual,
     };
@@ -270,7 +273,7 @@ fn judge(
     let contenders: Vec<Vec<Setting>> = cells
         .iter()
         .zip(&alone)
-        .map(|(cells, alone)| contenders(cells, alone, plan.contenders))
+        .map(|(cells, alone)| contenders(cells, alone, plan))
         .collect();
     let all: Vec<Job> = paths
         .iter()
@@ -304,13 +307,14 @@ fn judge(
 }
 
 /// The best cells, and the best of those within the gentle budget.
-fn contenders(cells: &[Cell], alone: &Outcome, count: usize) -> Vec<Setting> {
+fn contenders(cells: &[Cell], alone: &Outcome, plan: &Plan) -> Vec<Setting> {
     let mut ranked: Vec<&Cell> = cells.iter().collect();
     ranked.sort_by(|a, b| b.outcome.goodput.total_cmp(&a.outcome.goodput));
     let gentle = ranked
         .iter()
         .filter(|cell| added(alone, &cell.outcome) <= GENTLE);
-    let all = ranked.iter().take(count).chain(gentle.take(count));
+    let all = ranked.iter().take(plan.contenders);
+    let all = all.chain(gentle.take(plan.contenders_gentle));
     let mut settings: Vec<Setting> = Vec::new();
     for cell in all {
         if !settings.contains(&cell.setting) {
