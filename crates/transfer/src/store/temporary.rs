@@ -19,7 +19,7 @@ use crate::problems::{failed, problem, shown, with_hint};
 
 /// Times that something in the way of the temporary file is removed before another program must be
 /// putting it there.
-const TRIES_MAX: usize = 16;
+pub(super) const TRIES_MAX: usize = 16;
 /// Bytes of a long name that its hash replaces: 16 digits and a dash.
 const HASHED: usize = 17;
 
@@ -106,8 +106,11 @@ pub(super) fn beside(last: &[u8], ending: &[u8]) -> Vec<u8> {
 pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem> {
     let mut foreign = None;
     for _ in 0..TRIES_MAX {
-        let Some((file, is_new)) = open_or_create(at, create)? else {
-            return Ok(None);
+        let (file, is_new) = match open_or_create(at, create)? {
+            Some(opened) => opened,
+            // What another process made just now is gone again.
+            None if create => continue,
+            None => return Ok(None),
         };
         let Some(file) = file else {
             at.remove(PART);

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
 use std::time::Duration;
 
 use transfer::Root;
@@ -90,6 +92,39 @@ fn several_files_need_a_folder() {
         []
     );
     assert_eq!(fs::read(to.join("b")).unwrap(), b"2");
+}
+
+/// Each round is a race, which two processors that are busy with others lose seldom.
+#[test]
+fn copies_that_begin_together_make_the_same_folders_and_links() {
+    const FOLDERS: usize = 50;
+    let place = tempfile::tempdir().unwrap();
+    let together = Barrier::new(2);
+    let copy = |round: usize| -> Result<(), Problem> {
+        let spec = StoreSpec {
+            into_folder: true,
+            ..into(&place.path().join(round.to_string()))
+        };
+        together.wait();
+        let store = Store::open(&Root::own(), spec);
+        let mut done = store.as_ref().map(drop).map_err(Problem::clone);
+        for number in 0..FOLDERS {
+            let folder = (format!("{number}"), Kind::Folder);
+            let link = (format!("{number}/link"), Kind::Link(b"../there".to_vec()));
+            for (name, kind) in [folder, link] {
+                together.wait();
+                let added = store.as_ref().map(|store| store.add(&told(&name, kind)).1);
+                done = done.and(added.unwrap_or(Ok(EntryPlan::Made)).map(drop));
+            }
+        }
+        done
+    };
+    thread::scope(|scope| {
+        let race = || scope.spawn(|| (0..40).map(copy).fold(Ok(()), Result::and));
+        for copy in [race(), race()] {
+            assert_eq!(copy.join().unwrap(), Ok(()));
+        }
+    });
 }
 
 #[test]

@@ -14,7 +14,7 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 use wire::copy::{Entry, FileId, Filter, Kind, Problem, ProblemKind};
 
-use super::super::temporary::{LINK, beside};
+use super::super::temporary::{LINK, TRIES_MAX, beside};
 use super::super::{EntryPlan, StoreSpec};
 use super::{Destination, Record, look};
 use crate::problems::{failed, problem, shown, with_hint};
@@ -62,17 +62,22 @@ impl Destination {
             Err(_) if spec.dry_run => return Ok(EntryPlan::Made),
             Err(error) => return Err(failed("make", self.shown_below(name), &error)),
         };
-        match look(&folder, &last) {
-            Ok(Some(stat)) if kind_of(&stat) == SFlag::S_IFDIR => Ok(EntryPlan::Present),
-            Ok(Some(stat)) => Err(in_the_way(&self.shown_below(name), &stat, "a folder")),
-            Ok(None) if spec.dry_run => Ok(EntryPlan::Made),
-            Ok(None) => {
-                let mode = Mode::from_bits_truncate(entry.mode & 0o777 | 0o700);
-                let made = mkdirat(&folder, OsStr::from_bytes(&last), mode);
-                made.map_err(|errno| failed("make", self.shown_below(name), &errno.into()))?;
-                Ok(EntryPlan::Made)
-            }
-            Err(error) => Err(failed("make", self.shown_below(name), &error)),
+        let wrong = |error: io::Error| failed("make", self.shown_below(name), &error);
+        let look = || look(&folder, &last).map_err(wrong);
+        let mode = Mode::from_bits_truncate(entry.mode & 0o777 | 0o700);
+        let there = match look()? {
+            None if spec.dry_run => return Ok(EntryPlan::Made),
+            None => match mkdirat(&folder, OsStr::from_bytes(&last), mode) {
+                Ok(()) => return Ok(EntryPlan::Made),
+                // Another copy was faster.
+                Err(Errno::EEXIST) => look()?,
+                Err(errno) => return Err(wrong(errno.into())),
+            },
+            there => there,
+        };
+        match there.filter(|stat| !is_folder(stat)) {
+            Some(stat) => Err(in_the_way(&self.shown_below(name), &stat, "a folder")),
+            None => Ok(EntryPlan::Present),
         }
     }
 
@@ -96,9 +101,7 @@ impl Destination {
                     return Ok(EntryPlan::Present);
                 }
                 SFlag::S_IFLNK => {
-                    let there = readlinkat(&folder, OsStr::from_bytes(&last));
-                    let is_same = there.is_ok_and(|there| there.as_bytes() == text);
-                    if is_same && spec.filter != Filter::All {
+                    if spec.filter != Filter::All && says(&folder, &last, text) {
                         return Ok(EntryPlan::Present);
                     }
                 }
@@ -177,40 +180,63 @@ impl Destination {
         let has_other_time = !has_time(stat, record.modified_nanoseconds);
         if spec.attributes.times && self.root.may_read() && has_other_time && !spec.dry_run {
             set_time(folder, last, record.modified_nanoseconds)
-                .map_err(|error| failed("set the time of", shown(last), &error))?;
+                .map_err(|errno| failed("set the time of", shown(last), &errno.into()))?;
         }
         Ok(EntryPlan::Present)
     }
 }
 
-fn set_time(folder: &OwnedFd, last: &[u8], modified: i64) -> io::Result<()> {
+fn set_time(folder: &OwnedFd, last: &[u8], modified: i64) -> nix::Result<()> {
     let (then, stay) = (time_of(modified), TimeSpec::UTIME_OMIT);
     let last = OsStr::from_bytes(last);
-    Ok(utimensat(
-        folder,
-        last,
-        &stay,
-        &then,
-        UtimensatFlags::NoFollowSymlink,
-    )?)
+    utimensat(folder, last, &stay, &then, UtimensatFlags::NoFollowSymlink)
 }
 
-/// Makes a link that says `text`, in place of what is there.
+/// Makes a link that says `text`, in place of what is there. Another copy may make the same one at
+/// the same time: whichever gives it its name, it is there.
 fn link(folder: &OwnedFd, last: &[u8], text: &[u8], modified: Option<i64>) -> io::Result<()> {
     let beside = beside(last, LINK);
-    let (beside, last) = (OsStr::from_bytes(&beside), OsStr::from_bytes(last));
-    let text = OsStr::from_bytes(text);
-    match symlinkat(text, folder, beside) {
-        Err(Errno::EEXIST) => {
-            unlinkat(folder, beside, UnlinkatFlags::NoRemoveDir)?;
-            symlinkat(text, folder, beside)?;
+    match unlinkat(
+        folder,
+        OsStr::from_bytes(&beside),
+        UnlinkatFlags::NoRemoveDir,
+    ) {
+        Ok(()) | Err(Errno::ENOENT) => {}
+        Err(errno) => return Err(errno.into()),
+    }
+    let mut lost = Errno::EEXIST;
+    for _ in 0..TRIES_MAX {
+        match try_link(folder, &beside, last, text, modified) {
+            Err(Errno::ENOENT | Errno::EEXIST) if says(folder, last, text) => return Ok(()),
+            Err(errno @ (Errno::ENOENT | Errno::EEXIST)) => lost = errno,
+            made => return Ok(made?),
         }
+    }
+    Err(lost.into())
+}
+
+/// Whether it is a link to there.
+fn says(folder: &OwnedFd, last: &[u8], text: &[u8]) -> bool {
+    let there = readlinkat(folder, OsStr::from_bytes(last));
+    there.is_ok_and(|there| there.as_bytes() == text)
+}
+
+fn try_link(
+    folder: &OwnedFd,
+    beside: &[u8],
+    last: &[u8],
+    text: &[u8],
+    modified: Option<i64>,
+) -> nix::Result<()> {
+    let (from, to) = (OsStr::from_bytes(beside), OsStr::from_bytes(last));
+    match symlinkat(OsStr::from_bytes(text), folder, from) {
+        Err(Errno::EEXIST) if says(folder, beside, text) => {}
         made => made?,
     }
     if let Some(modified) = modified {
-        set_time(folder, beside.as_bytes(), modified)?;
+        set_time(folder, beside, modified)?;
     }
-    Ok(renameat(folder, beside, folder, last)?)
+    renameat(folder, from, folder, to)
 }
 
 /// Same size and time; a file system that keeps whole seconds has lost the rest.

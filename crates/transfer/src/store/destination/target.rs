@@ -13,6 +13,7 @@ use nix::unistd::fsync;
 use wire::copy::{Problem, ProblemKind, is_reserved};
 
 use super::super::StoreSpec;
+use super::plan_entry::is_folder;
 use super::{FOLDER, look};
 use crate::problems::{failed, problem, with_hint};
 use crate::root::{Root, open_below};
@@ -137,6 +138,8 @@ pub(super) fn find(root: &Root, path: &[u8], into_folder: bool) -> io::Result<Ta
             last,
             is_folder: into_folder || closed,
         }),
+        // Another copy made it just now.
+        Some(stat) if is_folder(&stat) => Ok(Target::Folder(Arc::new(root.open(path, FOLDER)?))),
         Some(_) if closed => Err(Errno::ENOTDIR.into()),
         Some(_) => Ok(Target::File {
             parent,
