@@ -133,6 +133,15 @@ def test_files_that_vanished_make_it_incomplete(site: Site) -> None:
     assert "failed.ndjson" in str(raised.value)
 
 
+def test_a_cluster_tells_the_first_shard_that_failed_and_why(site: Site, client: object) -> None:
+    site.fill(12)
+    campaign = site.planned(files="100")
+    (site.source / "d0/f0").unlink()
+    shard = campaign.shards()[0].shard
+    with pytest.raises(tl.IncompleteCopy, match=rf"first of them {shard}: not-found \(1\)"):
+        campaign.run_on(client)
+
+
 def test_a_paused_campaign_is_not_finished(site: Site) -> None:
     site.fill(5)
     campaign = site.planned()

@@ -153,6 +153,7 @@ class _Run:
         self._leases: dict[str, Semaphore] = {}
         self._stop: Event = Event(f"trunkline-stop-{uuid.uuid4().hex}", client=client)
         self._seen = OnDask()
+        self._cause = ""
 
     def steps(self) -> Iterator[OnDask]:
         """What was done, each time that a shard ended."""
@@ -197,7 +198,7 @@ class _Run:
             )
         if self._seen.failed:
             raise _errors.IncompleteCopy(
-                f"{len(self._seen.failed)} shards have files that failed",
+                f"{len(self._seen.failed)} shards have files that failed{self._cause}",
                 "`status()` counts the causes; `retry()` and another run try them again",
                 partial=self._seen,
             )
@@ -369,6 +370,8 @@ class _Run:
                 self._unfinished[shard.group] -= 1
             case "failed":
                 self._seen.failed.append(shard.name)
+                causes = ", ".join(f"{kind} ({count})" for kind, count in result.get("causes", []))
+                self._cause = self._cause or f", the first of them {shard.name}: {causes}"
             case "left":
                 shard.tries += 1
                 pause = _PAUSES[shard.tries - 1] if shard.tries <= len(_PAUSES) else None
