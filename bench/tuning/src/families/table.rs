@@ -1,5 +1,7 @@
 //! The page of one objective, and all rows as CSV.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use observe::Limit;
@@ -15,7 +17,7 @@ const WORST: usize = 10;
 /// A column: its heading and what it says of some answers.
 type Column = (&'static str, fn(&[&Scored]) -> String);
 
-const PROMISES: [Column; 9] = [
+const PROMISES: [Column; 10] = [
     ("promise kept to 0.9", |rows| kept(&recommended(rows))),
     ("truth in its interval", |rows| holds(&recommended(rows))),
     ("least, most carried of it", |rows| {
@@ -23,6 +25,9 @@ const PROMISES: [Column; 9] = [
     }),
     ("default row kept", |rows| kept(&default(rows))),
     ("in its interval", |rows| holds(&default(rows))),
+    ("promised below half", |rows| {
+        share(&default(rows), |kept| kept.ratio() > 2.0)
+    }),
     ("all rows kept", |rows| kept(&every(rows))),
     ("in their intervals", |rows| holds(&every(rows))),
     ("least, most", |rows| extremes(&every(rows))),
@@ -80,6 +85,8 @@ pub fn page(objective: &str, families: &[String], rows: &[Row]) -> String {
         page += &table(&columns.concat(), families, &rows);
         page.push('\n');
     }
+    page += &wrong("the recommended setting", &rows, |row| &row.limit);
+    page += &wrong("one default stream", &rows, |row| &row.limit_default);
     page += &format!("The {WORST} promises that are kept least:\n\n");
     worst(&rows).into_iter().for_each(|row| page += &miss(row));
     let failed = rows
@@ -152,6 +159,23 @@ fn verdicts(rows: &[&Scored], of: fn(&Scored) -> &Judged) -> String {
     let right = share(&judged, |one| *one == Verdict::Right);
     let wrong = share(&judged, |one| *one == Verdict::Wrong);
     format!("{right}, {wrong} of {}", judged.len())
+}
+
+/// The wrong verdicts, the frequent ones first.
+fn wrong(what: &str, rows: &[&Row], of: fn(&Scored) -> &Judged) -> String {
+    let judged = rows.iter().filter_map(|row| row.scored.as_ref().ok());
+    let judged = judged.map(of);
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for one in judged.filter(|one| one.verdict() == Verdict::Wrong) {
+        *counts.entry(words(one)).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    let parts = counts
+        .iter()
+        .map(|(words, count)| format!("{count} x {words}"));
+    let parts: Vec<String> = parts.collect();
+    format!("Wrong verdicts on {what}: {}.\n\n", parts.join("; "))
 }
 
 fn middle_and_p90(rows: &[&Scored], of: fn(&Scored) -> f64) -> String {
