@@ -1378,8 +1378,7 @@ class LinkSpec(Record):
     Attributes:
         rate_bits_per_second: How fast bits leave, on average where the rate varies; counts whole IP
             packets, headers included.
-        variation: Between which bounds the rate is drawn anew, and how often; `None` for a constant
-            one.
+        variation: How the rate varies; `None` for a constant one.
         policer: What drops packets beyond a rate before they reach the queue.
         delay_seconds: Propagation delay, one way.
         queue: Where packets wait while the link is busy.
@@ -1404,12 +1403,12 @@ class LinkSpec(Record):
     corrupted_ratio: float | None
     load: Load | None
     mtu_bytes: int | None
-    _records = {"variation": "Variation", "policer": "Policer", "queue": "QueueSpec", "loss": "Loss", "reorder": "Reorder", "cuts": "Cut", "load": "Load"}
+    _records = {"policer": "Policer", "queue": "QueueSpec", "loss": "Loss", "reorder": "Reorder", "cuts": "Cut", "load": "Load"}
     _optional = frozenset(["corrupted_ratio", "cuts", "load", "loss", "mtu_bytes", "policer", "reorder", "variation"])
 
 
-class Variation(Record):
-    """A rate that is drawn anew, as that of a wireless link.
+class DrawnRate(Record):
+    """A rate that is drawn anew.
 
     Attributes:
         low_bits_per_second: The lowest rate.
@@ -1421,6 +1420,25 @@ class Variation(Record):
     low_bits_per_second: int
     high_bits_per_second: int
     every_seconds: float
+    _records = {}
+    _optional = frozenset([])
+
+
+class Trace(Record):
+    """A recorded rate, in the format of mahimahi: when the link could deliver a packet.
+
+    Attributes:
+        trace: The file that it came from.
+        trace_digest: The beginning of the BLAKE3 digest of the file, in hexadecimal digits.
+        opportunities: How many opportunities it has.
+        period_seconds: How long it is.
+    """
+
+    __slots__ = ()
+    trace: str
+    trace_digest: str
+    opportunities: int
+    period_seconds: float
     _records = {}
     _optional = frozenset([])
 
@@ -1612,6 +1630,8 @@ class Hosts(Record):
         receive_buffer_max_bytes: How far the kernel grows a receive buffer: `tcp_rmem[2]`.
         far: Those of the far host, where they are others: an untuned host at one end makes a path
             slow one way and fast the other. The two above are the near host's then.
+        ecn: Whether their TCP asks for Explicit Congestion Notification (RFC 3168), so that queues
+            mark its packets instead of dropping them: `tcp_ecn` is 1.
     """
 
     __slots__ = ()
@@ -1620,8 +1640,9 @@ class Hosts(Record):
     send_buffer_max_bytes: int
     receive_buffer_max_bytes: int
     far: BufferMaxima | None
+    ecn: bool | None
     _records = {"far": "BufferMaxima"}
-    _optional = frozenset(["far"])
+    _optional = frozenset(["ecn", "far"])
 
 
 class BufferMaxima(Record):
@@ -2004,7 +2025,8 @@ class SeriesSample(Record):
 
     Attributes:
         at_seconds: When.
-        queue_packets: Packets that waited in the forward queue.
+        queue_packets: Packets that waited in the forward queue, of several links that of the
+            narrowest.
         windows_segments: What each stream might have outstanding, in segments: its congestion
             window.
         acknowledged_bytes: Payload that all streams together had seen acknowledged.
@@ -3145,7 +3167,7 @@ class PathDocument(Record):
     target: Target
     round_trips: RoundTripsIdle | None
     mtu: PathMtu | None
-    traces: list[Trace] | None
+    traces: list[Trace2] | None
     variations: list[Variation2] | None
     capacities: list[Capacity] | None
     available: list[AvailableBandwidth] | None
@@ -3153,7 +3175,7 @@ class PathDocument(Record):
     buffers: list[PathBuffers] | None
     left_out: list[LeftOut] | None
     costs: list[PartCost]
-    _records = {"host": "Host", "target": "Target", "round_trips": "RoundTripsIdle", "mtu": "PathMtu", "traces": "Trace", "variations": "Variation2", "capacities": "Capacity", "available": "AvailableBandwidth", "loads": "LoadedWay", "buffers": "PathBuffers", "left_out": "LeftOut", "costs": "PartCost"}
+    _records = {"host": "Host", "target": "Target", "round_trips": "RoundTripsIdle", "mtu": "PathMtu", "traces": "Trace2", "variations": "Variation2", "capacities": "Capacity", "available": "AvailableBandwidth", "loads": "LoadedWay", "buffers": "PathBuffers", "left_out": "LeftOut", "costs": "PartCost"}
     _optional = frozenset(["available", "buffers", "capacities", "left_out", "loads", "mtu", "round_trips", "seed", "traces", "variations"])
 
 
@@ -3202,7 +3224,7 @@ class PathMtu(Record):
     _optional = frozenset([])
 
 
-class Trace(Record):
+class Trace2(Record):
     """The hops between here and the far end.
 
     Attributes:
@@ -3402,9 +3424,9 @@ class LoadedWay(Record):
     way: Way
     one: Run
     several: Run | None
-    trace: Trace | None
+    trace: Trace2 | None
     queueing: QueueAt | None
-    _records = {"one": "Run", "several": "Run", "trace": "Trace", "queueing": "QueueAt"}
+    _records = {"one": "Run", "several": "Run", "trace": "Trace2", "queueing": "QueueAt"}
     _optional = frozenset(["queueing", "several", "trace"])
 
 
@@ -3969,6 +3991,7 @@ class EndShares(Record):
     _optional = frozenset([])
 
 
+Variation = DrawnRate | Trace
 
 AnyDocument = MeasureDocument | TuneDocument | DemoDocument | EmulateDocument | SimulateDocument | CampaignDocument | PredictDocument | FitDocument | SweepDocument | PathDocument | ResponsivenessDocument | CopyDocument
 KINDS: dict[str, type[AnyDocument]] = {

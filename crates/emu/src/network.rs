@@ -208,7 +208,7 @@ fn host(
         Way::Reverse => path.hosts.far(),
     };
     namespace.run(|| {
-        sysctl::apply(buffers)?;
+        sysctl::apply(&path.hosts, buffers)?;
         Tun::create(address, others, mtu(path, way))
     })?
 }

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use netpath::BufferMaxima;
+use netpath::{BufferMaxima, Hosts};
 
 use crate::EmuError;
 
-/// Makes the calling thread's namespace behave like a host of the path with such buffers.
-pub(crate) fn apply(buffers: BufferMaxima) -> Result<(), EmuError> {
+/// Makes the calling thread's namespace behave like one of these hosts, with its own buffers.
+pub(crate) fn apply(hosts: &Hosts, buffers: BufferMaxima) -> Result<(), EmuError> {
     let (send, receive) = (buffers.send.get(), buffers.receive.get());
     // Linux's own minimum and default come first; a default above the maximum is not accepted.
     set("tcp_wmem", &format!("4096 {} {send}", send.min(16_384)))?;
@@ -15,6 +15,10 @@ pub(crate) fn apply(buffers: BufferMaxima) -> Result<(), EmuError> {
         "tcp_rmem",
         &format!("4096 {} {receive}", receive.min(131_072)),
     )?;
+    if hosts.ecn {
+        // Without it, the kernel's 2: a host grants ECN but does not ask for it.
+        set("tcp_ecn", "1")?;
+    }
     // A connection must not inherit what an earlier one learned: samples are to be independent.
     set("tcp_no_metrics_save", "1")?;
     // Programs here run with group 0, the only one that a user namespace has; let them ping.

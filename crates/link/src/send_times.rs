@@ -1,6 +1,8 @@
 //! When packets have been sent.
 
-use netpath::{LinkSpec, Variation};
+use std::sync::Arc;
+
+use netpath::{DrawnRate, LinkSpec, Trace, Variation};
 use units::{Bytes, Rate, Span, Time};
 
 use crate::random::{Purpose, Random};
@@ -10,13 +12,19 @@ use crate::random::{Purpose, Random};
 pub(crate) enum Sender {
     Constant(SendTimes),
     Varying(Box<VaryingRate>),
+    Recorded(Box<RecordedRate>),
 }
 
 impl Sender {
     pub(crate) fn new(spec: &LinkSpec, seed: u64) -> Self {
-        match spec.variation {
-            None => Sender::Constant(SendTimes::new(spec.rate)),
-            Some(variation) => Sender::Varying(Box::new(VaryingRate::new(variation, seed))),
+        match &spec.variation {
+            Some(Variation::Drawn(drawn)) => {
+                Sender::Varying(Box::new(VaryingRate::new(*drawn, seed)))
+            }
+            Some(Variation::Recorded(trace)) if trace.period > Span::ZERO => {
+                Sender::Recorded(Box::new(RecordedRate::new(trace)))
+            }
+            _ => Sender::Constant(SendTimes::new(spec.rate)),
         }
     }
 
@@ -27,6 +35,7 @@ impl Sender {
         match self {
             Sender::Constant(times) => begin + times.of(size),
             Sender::Varying(rate) => rate.finish(begin, size),
+            Sender::Recorded(rate) => rate.finish(begin, size),
         }
     }
 }
@@ -34,7 +43,7 @@ impl Sender {
 /// A rate that is drawn anew again and again.
 #[derive(Debug)]
 pub(crate) struct VaryingRate {
-    variation: Variation,
+    drawn: DrawnRate,
     random: Random,
     rate: Rate,
     /// How long the rate holds.
@@ -42,11 +51,11 @@ pub(crate) struct VaryingRate {
 }
 
 impl VaryingRate {
-    fn new(variation: Variation, seed: u64) -> Self {
+    fn new(drawn: DrawnRate, seed: u64) -> Self {
         let mut varying = VaryingRate {
-            variation,
+            drawn,
             random: Random::new(seed, Purpose::Rate),
-            rate: variation.low,
+            rate: drawn.low,
             until: Time::ZERO,
         };
         varying.draw();
@@ -54,9 +63,9 @@ impl VaryingRate {
     }
 
     fn draw(&mut self) {
-        let (low, high) = (self.variation.low.as_f64(), self.variation.high.as_f64());
+        let (low, high) = (self.drawn.low.as_f64(), self.drawn.high.as_f64());
         self.rate = Rate::from_f64(low + (high - low) * self.random.uniform());
-        let mean = self.variation.every.as_nanos() as f64;
+        let mean = self.drawn.every.as_nanos() as f64;
         // A rate holds for a nanosecond at least, so that time goes on.
         let holds = (mean * self.random.exponential()).max(1.0);
         self.until += Span::from_nanos(holds as u64);
@@ -76,6 +85,79 @@ impl VaryingRate {
             left = left - sent.min(left);
             now = self.until;
         }
+    }
+}
+
+/// A rate that was recorded: chances to deliver, each of so many bytes at its time.
+#[derive(Debug)]
+pub(crate) struct RecordedRate {
+    millis: Arc<[u32]>,
+    /// Nanoseconds until it begins anew.
+    period: u64,
+    /// How often it was repeated, and the place of the next opportunity in it.
+    round: u64,
+    next: usize,
+    /// When the present opportunity came, and what it still carries.
+    at: Time,
+    left: Bytes,
+}
+
+const MILLI: u64 = 1_000_000;
+
+impl RecordedRate {
+    fn new(trace: &Trace) -> Self {
+        RecordedRate {
+            millis: Arc::clone(&trace.millis),
+            period: trace.period.as_nanos(),
+            round: 0,
+            next: 0,
+            at: Time::ZERO,
+            left: Bytes::ZERO,
+        }
+    }
+
+    fn finish(&mut self, begin: Time, size: Bytes) -> Time {
+        if begin > self.at {
+            self.left = Bytes::ZERO;
+            self.skip_to(begin);
+        }
+        let mut rest = size;
+        while rest > self.left {
+            rest = rest - self.left;
+            self.take();
+        }
+        self.left = self.left - rest;
+        self.at
+    }
+
+    /// When the next opportunity comes.
+    fn next_time(&self) -> Time {
+        let millis = self.millis.get(self.next).copied().unwrap_or(0);
+        Time::from_nanos(self.round * self.period + u64::from(millis) * MILLI)
+    }
+
+    /// The next opportunity becomes the present one.
+    fn take(&mut self) {
+        self.at = self.next_time();
+        self.left = Trace::OPPORTUNITY;
+        self.next += 1;
+        if self.next >= self.millis.len() {
+            (self.round, self.next) = (self.round + 1, 0);
+        }
+    }
+
+    /// Lets pass what came before `now`, which is after the present one. Of one moment, the end of
+    /// a round comes before the beginning of the next.
+    fn skip_to(&mut self, now: Time) {
+        if self.next_time() >= now {
+            return;
+        }
+        let before = now.as_nanos() - 1;
+        self.round = before / self.period;
+        let within = (before % self.period + 1).div_ceil(MILLI);
+        self.next = self
+            .millis
+            .partition_point(|millis| u64::from(*millis) < within);
     }
 }
 
@@ -121,8 +203,8 @@ mod tests {
             Rate::from_bits_per_second(low),
             Rate::from_bits_per_second(high),
         );
-        let variation = Variation { low, high, every };
-        VaryingRate::new(variation, seed)
+        let drawn = DrawnRate { low, high, every };
+        VaryingRate::new(drawn, seed)
     }
 
     #[test]
@@ -161,6 +243,63 @@ mod tests {
         let end = rate.finish(late, Bytes::new(65_535));
         let took = end.since(late).as_secs_f64();
         assert!((0.8..1.4).contains(&took), "{took} s");
+    }
+
+    fn recorded(millis: &[u32]) -> RecordedRate {
+        RecordedRate::new(&Trace {
+            file: String::new(),
+            digest: String::new(),
+            opportunities: millis.len() as u64,
+            period: Span::from_millis(millis.last().copied().unwrap().into()),
+            millis: millis.into(),
+        })
+    }
+
+    /// When packets of these sizes have left that begin as early as they can, in milliseconds.
+    fn finished(rate: &mut RecordedRate, begin: u64, sizes: &[u64]) -> Vec<u64> {
+        let mut now = Time::from_nanos(begin * MILLI);
+        let mut finish = |size: &u64| {
+            now = rate.finish(now, Bytes::new(*size));
+            now.as_nanos() / MILLI
+        };
+        sizes.iter().map(&mut finish).collect()
+    }
+
+    #[test]
+    fn a_recorded_rate_delivers_at_its_times_and_begins_anew() {
+        let mut rate = recorded(&[0, 3, 3, 8]);
+        // Two full packets wait for each other; the end of a round is the beginning of the next.
+        let seen = finished(&mut rate, 0, &[1500; 9]);
+        assert_eq!(seen, [0, 3, 3, 8, 8, 11, 11, 16, 16]);
+    }
+
+    #[test]
+    fn opportunities_carry_several_small_packets_and_parts_of_large_ones() {
+        let mut rate = recorded(&[2, 4, 6]);
+        let seen = finished(&mut rate, 0, &[700, 700, 700, 3000, 300]);
+        // 100 of the third packet leave at 2 ms, 600 at 4 ms; of the fourth 900 then, 1500 at 6 ms.
+        assert_eq!(seen, [2, 2, 4, 8, 8]);
+    }
+
+    #[test]
+    fn what_nothing_waits_for_is_lost() {
+        let mut rate = recorded(&[2, 4, 6]);
+        assert_eq!(finished(&mut rate, 0, &[100]), [2]);
+        // Nothing more was there at 2 ms, and nothing at all until 1,000 rounds later.
+        assert_eq!(finished(&mut rate, 3, &[1500]), [4]);
+        assert_eq!(finished(&mut rate, 6_001, &[1500, 1500]), [6_002, 6_004]);
+        assert_eq!(finished(&mut rate, 12_000, &[1500, 1500]), [12_000, 12_002]);
+    }
+
+    #[test]
+    fn a_recorded_rate_carries_its_mean() {
+        let millis: Vec<u32> = (0..5_000).map(|at| at * at / 5_000 + 1).collect();
+        let mut rate = recorded(&millis);
+        let seen = finished(&mut rate, 0, &vec![1500; 50_000]);
+        assert_eq!(
+            seen.last(),
+            Some(&(10 * u64::from(*millis.last().unwrap())))
+        );
     }
 
     #[test]

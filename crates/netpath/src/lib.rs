@@ -6,7 +6,7 @@
 //! without saying so.
 //!
 //! What a path cannot say, and so no run of it shows: routes that change or differ from packet to
-//! packet, rates that vary, links that reorder.
+//! packet.
 //!
 //! Reading order: [`spec`] for the value, `section.rs` for how fields are read, `parse.rs` for the
 //! checks, [`presets`] for the named paths.
@@ -21,9 +21,9 @@ pub mod spec;
 
 pub use error::PathError;
 pub use spec::{
-    Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Cut, Duplex, Extra, Hosts,
-    LinkSpec, Load, Loss, PacketShare, PathSpec, Policer, QueueLimit, QueueSpec, RedSpec, Reorder,
-    UnknownArrivals, UnknownClass, Variation, Way,
+    Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Cut, DrawnRate, Duplex, Extra,
+    Hosts, LinkSpec, Load, Loss, PacketShare, PathSpec, Policer, QueueLimit, QueueSpec, RedSpec,
+    Reorder, Trace, UnknownArrivals, UnknownClass, Variation, Way,
 };
 
 use std::fs;
@@ -60,6 +60,8 @@ impl PathSpec {
     /// assert_eq!(path.base_rtt().to_string(), "20ms");
     /// assert_eq!(path.bandwidth_delay_product().get(), 125_000);
     /// ```
+    ///
+    /// A trace that the text names is read from the folder of `origin`.
     ///
     /// # Errors
     /// When the text is not a valid path.

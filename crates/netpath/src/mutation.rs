@@ -3,13 +3,14 @@
 use units::{Bytes, Rate, Span};
 
 use crate::{
-    CrossTraffic, LinkSpec, Loss, PathError, PathSpec, QueueLimit, QueueSpec, Way, presets,
+    CrossTraffic, LinkSpec, Loss, PathError, PathSpec, QueueLimit, QueueSpec, Variation, Way,
+    presets,
 };
 
 const RUNS: usize = 20_000;
 
 /// Pieces that make a file wrong in interesting ways, or right in another.
-const PIECES: [&str; 43] = [
+const PIECES: [&str; 44] = [
     "0",
     "-1",
     "1e300",
@@ -50,6 +51,7 @@ const PIECES: [&str; 43] = [
     "cut = [{ at = \"1s\", for = \"9ms\" }]\n",
     "corruption = 0.5\n",
     "rate = { low = \"1Mbit/s\", high = \"9Mbit/s\", every = \"1s\" }\n",
+    "rate = { trace = \"src/lib.rs\" }\n",
     "policer = { rate = \"1Mbit/s\", bucket = \"90kB\" }\n",
     "reorder = { rate = 0.5, delay = \"3ms\" }\n",
     "class = \"scavenger\"\nextra_delay = \"9ms\"\n",
@@ -126,9 +128,13 @@ fn assert_link(link: &LinkSpec, hosts_mtu: u16) {
     }
     assert!((300..=1_000_000_000_000).contains(&link.rate.bits_per_second()));
     assert!(link.delay <= Span::from_secs(10));
-    if let Some(varies) = &link.variation {
-        assert!(varies.low < link.rate && link.rate <= varies.high);
-        assert!(varies.every > Span::ZERO);
+    match &link.variation {
+        Some(Variation::Drawn(drawn)) => {
+            assert!(drawn.low < link.rate && link.rate <= drawn.high);
+            assert!(drawn.every > Span::ZERO);
+        }
+        Some(Variation::Recorded(trace)) => assert!(trace.period > Span::ZERO),
+        None => {}
     }
     if let Some(policer) = &link.policer {
         assert!(policer.rate > Rate::ZERO && policer.bucket >= Bytes::new(mtu.into()));

@@ -10,6 +10,7 @@ mod policer;
 mod queue;
 mod rate;
 mod reorder;
+mod trace;
 
 use std::fmt;
 use std::ops::RangeInclusive;

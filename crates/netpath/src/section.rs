@@ -326,12 +326,29 @@ impl<'a, T> Field<'a, T> {
 
     /// Refuses the value.
     pub(crate) fn refuse(&self, problem: String, hint: String) -> PathError {
+        let line = self.source.line_of(&self.span);
+        self.refuse_at(self.source.file, line, problem, hint)
+    }
+
+    /// Refuses a line of a file that the value names.
+    pub(crate) fn refuse_at(
+        &self,
+        file: &str,
+        line: usize,
+        problem: String,
+        hint: String,
+    ) -> PathError {
         PathError::Field {
-            file: self.source.file.to_owned(),
-            line: self.source.line_of(&self.span),
+            file: file.to_owned(),
+            line,
             field: self.name.clone(),
             problem,
             hint,
         }
+    }
+
+    /// The file that the value stands in.
+    pub(crate) fn file(&self) -> &'a str {
+        self.source.file
     }
 }

@@ -21,7 +21,7 @@ pub use policer::Policer;
 pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
 pub use reorder::Reorder;
 pub use units::Way;
-pub use variation::Variation;
+pub use variation::{DrawnRate, Trace, Variation};
 
 use std::fmt;
 
@@ -55,7 +55,7 @@ pub struct LinkSpec {
     /// included.
     #[serde(rename = "rate_bits_per_second")]
     pub rate: Rate,
-    /// Between which bounds the rate is drawn anew, and how often; `None` for a constant one.
+    /// How the rate varies; `None` for a constant one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variation: Option<Variation>,
     /// What drops packets beyond a rate before they reach the queue.
@@ -110,6 +110,10 @@ pub struct Hosts {
     /// one way and fast the other. The two above are the near host's then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub far: Option<BufferMaxima>,
+    /// Whether their TCP asks for Explicit Congestion Notification (RFC 3168), so that queues mark
+    /// its packets instead of dropping them: `tcp_ecn` is 1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
 }
 
 /// How far the kernel of one host grows socket buffers.
@@ -174,6 +178,7 @@ impl Default for Hosts {
             send_buffer_max: Bytes::from_mib(4),
             receive_buffer_max: Bytes::from_mib(6),
             far: None,
+            ecn: false,
         }
     }
 }
@@ -196,7 +201,10 @@ impl fmt::Display for PathSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let link = self.narrowest(Way::Forward);
         match &link.variation {
-            Some(varies) => write!(f, "{} to {}", varies.low, varies.high)?,
+            Some(Variation::Drawn(drawn)) => write!(f, "{} to {}", drawn.low, drawn.high)?,
+            Some(Variation::Recorded(trace)) => {
+                write!(f, "{} in the mean of {}", link.rate.human(), trace.file)?;
+            }
             None => write!(f, "{}", link.rate)?,
         }
         if self.hops() > 1 {

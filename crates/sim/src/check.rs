@@ -1,7 +1,7 @@
 //! Which scenarios can be run.
 
 use netpath::CrossTraffic;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate, Span, Way};
 
 use crate::scenario::{Scenario, ScenarioError, Work};
 use crate::setup::{WINDOW_MAX, auto_window, cross_variant};
@@ -29,7 +29,7 @@ impl Scenario {
     /// # Errors
     /// When it makes no sense, with the value, the bound and the next step.
     pub fn check(&self) -> Result<(), ScenarioError> {
-        one_link(self)?;
+        intact(self)?;
         streams(self)?;
         times(self)?;
         window(self)?;
@@ -41,15 +41,17 @@ impl Scenario {
     }
 }
 
-/// The engine has one link each way, shared by what the scenario says alone.
-fn one_link(scenario: &Scenario) -> Result<(), ScenarioError> {
-    match scenario.path.extra() {
-        Some(extra) => refuse(
+/// Simulated packets carry no bytes.
+fn intact(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let path = &scenario.path;
+    let links = Way::BOTH.into_iter().flat_map(|way| path.links(way));
+    match links.map(|link| link.corruption).find(|ratio| *ratio > 0.0) {
+        Some(ratio) => refuse(
             format!(
-                "only one link each way is simulated, and this path has a `{}` ({})",
-                extra.field, extra.value
+                "simulated packets carry nothing that could change, and a link of this path has \
+                 `corruption = {ratio}`"
             ),
-            "emulate it, `emu:PATH`; of others on the one link, `[[cross]]` with `kind = \"on-off\"` is simulated",
+            "emulate the path, `emu:PATH`, or leave `corruption` out",
         ),
         None => Ok(()),
     }
@@ -226,7 +228,11 @@ fn size(scenario: &Scenario) -> Result<(), ScenarioError> {
     let segment = scenario.segment();
     let segments = match scenario.work {
         Work::Endless => {
-            let carried = scenario.path.forward.rate.bytes_in(scenario.duration);
+            let carried = scenario
+                .path
+                .narrowest(Way::Forward)
+                .rate
+                .bytes_in(scenario.duration);
             carried.get() / segment.get()
         }
         Work::PerStream(bytes) => {

@@ -35,7 +35,10 @@ struct Standing {
     at: Time,
     flows: Vec<FlowStanding>,
     cross: Vec<CrossStanding>,
-    links: [Counters; 2],
+    drops: Drops,
+    marks: u64,
+    /// Put on the wire of the narrowest link.
+    sent: Bytes,
     queue_packet_nanoseconds: u128,
 }
 
@@ -58,6 +61,7 @@ struct FlowStanding {
 
 impl Standing {
     fn of(measure: &Measure, flows: &Flows, network: &mut Network, at: Time) -> Self {
+        network.settle_all(at);
         let streams = 0..measure.completed.len();
         let flow = |stream: usize| {
             let place = flows.place(stream);
@@ -73,9 +77,24 @@ impl Standing {
             flows: streams.map(flow).collect(),
             cross: measure.cross.clone(),
             queue_packet_nanoseconds: network.queue_packet_nanoseconds(at),
-            links: Way::BOTH.map(|way| *network.counters(way)),
+            drops: drops(network.counters()),
+            marks: network.marks(),
+            sent: network.sent(),
         }
     }
+}
+
+/// Of all links: a packet that is lost on its way back is lost as well.
+fn drops<'a>(links: impl Iterator<Item = &'a Counters>) -> Drops {
+    let mut drops = Drops::default();
+    for link in links {
+        drops.queue_full += link.dropped_queue_full.packets;
+        drops.early += link.dropped_early.packets;
+        drops.sojourn += link.dropped_sojourn.packets;
+        drops.policed += link.dropped_policed.packets;
+        drops.wire_loss += link.dropped_wire_loss.packets;
+    }
+    drops
 }
 
 impl Measure {
@@ -176,7 +195,6 @@ impl Measure {
     ) -> RunResult {
         let end = Standing::of(&self, flows, network, now);
         let measured = now.since(self.at_warm.at);
-        let [forward, _] = end.links;
         let streams = 0..scenario.streams as usize;
         RunResult {
             seed: scenario.seed,
@@ -185,17 +203,17 @@ impl Measure {
                 .map(|flow| self.stream(&end, flow, measured))
                 .collect(),
             cross: self.cross(&end, measured),
-            drops: self.drops(&end),
-            marks: forward.marked.packets - self.at_warm.links[0].marked.packets,
+            drops: end.drops.since(&self.at_warm.drops),
+            marks: end.marks - self.at_warm.marks,
             queue: QueueUse {
                 mean_packets: self.mean_queue(&end, measured),
-                peak_bytes: forward.queue_peak,
+                peak_bytes: network.queue_peak(),
             },
             utilisation: self.utilisation(scenario, &end, measured),
             round_trips: self.round_trips(),
             completion: self.completion(),
             work: WorkDone {
-                data_packets: forward.offered.packets,
+                data_packets: network.main().offered.packets,
                 events,
             },
             series: self.series,
@@ -224,19 +242,6 @@ impl Measure {
         groups.map(result).collect()
     }
 
-    /// Of both links: a packet that is lost on its way back is lost as well.
-    fn drops(&self, end: &Standing) -> Drops {
-        let mut drops = Drops::default();
-        for (from, to) in self.at_warm.links.iter().zip(&end.links) {
-            drops.queue_full += to.dropped_queue_full.packets - from.dropped_queue_full.packets;
-            drops.early += to.dropped_early.packets - from.dropped_early.packets;
-            drops.sojourn += to.dropped_sojourn.packets - from.dropped_sojourn.packets;
-            drops.policed += to.dropped_policed.packets - from.dropped_policed.packets;
-            drops.wire_loss += to.dropped_wire_loss.packets - from.dropped_wire_loss.packets;
-        }
-        drops
-    }
-
     fn mean_queue(&self, end: &Standing, measured: Span) -> f64 {
         let area = end.queue_packet_nanoseconds - self.at_warm.queue_packet_nanoseconds;
         match measured.as_nanos() {
@@ -246,8 +251,9 @@ impl Measure {
     }
 
     fn utilisation(&self, scenario: &Scenario, end: &Standing, measured: Span) -> f64 {
-        let bytes = end.links[0].sent.bytes - self.at_warm.links[0].sent.bytes;
-        Rate::of(bytes, measured).as_f64() / scenario.path.forward.rate.as_f64()
+        let bytes = end.sent - self.at_warm.sent;
+        let rate = scenario.path.narrowest(Way::Forward).rate;
+        Rate::of(bytes, measured).as_f64() / rate.as_f64()
     }
 
     fn round_trips(&self) -> Option<RoundTrips> {

@@ -1,17 +1,20 @@
-//! The dumbbell: hosts in groups, the two links between them, and when the next packet arrives
-//! somewhere.
+//! Hosts in groups, the links between them, and when the next packet arrives somewhere.
+//!
+//! The streams' hosts are at the ends of a row of links, mostly one, each way. The hosts of cross
+//! traffic stand around the main link, which makes it the middle of a dumbbell.
 
 use std::collections::VecDeque;
 
-use link::{Admission, Counters, DropCause, Element, Link};
+use link::{Admission, Counters, DropCause, Element, Link, LoadSource};
 use netpath::{LinkSpec, PathSpec};
 use units::{Bytes, Rate, Span, Time, Way};
 
-use crate::packet::Packet;
+use crate::flow::STREAMS;
+use crate::packet::{Flags, Packet};
 use crate::scenario::Access;
 use crate::seeds::{Purpose, derive};
 
-/// Where something happens next: the two links first, then the entries.
+/// Where something happens next: the links first, then the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place(usize);
 
@@ -31,7 +34,18 @@ struct Entry {
 /// Links, and the ways into them.
 #[derive(Debug)]
 pub(crate) struct Network {
-    links: [Link<Packet>; 2],
+    /// Those of the way forward in their order, then those of the way back.
+    links: Vec<Link<Packet>>,
+    /// The load on each link.
+    loads: Vec<Option<LoadSource>>,
+    /// How many links each way has.
+    hops: usize,
+    /// The main link of each way.
+    main: [usize; 2],
+    /// The link forward with the lowest rate.
+    narrowest: usize,
+    /// Packets that went from one link to the next.
+    passed_on: u64,
     /// Two for each group of hosts, forward and backward.
     entries: Vec<Entry>,
     /// When something happens at each place.
@@ -44,8 +58,6 @@ pub(crate) struct Network {
     /// Packets that the links refused or lost, in the order of time; `None` unless asked for.
     lost: Option<VecDeque<Lost>>,
 }
-
-const LINKS: usize = 2;
 
 /// A packet that a link refused or lost, and when.
 type Lost = (Time, Packet, DropCause);
@@ -61,7 +73,23 @@ impl Network {
         is_watched: bool,
         seed: u64,
     ) -> Self {
-        let link = |spec: &LinkSpec, size, seed| Link::new(&behind(spec, access, size), seed);
+        let hops = path.hops();
+        let mut links = Vec::new();
+        let mut loads = Vec::new();
+        for (way, size) in Way::BOTH.into_iter().zip(sizes) {
+            for (at, spec) in path.links(way).into_iter().enumerate() {
+                let is_main = at == path.main_link(way);
+                // The main link keeps its seed, so that others around it do not change what it loses.
+                let number = if is_main { 0 } else { at as u64 + 1 };
+                let seed = derive(seed, purpose(way), number);
+                let load = spec.load.as_ref();
+                loads.push(load.map(|load| LoadSource::new(load, seed)));
+                links.push(match access {
+                    Some(access) if is_main => Link::new(&behind(spec, access, size), seed),
+                    _ => Link::new(spec, seed),
+                });
+            }
+        }
         let entry = |extra: Span, way| Entry {
             way,
             rate: access.map(|access| access.rate),
@@ -74,12 +102,16 @@ impl Network {
             .iter()
             .map(|extra| Way::BOTH.map(|way| entry(*extra, way)));
         let entries: Vec<Entry> = pairs.flatten().collect();
+        let forward = path.links(Way::Forward).into_iter().enumerate();
+        let narrowest = forward.min_by_key(|(_, link)| link.rate);
         Network {
-            links: [
-                link(&path.forward, sizes[0], derive(seed, Purpose::Forward, 0)),
-                link(&path.reverse, sizes[1], derive(seed, Purpose::Backward, 0)),
-            ],
-            wake: vec![Time::MAX; LINKS + entries.len()],
+            wake: vec![Time::MAX; links.len() + entries.len()],
+            links,
+            loads,
+            hops,
+            main: Way::BOTH.map(|way| way as usize * hops + path.main_link(way)),
+            narrowest: narrowest.map_or(0, |(at, _)| at),
+            passed_on: 0,
             has_one_group: extra_delays.len() == 1 && !is_watched,
             entries,
             lost: None,
@@ -107,33 +139,88 @@ impl Network {
             Way::Reverse
         };
         let index = usize::from(packet.group) * 2 + way as usize;
+        let link = self.first_link(way, packet.group);
         let entry = &mut self.entries[index];
         if entry.is_open() {
-            return self.offer(way, packet, now);
+            return self.offer(link, packet, now);
         }
         let begin = entry.free.max(now);
         entry.free = begin + entry.time_to_send(packet.size);
         let arrival = entry.free + entry.delay;
         if self.has_one_group {
-            return self.offer(way, packet, arrival);
+            return self.offer(link, packet, arrival);
         }
         if entry.on_way.is_empty() {
-            self.wake[LINKS + index] = arrival;
+            self.wake[self.links.len() + index] = arrival;
         }
         entry.on_way.push_back((arrival, packet));
     }
 
+    /// The link that packets of a group enter: others' hosts stand around the main link.
     #[inline]
-    fn offer(&mut self, way: Way, packet: Packet, arrival: Time) {
-        let link = &mut self.links[way as usize];
+    fn first_link(&self, way: Way, group: u16) -> usize {
+        match group {
+            STREAMS => way as usize * self.hops,
+            _ => self.main[way as usize],
+        }
+    }
+
+    /// The link that follows the one with number `at` for a packet of `group`; `None` where it
+    /// reaches its host.
+    #[inline]
+    fn next_link(&self, at: usize, group: u16) -> Option<usize> {
+        let is_last = (at + 1).is_multiple_of(self.hops);
+        let leaves = group != STREAMS && self.main.contains(&at);
+        (!is_last && !leaves).then_some(at + 1)
+    }
+
+    #[inline]
+    fn offer(&mut self, at: usize, packet: Packet, arrival: Time) {
+        self.load_up_to(at, arrival);
+        let link = &mut self.links[at];
         let kept = self.lost.is_some().then_some(packet);
         let admission = link.offer(packet, arrival);
-        self.wake[way as usize] = link.next_wakeup().unwrap_or(Time::MAX);
+        self.plan(at);
         if let (Admission::Dropped(cause), Some(packet), Some(lost)) =
             (admission, kept, &mut self.lost)
         {
             insert(lost, (arrival, packet, cause));
         }
+    }
+
+    /// Plans when a link is looked at next; load alone needs no looking.
+    #[inline]
+    fn plan(&mut self, at: usize) {
+        let link = &self.links[at];
+        let is_idle = self.loads[at].is_some() && link.counters().in_flight.is_zero();
+        let wakeup = link.next_wakeup().filter(|_| !is_idle);
+        self.wake[at] = wakeup.unwrap_or(Time::MAX);
+    }
+
+    /// Offers the load that has come to a link by `now`, at its own times.
+    #[inline]
+    fn load_up_to(&mut self, at: usize, now: Time) {
+        let Some(source) = &mut self.loads[at] else {
+            return;
+        };
+        while source.next_time() <= now {
+            if let Some((time, size)) = source.next() {
+                let load = Packet {
+                    flags: Flags::LOAD,
+                    size: size.get() as u32,
+                    ..Packet::empty(time)
+                };
+                let _ = self.links[at].offer(load, time);
+            }
+        }
+    }
+
+    /// Does all that happens in a link by `now`.
+    fn settle(&mut self, at: usize, now: Time) -> &mut Link<Packet> {
+        self.load_up_to(at, now);
+        let link = &mut self.links[at];
+        link.settle(now);
+        link
     }
 
     /// The packet that comes out of the link at `place` after `ahead` others.
@@ -147,32 +234,42 @@ impl Network {
     #[inline]
     pub(crate) fn advance(&mut self, place: Place, now: Time) -> Option<Packet> {
         let Place(index) = place;
-        if index < LINKS {
-            let link = &mut self.links[index];
-            let packet = link.poll(now);
-            self.wake[index] = link.next_wakeup().unwrap_or(Time::MAX);
-            return packet;
+        if index < self.links.len() {
+            self.load_up_to(index, now);
+            let packet = self.links[index].poll(now);
+            self.plan(index);
+            let packet = packet?;
+            let Some(next) = self.next_link(index, packet.group) else {
+                return Some(packet);
+            };
+            self.passed_on += 1;
+            self.offer(next, packet, now);
+            return None;
         }
-        let entry = &mut self.entries[index - LINKS];
+        let entry = &mut self.entries[index - self.links.len()];
         let way = entry.way;
         let (_, packet) = entry.on_way.pop_front()?;
         self.wake[index] = entry.on_way.front().map_or(Time::MAX, |(at, _)| *at);
-        self.offer(way, packet, now);
+        self.offer(self.first_link(way, packet.group), packet, now);
         None
     }
 
-    /// Packets that wait in the forward queue.
-    pub(crate) fn queue_packets(&mut self, now: Time) -> u64 {
-        let link = &mut self.links[Way::Forward as usize];
-        link.settle(now);
-        link.queue_packets() as u64
+    /// Does all that happens in the links by `now`, for who reads their books.
+    pub(crate) fn settle_all(&mut self, now: Time) {
+        for at in 0..self.links.len() {
+            self.settle(at, now);
+        }
     }
 
-    /// Packets that waited in the forward queue, summed over nanoseconds.
+    /// Packets that wait in the narrowest queue forward.
+    pub(crate) fn queue_packets(&mut self, now: Time) -> u64 {
+        self.settle(self.narrowest, now).queue_packets() as u64
+    }
+
+    /// Packets that waited in the narrowest queue forward, summed over nanoseconds.
     pub(crate) fn queue_packet_nanoseconds(&mut self, now: Time) -> u128 {
-        let link = &mut self.links[Way::Forward as usize];
-        link.settle(now);
-        link.queue_packet_nanoseconds(now)
+        self.settle(self.narrowest, now)
+            .queue_packet_nanoseconds(now)
     }
 
     /// From now on keeps what the links refuse or lose.
@@ -183,22 +280,55 @@ impl Network {
 
     /// The first of the packets that the links had refused or lost by `now`, and when.
     pub(crate) fn take_lost(&mut self, now: Time) -> Option<Lost> {
-        let lost = self.lost.as_mut()?;
-        for link in &mut self.links {
-            link.settle(now);
-            while let Some(packet) = link.take_lost() {
+        self.lost.as_ref()?;
+        for at in 0..self.links.len() {
+            self.settle(at, now);
+            let lost = self.lost.as_mut()?;
+            while let Some(packet) = self.links[at].take_lost() {
                 insert(lost, packet);
             }
         }
+        let lost = self.lost.as_mut()?;
         match lost.front()? {
             (at, ..) if *at <= now => lost.pop_front(),
             _ => None,
         }
     }
 
-    /// The books of the link on one way.
-    pub(crate) fn counters(&self, way: Way) -> &Counters {
-        self.links[way as usize].counters()
+    /// The books of all links, without load: those of the way forward in their order, then those
+    /// of the way back.
+    pub(crate) fn counters(&self) -> impl Iterator<Item = &Counters> {
+        self.links.iter().map(Link::counters)
+    }
+
+    /// The books of the main link forward.
+    pub(crate) fn main(&self) -> &Counters {
+        self.links[self.main[Way::Forward as usize]].counters()
+    }
+
+    /// Packets that the links forward have marked.
+    pub(crate) fn marks(&self) -> u64 {
+        self.counters()
+            .take(self.hops)
+            .map(|link| link.marked.packets)
+            .sum()
+    }
+
+    /// What the narrowest link forward has put on its wire, load included.
+    pub(crate) fn sent(&self) -> Bytes {
+        let link = &self.links[self.narrowest];
+        link.counters().sent.bytes + link.load_counters().sent.bytes
+    }
+
+    /// The most that ever waited in the narrowest queue forward.
+    pub(crate) fn queue_peak(&self) -> Bytes {
+        self.links[self.narrowest].counters().queue_peak
+    }
+
+    /// Packets that the links were offered by hosts.
+    pub(crate) fn offered(&self) -> u64 {
+        let offered = self.counters().map(|link| link.offered.packets);
+        offered.sum::<u64>() - self.passed_on
     }
 
     /// Packets between hosts and links.
@@ -231,12 +361,16 @@ fn insert(lost: &mut VecDeque<Lost>, packet: Lost) {
     lost.insert(place, packet);
 }
 
-/// The link as it looks when access links stand at both its ends: they take their share of the
-/// path's delay, and the one behind it, being faster, only delays.
-fn behind(spec: &LinkSpec, access: Option<Access>, size: Bytes) -> LinkSpec {
-    let Some(access) = access else {
-        return spec.clone();
-    };
+fn purpose(way: Way) -> Purpose {
+    match way {
+        Way::Forward => Purpose::Forward,
+        Way::Reverse => Purpose::Backward,
+    }
+}
+
+/// The main link as it looks when access links stand at both its ends: they take their share of
+/// the path's delay, and the one behind it, being faster, only delays.
+fn behind(spec: &LinkSpec, access: Access, size: Bytes) -> LinkSpec {
     let own = Span::from_nanos(
         spec.delay
             .as_nanos()

@@ -71,6 +71,8 @@ impl Flags {
     pub(crate) const REDUCED: Flags = Flags(8);
     /// Sent before.
     pub(crate) const AGAIN: Flags = Flags(16);
+    /// Others' load on one link, which no host has sent.
+    pub(crate) const LOAD: Flags = Flags(32);
 
     #[inline]
     pub(crate) fn has(self, flag: Flags) -> bool {
@@ -137,5 +139,10 @@ impl link::Packet for Packet {
     #[inline]
     fn class(&self) -> Class {
         self.class
+    }
+
+    #[inline]
+    fn is_load(&self) -> bool {
+        self.flags.has(Flags::LOAD)
     }
 }

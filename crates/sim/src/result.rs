@@ -84,13 +84,25 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Drops {
+    /// Those that came after `before` was counted.
+    pub(crate) fn since(&self, before: &Drops) -> Drops {
+        Drops {
+            queue_full: self.queue_full - before.queue_full,
+            early: self.early - before.early,
+            sojourn: self.sojourn - before.sojourn,
+            policed: self.policed - before.policed,
+            wire_loss: self.wire_loss - before.wire_loss,
+        }
+    }
+
     /// All of them.
     pub const fn total(&self) -> u64 {
         self.queue_full + self.early + self.sojourn + self.policed + self.wire_loss
     }
 }
 
-/// The queue of the forward link over the measured time, in packets.
+/// The queue of the forward link, of several that of the narrowest, over the measured time, in
+/// packets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct QueueUse {
     /// The mean over time.
@@ -124,7 +136,7 @@ pub struct Sample {
     /// When.
     #[serde(rename = "at_seconds")]
     pub at: Time,
-    /// Packets that waited in the forward queue.
+    /// Packets that waited in the forward queue, of several links that of the narrowest.
     pub queue_packets: u64,
     /// What each stream might have outstanding, in segments: its congestion window.
     #[serde(rename = "windows_segments")]
@@ -140,7 +152,7 @@ pub struct Sample {
 /// What a run took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkDone {
-    /// Data packets offered to the forward link, from the beginning of the run.
+    /// Data packets offered to the main link forward, from the beginning of the run.
     pub data_packets: u64,
     /// Events that were handled.
     pub events: u64,

@@ -4,7 +4,7 @@ use netpath::{Class, PathSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate, Span, Way};
 
 use crate::Variant;
 use crate::round_trip::TimeoutFloor;
@@ -177,10 +177,8 @@ impl TcpSettings {
     /// on `path`. Without that, a drop-tail queue may hit the same stream again and again (Floyd,
     /// Jacobson 1992, "On traffic phase effects"), as it never does on a network.
     pub fn linux(path: &PathSpec) -> Self {
-        let packet = path
-            .forward
-            .rate
-            .time_to_send(Bytes::new(u64::from(path.hosts.mtu)));
+        let rate = path.narrowest(Way::Forward).rate;
+        let packet = rate.time_to_send(Bytes::new(u64::from(path.mtu())));
         TcpSettings {
             initial_window: 10,
             header: Bytes::new(52),
@@ -188,7 +186,7 @@ impl TcpSettings {
             timeout_floor: TimeoutFloor::Margin(Span::from_millis(200)),
             delayed_ack: Some(Span::from_millis(40)),
             growth: Growth::PerByte,
-            ecn: false,
+            ecn: path.hosts.ecn,
             send_jitter: packet.min(JITTER_MAX),
             access: None,
             start_within: Span::from_millis(10),
@@ -210,7 +208,7 @@ impl TcpSettings {
             timeout_floor: TimeoutFloor::Whole(Span::from_millis(200)),
             delayed_ack: Some(Span::from_millis(100)),
             growth: Growth::PerAcknowledgement,
-            ecn: false,
+            ecn: path.hosts.ecn,
             send_jitter: Span::from_micros(120),
             access: Some(Access {
                 rate: Rate::from_bits_per_second(path.forward.rate.bits_per_second() * 10),

@@ -6,7 +6,7 @@ use link::CrossSource;
 use netpath::{Class, Cross, CrossTraffic, PathSpec};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time, Way};
 
 use crate::Variant;
 use crate::control::{Common, Facts};
@@ -22,7 +22,7 @@ use crate::timers::{Alarm, Timers};
 impl Scenario {
     /// The payload of a full segment.
     pub(crate) fn segment(&self) -> Bytes {
-        Bytes::new(u64::from(self.path.hosts.mtu)) - self.tcp.header
+        Bytes::new(u64::from(self.path.mtu())) - self.tcp.header
     }
 
     /// How many segments a stream keeps outstanding at the most.
@@ -50,7 +50,7 @@ fn segments_in(window: Bytes, segment: Bytes) -> u32 {
 pub(crate) fn terms(scenario: &Scenario) -> Terms {
     let tcp = &scenario.tcp;
     Terms {
-        full: u32::from(scenario.path.hosts.mtu),
+        full: u32::from(scenario.path.mtu()),
         header: tcp.header.get() as u32,
         delayed_ack: tcp.delayed_ack,
         jitter: tcp.send_jitter,
@@ -201,9 +201,9 @@ pub(crate) fn transfer(scenario: &Scenario, source: &CrossSource, size: Bytes) -
 
 /// What flow `place` of those that share the path knows before it begins.
 fn facts(scenario: &Scenario, streams: u32, place: u32) -> Facts {
-    let rate = scenario.path.forward.rate.bits_per_second();
+    let rate = scenario.path.narrowest(Way::Forward).rate.bits_per_second();
     Facts {
-        segment: Bytes::new(u64::from(scenario.path.hosts.mtu)),
+        segment: Bytes::new(u64::from(scenario.path.mtu())),
         initial_window: scenario.tcp.initial_window,
         share: Rate::from_bits_per_second(rate / u64::from(streams)),
         seed: derive(scenario.seed, Purpose::Control, u64::from(place)),

@@ -1,9 +1,9 @@
 //! A run, event by event.
 
-use link::{CrossDeed, CrossSource};
+use link::{Counters, CrossDeed, CrossSource};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
-use units::{Bytes, Span, Time, Way};
+use units::{Bytes, Span, Time};
 
 use crate::events::{Event, Fate};
 use crate::flow::{Flows, STREAMS};
@@ -204,10 +204,8 @@ impl Simulation {
 
     /// Every packet that was sent was delivered, was dropped, or is on its way.
     fn is_conserved(&self) -> bool {
-        let links = Way::BOTH.map(|way| self.network.counters(way));
-        let offered: u64 = links.iter().map(|link| link.offered.packets).sum();
-        links.iter().all(|link| link.are_conserved())
-            && self.measure.sent == offered + self.network.entering()
+        self.network.counters().all(Counters::are_conserved)
+            && self.measure.sent == self.network.offered() + self.network.entering()
     }
 
     #[inline]

@@ -158,6 +158,18 @@ fn marks_take_the_place_of_drops_and_what_is_sent_again_carries_none() {
     assert_eq!(again_marked.count(), 0);
 }
 
+#[test]
+fn hosts_with_ecn_are_marked_where_others_are_dropped() {
+    let codel = "kind = \"codel\", limit = \"200packets\", ecn = true";
+    let with = run(&scenario(codel, "ecn = true", "")).unwrap();
+    let without = run(&scenario(codel, "", "")).unwrap();
+    assert!(with.marks > 5 && with.drops.sojourn == 0, "{with:?}");
+    assert!(
+        without.marks == 0 && without.drops.sojourn > 5,
+        "{without:?}"
+    );
+}
+
 /// Mbit/s of 20 streams over 100 Mbit/s and 40 ms, RED with thresholds of 50 and 150 packets of
 /// 333, mean of three seeds of 20 s, set up as in the comparison with ns-2.
 fn red_goodput(fields: &str, ecn: bool) -> f64 {

@@ -3,7 +3,7 @@
 //! A test build checks after every event that no packet vanished, and that nothing was acknowledged
 //! that had not been sent; what is tested here is that such a run ends, twice the same way.
 
-use netpath::PathSpec;
+use netpath::{PathSpec, Variation, Way};
 use proptest::prelude::*;
 use sim::{Scenario, Simulation, TcpSettings, Variant, Work};
 use units::{Bytes, Span};
@@ -72,6 +72,24 @@ fn extras(kilobits: u64) -> impl Strategy<Value = String> {
     ]
 }
 
+/// Further links around the main one, and load.
+fn row() -> impl Strategy<Value = String> {
+    let link = |kind, rate| {
+        format!(
+            "[[{kind}]]\nrate = \"{rate}kbit/s\"\ndelay = \"1ms\"\n\
+             queue = {{ kind = \"drop-tail\", limit = \"30packets\" }}\n"
+        )
+    };
+    let load = "load = { rate = \"300kbit/s\" }\nmtu = 1000\n";
+    prop_oneof![
+        2 => Just(String::new()),
+        1 => (1_000..50_000u32).prop_map(move |rate| link("before", rate) + load),
+        1 => (1_000..50_000u32, 1_000..50_000u32).prop_map(move |(near, far)| {
+            link("before", near) + &link("beyond", far) + load + &link("beyond", near)
+        }),
+    ]
+}
+
 fn path() -> impl Strategy<Value = PathSpec> {
     let rates = 1_000u64..50_000;
     let parts = (
@@ -80,10 +98,11 @@ fn path() -> impl Strategy<Value = PathSpec> {
         queue(),
         loss(),
         cross(),
+        row(),
     );
-    parts.prop_map(|(rate, micros, queue, loss, cross)| {
+    parts.prop_map(|(rate, micros, queue, loss, cross, row)| {
         let text = format!(
-            "[forward]\n{rate}\ndelay = \"{micros}us\"\nqueue = {{ {queue} }}\n{loss}\n{cross}\n"
+            "[forward]\n{rate}\ndelay = \"{micros}us\"\nqueue = {{ {queue} }}\n{loss}\n{row}{cross}\n"
         );
         PathSpec::from_toml("random", &text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     })
@@ -183,12 +202,17 @@ proptest! {
         let scenario = Scenario { warmup: Span::ZERO, ..scenario };
         let result = sim::run(&scenario).unwrap();
         let forward = &scenario.path.forward;
-        let rate = forward.variation.map_or(forward.rate, |varies| varies.high).as_f64();
+        // Cross traffic does not pass the other links.
+        let rate = match &forward.variation {
+            Some(Variation::Drawn(drawn)) => drawn.high.as_f64(),
+            _ => forward.rate.as_f64(),
+        };
+        let narrowest = scenario.path.narrowest(Way::Forward).rate;
         let streams: f64 = result.streams.iter().map(|stream| stream.goodput.as_f64()).sum();
         let cross: f64 = result.cross.iter().map(|group| group.goodput.as_f64()).sum();
         prop_assert!(streams + cross <= rate * 1.001, "{streams} + {cross} of {rate}");
         // A packet counts as sent when its sending begins.
-        let packet = scenario.path.forward.rate.time_to_send(Bytes::new(1500)).as_secs_f64();
+        let packet = narrowest.time_to_send(Bytes::new(1500)).as_secs_f64();
         let edges = 2.0 * packet / result.measured.as_secs_f64().max(packet);
         // It is a share of the mean rate, which a rate that varies exceeds at times.
         let most = (1.001 + edges) * rate / forward.rate.as_f64();

@@ -136,12 +136,7 @@ impl SimulatedPath {
     /// The path with its links exchanged.
     fn reversed(&self) -> Result<PathSpec, TargetError> {
         match self.path.cross.is_empty() {
-            true => Ok(PathSpec {
-                forward: self.path.reverse.clone(),
-                reverse: self.path.forward.clone(),
-                hosts: self.path.hosts.exchanged(),
-                ..self.path.clone()
-            }),
+            true => Ok(self.path.exchanged()),
             false => Err(refusal(
                 "the cross traffic of a simulated path goes the way of the data, and not against it"
                     .to_owned(),
@@ -217,7 +212,7 @@ fn over_udp(path: PathSpec) -> Scenario {
 }
 
 fn buffers_of(setting: &Setting, scenario: &Scenario) -> StreamBuffers {
-    let segment = Bytes::new(scenario.path.hosts.mtu.into()) - scenario.tcp.header;
+    let segment = Bytes::new(scenario.path.mtu().into()) - scenario.tcp.header;
     match setting.transport {
         Transport::Tcp => StreamBuffers::of(setting, &scenario.path.hosts, segment),
         Transport::Udp => StreamBuffers::over_udp(),

@@ -93,7 +93,7 @@ fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
     if arguments.compat == Some(Compat::Ns2) {
         base.tcp = TcpSettings::ns2(&base.path);
     }
-    base.tcp.ecn = arguments.ecn;
+    base.tcp.ecn |= arguments.ecn;
     if let Some(segments) = arguments.initial_window {
         base.tcp.initial_window = segments;
     }

@@ -79,13 +79,8 @@ fn a_round_trip_takes_the_delay_of_the_file() {
     assert!(fastest < Duration::from_millis(25), "{fastest:?}");
 }
 
-#[test]
-fn a_stream_gets_the_rate_less_its_headers_and_the_books_balance() {
-    if !testkit::can_emulate() {
-        return;
-    }
-    let path = plain_path();
-    let network = Network::up(&path, 1).unwrap();
+/// Has a stream send until `seconds` of it were counted after two that were not; its goodput.
+fn stream(network: &Network, seconds: u64) -> f64 {
     let listener = network
         .far()
         .run(|| TcpListener::bind((FAR_ADDRESS, 0)).unwrap())
@@ -104,7 +99,7 @@ fn a_stream_gets_the_rate_less_its_headers_and_the_books_balance() {
         let settled = Instant::now() + Duration::from_secs(2);
         read(settled);
         let begun = Instant::now();
-        let bytes = read(begun + Duration::from_secs(3));
+        let bytes = read(begun + Duration::from_secs(seconds));
         bytes as f64 * 8.0 / begun.elapsed().as_secs_f64()
     });
     let mut sender = network
@@ -113,7 +108,17 @@ fn a_stream_gets_the_rate_less_its_headers_and_the_books_balance() {
         .unwrap();
     let block = [0; 1 << 16];
     while sender.write(&block).is_ok_and(|_| !receiver.is_finished()) {}
-    let goodput = receiver.join().unwrap();
+    receiver.join().unwrap()
+}
+
+#[test]
+fn a_stream_gets_the_rate_less_its_headers_and_the_books_balance() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let path = plain_path();
+    let network = Network::up(&path, 1).unwrap();
+    let goodput = stream(&network, 3);
     // 1448 of every 1500 bytes are payload: 52 are IP and TCP headers with time stamps.
     let expected = path.forward.rate.as_f64() * 1448.0 / 1500.0;
     // More is impossible; how much less depends on the machine, see bench/emulator.py.
@@ -122,6 +127,60 @@ fn a_stream_gets_the_rate_less_its_headers_and_the_books_balance() {
     let counters = network.counters();
     assert!(counters.forward.are_conserved(), "{counters:?}");
     assert!(counters.reverse.are_conserved(), "{counters:?}");
+}
+
+#[test]
+fn hosts_with_ecn_are_marked_where_others_are_dropped() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    for (ecn, marks, drops) in [(true, true, false), (false, false, true)] {
+        let path = path(&format!(
+            "[forward]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\n\
+             queue = {{ kind = \"codel\", limit = \"500packets\", ecn = true }}\n\
+             [hosts]\necn = {ecn}\n"
+        ));
+        let network = Network::up(&path, 1).unwrap();
+        stream(&network, 1);
+        let forward = network.counters().forward;
+        assert_eq!(forward.marked.packets > 0, marks, "{ecn}: {forward:?}");
+        assert_eq!(
+            forward.dropped_sojourn.packets > 0,
+            drops,
+            "{ecn}: {forward:?}"
+        );
+    }
+}
+
+#[test]
+fn a_recorded_rate_delivers_in_its_milliseconds() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("emu-trace-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    // Ten packets each 100 ms, all at once.
+    fs::write(folder.join("my.trace"), "100\n".repeat(10)).unwrap();
+    let text = "[forward]\nrate = { trace = \"my.trace\" }\ndelay = \"1ms\"\n\
+                queue = { kind = \"drop-tail\", limit = \"100packets\" }\n";
+    let path = PathSpec::from_toml(folder.join("my.toml").to_str().unwrap(), text).unwrap();
+    let network = Network::up(&path, 1).unwrap();
+    let (near, far) = datagram_pair(&network);
+    let began = Instant::now();
+    for _ in 0..40 {
+        near.send(&[0; 1472]).unwrap();
+    }
+    far.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    for _ in 0..40 {
+        far.recv(&mut [0; 1472]).unwrap();
+    }
+    // Four chances: the first at once or within 100 ms.
+    assert!(
+        began.elapsed() >= Duration::from_millis(300),
+        "{:?}",
+        began.elapsed()
+    );
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 
 use netpath::{
-    Class, CoDelSpec, Loss, Policer, QueueLimit, QueueSpec, RedSpec, Reorder, Variation,
+    Class, CoDelSpec, DrawnRate, Loss, Policer, QueueLimit, QueueSpec, RedSpec, Reorder, Variation,
 };
 use units::{Rate, Span};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::spec::{Class, Cross, CrossTraffic, Cut, Loss};
+use crate::spec::{Class, Cross, CrossTraffic, Cut, Loss, Variation};
 
 pub(super) const GOOD: &str = r#"
 [forward]
@@ -303,6 +303,63 @@ fn a_rate_that_varies_a_policer_and_reordering_are_read_and_stay_on_their_way() 
             .starts_with("20Mbit/s to 80Mbit/s, RTT 165ms")
     );
     assert!(path.to_string().contains("policed to 30Mbit/s"));
+}
+
+/// A path whose rate is recorded in a file with this text.
+fn read_trace(text: &str) -> Result<PathSpec, PathError> {
+    let folder = std::env::temp_dir().join(format!("netpath-trace-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("my.trace"), text).unwrap();
+    let path = GOOD.replace("\"45Mbit/s\"", "{ trace = \"my.trace\" }");
+    PathSpec::from_toml(folder.join("my.toml").to_str().unwrap(), &path)
+}
+
+#[test]
+fn a_recorded_rate_is_read_from_beside_the_path_and_refused_line_by_line() {
+    // 4 packets of 12,000 bits in 8 ms.
+    let path = read_trace("0\n3\n3\n8\n").unwrap();
+    assert_eq!(path.forward.rate.bits_per_second(), 6_000_000);
+    let Some(Variation::Recorded(trace)) = &path.forward.variation else {
+        panic!("{:?}", path.forward.variation);
+    };
+    assert_eq!(
+        (&trace.millis[..], trace.opportunities),
+        (&[0, 3, 3, 8][..], 4)
+    );
+    assert_eq!(path.forward.variation, path.reverse.variation);
+    assert!(
+        path.to_string()
+            .starts_with("6.00 Mbit/s in the mean of my.trace"),
+        "{path}"
+    );
+    assert!(path.beyond_formulas().is_none());
+    for (text, expected) in [
+        (
+            "0\n3.5\n",
+            "`3.5` is not a whole number of milliseconds\n  at",
+        ),
+        ("0\n\n4\n", "my.trace:2, field `forward.rate.trace`"),
+        (
+            "0\n5\n4\n",
+            "4 ms come after 5 ms, and times cannot go back\n  at",
+        ),
+        ("86400001\n", "86400001 ms are beyond 86400000 ms, a day"),
+        ("0\n0\n", "ends at 0 ms, so it lasts for no time"),
+        ("", "has no lines"),
+        ("86400000\n", "a rate of 0bit/s is not between 300bit/s"),
+    ] {
+        let error = read_trace(text).unwrap_err();
+        assert!(error.to_string().contains(expected), "{text}: {error}");
+        assert!(!error.hint().is_empty());
+    }
+    let missing = GOOD.replace("\"45Mbit/s\"", "{ trace = \"no.trace\" }");
+    let error = read(&missing).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`no.trace` cannot be read as a trace"),
+        "{error}"
+    );
 }
 
 #[test]

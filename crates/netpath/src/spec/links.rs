@@ -15,6 +15,15 @@ pub struct Duplex {
     pub reverse: LinkSpec,
 }
 
+impl Duplex {
+    fn exchanged(&self) -> Self {
+        Duplex {
+            forward: self.reverse.clone(),
+            reverse: self.forward.clone(),
+        }
+    }
+}
+
 /// Something that a path has and that one link without company has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extra {
@@ -62,6 +71,36 @@ impl PathSpec {
         match way {
             Way::Forward => self.before.len(),
             Way::Reverse => self.beyond.len(),
+        }
+    }
+
+    /// The largest packet that passes all links of both ways.
+    pub fn mtu(&self) -> u16 {
+        let links = Way::BOTH.into_iter().flat_map(|way| self.links(way));
+        let least = links.filter_map(|link| link.mtu).min();
+        least.unwrap_or(self.hosts.mtu).min(self.hosts.mtu)
+    }
+
+    /// The same path seen from its other end, with the same cross traffic, which then goes the
+    /// other way.
+    ///
+    /// ```
+    /// use netpath::{PathSpec, Way};
+    /// let path = PathSpec::load("three-links").unwrap();
+    /// let back = path.exchanged();
+    /// assert_eq!(back.links(Way::Forward), path.links(Way::Reverse));
+    /// assert_eq!(back.main_link(Way::Forward), path.main_link(Way::Reverse));
+    /// assert_eq!(back.exchanged(), path);
+    /// ```
+    pub fn exchanged(&self) -> Self {
+        let turned = |links: &[Duplex]| links.iter().rev().map(Duplex::exchanged).collect();
+        PathSpec {
+            forward: self.reverse.clone(),
+            reverse: self.forward.clone(),
+            before: turned(&self.beyond),
+            beyond: turned(&self.before),
+            hosts: self.hosts.exchanged(),
+            ..self.clone()
         }
     }
 
@@ -155,7 +194,7 @@ impl PathSpec {
     }
 
     /// The first thing that no formula for the long run knows: a cut, a policer, packets that are
-    /// overtaken, a rate that varies.
+    /// overtaken.
     pub fn beyond_formulas(&self) -> Option<Extra> {
         let forward = self.links(Way::Forward).into_iter();
         let reverse = self.links(Way::Reverse).into_iter();
@@ -183,26 +222,14 @@ fn of_link(fields: [&'static str; 3], link: &LinkSpec) -> Option<Extra> {
 }
 
 /// Fields of a link that [`PathSpec::beyond_formulas`] tells of.
-const FORMULAS_FORWARD: [&str; 4] = [
-    "forward.cut",
-    "forward.policer",
-    "forward.reorder",
-    "forward.rate",
-];
-const FORMULAS_REVERSE: [&str; 4] = [
-    "reverse.cut",
-    "reverse.policer",
-    "reverse.reorder",
-    "reverse.rate",
-];
+const FORMULAS_FORWARD: [&str; 3] = ["forward.cut", "forward.policer", "forward.reorder"];
+const FORMULAS_REVERSE: [&str; 3] = ["reverse.cut", "reverse.policer", "reverse.reorder"];
 
-fn unknown_to_formulas(fields: [&'static str; 4], link: &LinkSpec) -> Option<Extra> {
+fn unknown_to_formulas(fields: [&'static str; 3], link: &LinkSpec) -> Option<Extra> {
     let values = [
         link.cuts.first().map(|cut| cut.length.to_string()),
         link.policer.map(|policer| policer.rate.to_string()),
         link.reorder.map(|reorder| reorder.rate.to_string()),
-        link.variation
-            .map(|varies| format!("{} to {}", varies.low, varies.high)),
     ];
     first(fields, values)
 }

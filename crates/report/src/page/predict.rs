@@ -175,6 +175,12 @@ fn assumptions(body: &Predict) -> Vec<String> {
          every stream for settled and the losses for evenly spread."
             .to_owned(),
     );
+    if body.path.forward.variation.is_some() {
+        sentences.push(format!(
+            "The rate of the link varies, and the formulas take its mean, {} of whole packets.",
+            body.path.forward.rate.human()
+        ));
+    }
     if link.other_streams > 0 || link.background_bits_per_second > 0 {
         sentences.push(format!(
             "Others: {} that react, and {} that do not.",

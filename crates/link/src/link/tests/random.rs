@@ -60,7 +60,7 @@ const CAUSES: [DropCause; 5] = [
 ];
 
 /// What may stand beside a queue: a policer, packets that are overtaken, a rate that varies.
-fn any_extras() -> impl Strategy<Value = (Option<Policer>, Option<Reorder>, Option<Variation>)> {
+fn any_extras() -> impl Strategy<Value = (Option<Policer>, Option<Reorder>, Option<DrawnRate>)> {
     let rates = (1_000_000u64..50_000_000).prop_map(Rate::from_bits_per_second);
     let policer = (rates, 9000u64..60_000).prop_map(|(rate, bucket)| Policer {
         rate,
@@ -70,7 +70,7 @@ fn any_extras() -> impl Strategy<Value = (Option<Policer>, Option<Reorder>, Opti
         rate,
         delay: Span::from_nanos(nanos),
     });
-    let variation = (1_000_000u64..12_000_000, 1u64..9_000).prop_map(|(low, micros)| Variation {
+    let variation = (1_000_000u64..12_000_000, 1u64..9_000).prop_map(|(low, micros)| DrawnRate {
         low: Rate::from_bits_per_second(low),
         high: Rate::from_bits_per_second(24_000_000 - low),
         every: Span::from_micros(micros),
@@ -95,6 +95,7 @@ proptest! {
         seed: u64,
     ) {
         let plain = spec(QueueLimit::Packets(1), Loss::Random { rate: loss });
+        let variation = variation.map(Variation::Drawn);
         let spec = LinkSpec { queue, policer, reorder, variation, ..plain };
         let mut link = Link::new(&spec, seed);
         link.report_losses();
