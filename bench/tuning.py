@@ -57,13 +57,22 @@ def spread(files, objective):
     return "\n".join(lines)
 
 
-def families(halves, more):
+def overall(page):
+    """The rows over all families."""
+    kept = [line for line in page.splitlines() if line.startswith(("## ", "| family", "|---", "| all"))]
+    return "\n".join(f"\n{line}" if line.startswith(("## ", "| family")) else line for line in kept)
+
+
+def families(halves, seeds, more):
     """What a user sees at the end, on families of paths."""
     today = datetime.date.today()
     text = [heading("What a search promises, and what a minute carries"),
             "How the figures are made: bench/README.md. The command: `python3 bench/tuning.py --families`.", ""]
     for half in halves:
-        text += [f"# {HALVES[half]}", "", compare(half, 1, TARGET / f"families-{half}.csv", ["--families", *more])]
+        pages = [compare(half, seed, TARGET / f"families-{half}-{seed}.csv", ["--families", *more]) for seed in seeds]
+        text += [f"# {HALVES[half]}", "", pages[0]]
+        for seed, page in zip(seeds[1:], pages[1:]):
+            text += [f"# Over all families, seed {seed} of the searches", overall(page), ""]
     file = ROOT / "bench" / "results" / f"families-{today}.md"
     file.write_text("\n".join(text))
     print(f"{file} is written", file=sys.stderr)
@@ -77,12 +86,12 @@ def main():
     arguments, more = parser.parse_known_args()
     build = ["cargo", "build", "--release", "--locked", "-p", "trunkline-bench-tuning"]
     subprocess.run(build, cwd=ROOT, check=True)
+    seeds = range(1, arguments.search_seeds + 1)
     if arguments.families:
-        return families(arguments.halves or ["dev"], more)
+        return families(arguments.halves or ["dev"], seeds, more)
     results = ROOT / "bench" / "results"
     results.mkdir(exist_ok=True)
     today = datetime.date.today()
-    seeds = range(1, arguments.search_seeds + 1)
     text = [heading("Searches against the exhaustive best of random paths"),
             "How the figures are made: bench/README.md. The command: `make bench-tuning`.", ""]
     for half in arguments.halves or HALVES:

@@ -9,7 +9,8 @@
 //! link. So it is the truth where the setting fills nine tenths of it, beside other parts from eight
 //! tenths on, and where nothing else helps but a faster link does.
 //!
-//! Where nothing helps at all there is no single truth, as where two buffers are equally small.
+//! Two buffers that are equally small are taken away together where nothing else helps: then either
+//! is right. Where nothing helps at all there is no single truth, as where a pace just fits a policer.
 
 use netpath::{Loss, PathSpec, QueueLimit, QueueSpec};
 use observe::{Limit, Setting, StreamCount, Window};
@@ -49,6 +50,8 @@ enum Part {
     SendBuffer,
     /// The window that the setting asks for.
     Window,
+    /// Both buffers of automatic windows.
+    Buffers,
     Policer,
     Others,
     Reordering,
@@ -58,8 +61,8 @@ enum Part {
 }
 
 impl Part {
-    /// All but the link.
-    const REMOVABLE: [Part; 10] = [
+    /// What is taken away first.
+    const FIRST: [Part; 10] = [
         Part::Loss,
         Part::Queue,
         Part::ReceiveBuffer,
@@ -71,6 +74,8 @@ impl Part {
         Part::WayBack,
         Part::Variation,
     ];
+    /// ... and what only where nothing of that helps.
+    const THEN: [Part; 2] = [Part::Buffers, Part::Link];
 
     /// The verdicts that are right where this part limits. A link that others fill, one whose rate
     /// falls and a way back that is full are full links.
@@ -80,7 +85,7 @@ impl Part {
             Part::Queue => &[Limit::ShallowQueue],
             Part::ReceiveBuffer => &[Limit::ReceiveBuffer],
             Part::SendBuffer => &[Limit::SendBuffer],
-            Part::Window => &[Limit::ReceiveBuffer, Limit::SendBuffer],
+            Part::Window | Part::Buffers => &[Limit::ReceiveBuffer, Limit::SendBuffer],
             Part::Policer => &[Limit::Policer],
             Part::Reordering => &[Limit::Reordering],
             Part::Others | Part::WayBack | Part::Variation | Part::Link => &[Limit::Link],
@@ -96,7 +101,7 @@ impl Part {
             Part::Queue => path.forward.queue = deep(path),
             Part::ReceiveBuffer => path.hosts.receive_buffer_max = UNBOUNDED,
             Part::SendBuffer => path.hosts.send_buffer_max = UNBOUNDED,
-            Part::Window => {
+            Part::Window | Part::Buffers => {
                 path.hosts.receive_buffer_max = UNBOUNDED;
                 path.hosts.send_buffer_max = UNBOUNDED;
                 without.setting.window = Window::Auto;
@@ -120,7 +125,9 @@ impl Part {
         let is_auto = setting.window == Window::Auto;
         match self {
             Part::Window => !is_auto,
-            Part::ReceiveBuffer | Part::SendBuffer => is_auto && may_bind(path, setting.streams),
+            Part::ReceiveBuffer | Part::SendBuffer | Part::Buffers => {
+                is_auto && may_bind(path, setting.streams)
+            }
             _ => {
                 let without = self.removed(question);
                 without.path != *path
@@ -165,30 +172,22 @@ fn quicken(path: &mut PathSpec) {
 pub fn of(questions: &[Question], runner: &mut Runner) -> Result<Vec<Vec<Limit>>, String> {
     let own = goodputs("limits: the whole path", questions, runner)?;
     let mut known: Vec<Known> = questions.iter().zip(own).map(Known::new).collect();
-    let open = |one: &Known| match one.is_full() {
-        true => Vec::new(),
-        false => Part::REMOVABLE
-            .into_iter()
-            .filter(|part| part.is_in(one.question))
-            .collect(),
-    };
-    ask("limits: without a part", &mut known, open, runner)?;
-    let open = |one: &Known| match one.is_full() || !one.truths().is_empty() {
-        true => Vec::new(),
-        false => vec![Part::Link],
-    };
-    ask("limits: a faster link", &mut known, open, runner)?;
+    ask("limits: without a part", &mut known, &Part::FIRST, runner)?;
+    ask("limits: a faster link", &mut known, &Part::THEN, runner)?;
     Ok(known.iter().map(Known::verdicts).collect())
 }
 
-/// Runs what `parts` wants to have taken away.
-fn ask(
-    what: &str,
-    known: &mut [Known],
-    parts: impl Fn(&Known) -> Vec<Part>,
-    runner: &mut Runner,
-) -> Result<(), String> {
-    let wanted: Vec<Vec<Part>> = known.iter().map(parts).collect();
+/// Takes each of `parts` away where there is no truth yet.
+fn ask(what: &str, known: &mut [Known], parts: &[Part], runner: &mut Runner) -> Result<(), String> {
+    let wanted = |one: &Known| match one.truths().is_empty() {
+        true => parts
+            .iter()
+            .copied()
+            .filter(|part| part.is_in(one.question))
+            .collect(),
+        false => Vec::new(),
+    };
+    let wanted: Vec<Vec<Part>> = known.iter().map(wanted).collect();
     let removed = known.iter().zip(&wanted);
     let removed = removed.flat_map(|(one, parts)| {
         let without = |part: &Part| part.removed(one.question);
@@ -331,7 +330,7 @@ mod tests {
     #[test]
     fn a_part_that_a_path_does_not_have_is_not_taken_away() {
         let question = question();
-        let parts = Part::REMOVABLE.into_iter();
+        let parts = Part::FIRST.into_iter();
         let parts: Vec<Part> = parts.filter(|part| part.is_in(&question)).collect();
         assert_eq!(parts, [Part::Loss, Part::Queue]);
     }
