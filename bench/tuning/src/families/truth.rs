@@ -12,7 +12,7 @@
 //! Two buffers that are equally small are taken away together where nothing else helps: then either
 //! is right. Where nothing helps at all there is no single truth, as where a pace just fits a policer.
 
-use netpath::{Loss, PathSpec, QueueLimit, QueueSpec};
+use netpath::{Loss, PathSpec, QueueLimit, QueueSpec, Variation};
 use observe::{Limit, Setting, StreamCount, Window};
 use units::{Bytes, Rate};
 
@@ -159,9 +159,9 @@ fn quicken(path: &mut PathSpec) {
     path.forward.queue = QueueSpec::DropTail(QueueLimit::Bytes(holds.times(FASTER)));
     path.forward.rate = quick(path.forward.rate);
     path.reverse.rate = quick(path.reverse.rate);
-    if let Some(varies) = &mut path.forward.variation {
-        varies.low = quick(varies.low);
-        varies.high = quick(varies.high);
+    if let Some(Variation::Drawn(drawn)) = &mut path.forward.variation {
+        drawn.low = quick(drawn.low);
+        drawn.high = quick(drawn.high);
     }
 }
 
