@@ -1632,6 +1632,7 @@ class Hosts(Record):
             slow one way and fast the other. The two above are the near host's then.
         ecn: Whether their TCP asks for Explicit Congestion Notification (RFC 3168), so that queues
             mark its packets instead of dropping them: `tcp_ecn` is 1.
+        ipv6: Whether they talk to each other over IPv6.
     """
 
     __slots__ = ()
@@ -1641,8 +1642,9 @@ class Hosts(Record):
     receive_buffer_max_bytes: int
     far: BufferMaxima | None
     ecn: bool | None
+    ipv6: bool | None
     _records = {"far": "BufferMaxima"}
-    _optional = frozenset(["ecn", "far"])
+    _optional = frozenset(["ecn", "far", "ipv6"])
 
 
 class BufferMaxima(Record):

@@ -1,7 +1,7 @@
 //! Others' streams, which share the main link alone: they enter in front of it and leave behind it.
 
 use std::collections::VecDeque;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use netpath::{PathSpec, Way};
 use units::{Span, Time};
@@ -17,11 +17,14 @@ pub fn cross_address(entry: usize) -> Ipv4Addr {
 
 /// The entry of cross traffic that a packet belongs to.
 pub(crate) fn entry_of(packet: &IpPacket) -> Option<usize> {
-    let header = packet.ipv4()?;
+    let header = packet.header()?;
     let ends = [header.destination, header.source];
-    ends.into_iter().find_map(|address| match address.octets() {
-        [198, 19, number, 2] => usize::from(number).checked_sub(1),
-        _ => None,
+    ends.into_iter().find_map(|address| match address {
+        IpAddr::V4(address) => match address.octets() {
+            [198, 19, number, 2] => usize::from(number).checked_sub(1),
+            _ => None,
+        },
+        IpAddr::V6(_) => None,
     })
 }
 

@@ -47,6 +47,12 @@ pub(crate) struct Carrier {
     pub watch: Watch,
 }
 
+/// Whether it is a multicast packet of IPv6, by which a host's kernel speaks to neighbours about
+/// itself; a path between two hosts has none.
+fn is_for_neighbours(packet: &[u8]) -> bool {
+    packet.first().is_some_and(|byte| byte >> 4 == 6) && packet.get(24) == Some(&0xff)
+}
+
 /// What a wait ended with.
 #[derive(PartialEq)]
 enum Wake {
@@ -86,6 +92,10 @@ impl Carrier {
                 return Ok(taken);
             };
             buffer.truncate(size);
+            if is_for_neighbours(&buffer) {
+                self.spare.push(buffer);
+                continue;
+            }
             let now = self.clock.now();
             if let Some(packet) = self.asides.take(IpPacket(buffer), now) {
                 // The link keeps the books of what it drops.

@@ -1,6 +1,6 @@
 //! A packet as the kernel wrote it, and what a link reads and changes in its header.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use link::Packet;
 use netpath::Class;
@@ -21,16 +21,22 @@ const DATA_OFFSET: usize = 12;
 /// Bytes of a header without options.
 pub(crate) const IPV4_HEADER: usize = 20;
 
-/// What a router reads of an IPv4 header (RFC 791).
+/// Bytes of IPv6's header (RFC 8200, section 3).
+pub(crate) const IPV6_HEADER: usize = 40;
+
+/// What a router reads of an IPv4 header (RFC 791) or an IPv6 header (RFC 8200).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ipv4 {
-    /// Bytes of the header, options included.
+pub(crate) struct Header {
+    /// Bytes of the header, IPv4's options included and IPv6's extensions not.
     pub length: usize,
+    /// Always 0 of IPv6.
     pub fragment_offset: u16,
+    /// IPv6's hop limit.
     pub time_to_live: u8,
+    /// IPv6's next header.
     pub protocol: u8,
-    pub source: Ipv4Addr,
-    pub destination: Ipv4Addr,
+    pub source: IpAddr,
+    pub destination: IpAddr,
 }
 
 impl IpPacket {
@@ -38,14 +44,43 @@ impl IpPacket {
         self.0.first().map(|byte| byte >> 4)
     }
 
-    /// The header, of whole IPv4 packets.
-    pub(crate) fn ipv4(&self) -> Option<Ipv4> {
+    /// The header, of whole IP packets.
+    pub(crate) fn header(&self) -> Option<Header> {
+        match self.version()? {
+            6 => self.ipv6(),
+            _ => self.ipv4(),
+        }
+    }
+
+    fn ipv6(&self) -> Option<Header> {
+        let header: &[u8; IPV6_HEADER] = self.0.first_chunk()?;
+        let address = |at: usize| {
+            let bytes: [u8; 16] = header[at..at + 16].try_into().ok()?;
+            Some(IpAddr::from(Ipv6Addr::from(bytes)))
+        };
+        Some(Header {
+            length: IPV6_HEADER,
+            fragment_offset: 0,
+            time_to_live: header[7],
+            protocol: header[6],
+            source: address(8)?,
+            destination: address(24)?,
+        })
+    }
+
+    fn ipv4(&self) -> Option<Header> {
         let header: &[u8; IPV4_HEADER] = self.0.first_chunk()?;
-        let address =
-            |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]);
+        let address = |at: usize| {
+            IpAddr::from(Ipv4Addr::new(
+                header[at],
+                header[at + 1],
+                header[at + 2],
+                header[at + 3],
+            ))
+        };
         let length = usize::from(header[0] & 0x0f) * 4;
         let whole = header[0] >> 4 == 4 && (IPV4_HEADER..=self.0.len()).contains(&length);
-        whole.then(|| Ipv4 {
+        whole.then(|| Header {
             length,
             fragment_offset: u16::from_be_bytes([header[6], header[7]]) & 0x1fff,
             time_to_live: header[8],
@@ -55,16 +90,22 @@ impl IpPacket {
         })
     }
 
-    /// Takes one from the time to live of an IPv4 packet that has some left.
+    /// Takes one from the time to live of a packet that has some left.
     pub(crate) fn count_down(&mut self) {
-        if let (Some(_), Some(header)) = (self.ipv4(), self.0.first_chunk_mut::<IPV4_HEADER>()) {
+        if self.version() == Some(6) {
+            if let Some(hop_limit) = self.0.get_mut(7) {
+                *hop_limit = hop_limit.saturating_sub(1);
+            }
+        } else if let (Some(_), Some(header)) =
+            (self.ipv4(), self.0.first_chunk_mut::<IPV4_HEADER>())
+        {
             change_word(header, 8, |word| word.saturating_sub(0x100));
         }
     }
 
-    /// What TCP carries (RFC 9293, section 3.1), of a whole IPv4 packet.
+    /// What TCP carries (RFC 9293, section 3.1), of a whole IP packet.
     fn tcp_payload_mut(&mut self) -> Option<&mut [u8]> {
-        let header = self.ipv4()?;
+        let header = self.header()?;
         if header.protocol != TCP || header.fragment_offset != 0 {
             return None;
         }
@@ -234,7 +275,7 @@ mod tests {
             let mut packet = ipv4(0, identification);
             for left in (0..64).rev() {
                 packet.count_down();
-                assert_eq!(packet.ipv4().unwrap().time_to_live, left);
+                assert_eq!(packet.header().unwrap().time_to_live, left);
             }
             assert_eq!(ones_sum(&packet.0), 0xffff, "{identification}");
         }
@@ -243,14 +284,14 @@ mod tests {
     #[test]
     fn a_header_is_read_where_it_is_whole() {
         let packet = ipv4(0, 7);
-        let header = packet.ipv4().unwrap();
+        let header = packet.header().unwrap();
         assert_eq!(header.destination, Ipv4Addr::new(198, 18, 0, 2));
         assert_eq!((header.time_to_live, header.protocol), (64, 1));
         // A header that is longer than the packet, or shorter than a header.
         for first in [0x46, 0x44, 0x65] {
             let mut bytes = packet.0.clone();
             bytes[0] = first;
-            assert_eq!(IpPacket(bytes).ipv4(), None);
+            assert_eq!(IpPacket(bytes).header(), None);
         }
     }
 

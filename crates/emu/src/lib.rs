@@ -10,8 +10,8 @@
 //! descriptors and are gone when it ends, however it ends. Programs started here run in a process
 //! namespace of their own and die with it.
 //!
-//! What is left out: more than two hosts, IPv6, fragmentation by routers, and segmentation offload,
-//! so one packet is one read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
+//! What is left out: more than two hosts, fragmentation by routers, and segmentation offload, so
+//! one packet is one read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
 //!
 //! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `watch.rs`, `router.rs` and
 //! `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for the kernel's side, [`Program`]
@@ -45,6 +45,8 @@ pub use books::{DuplexBooks, LinkBooks, NetworkBooks, WayBooks};
 pub use error::EmuError;
 pub use lateness::Lateness;
 pub use namespace::Namespace;
-pub use network::{FAR_ADDRESS, NEAR_ADDRESS, Network, NetworkCounters};
+pub use network::{
+    FAR_ADDRESS, FAR_ADDRESS_V6, NEAR_ADDRESS, NEAR_ADDRESS_V6, Network, NetworkCounters, addresses,
+};
 pub use program::{Program, Sink, become_init, have_init, init_arguments, set_init_program};
 pub use user_namespace::enter_user_namespace;

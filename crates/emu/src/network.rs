@@ -1,12 +1,12 @@
 //! The emulated path as a whole.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use link::{Chain, Counters};
-use netpath::{CrossTraffic, PathSpec, Way};
+use netpath::{CrossTraffic, Hosts, PathSpec, Way};
 use nix::sys::eventfd::EventFd;
 use units::Rate;
 
@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::inbox::{Inbox, event_counter};
 use crate::namespace::spawn_named;
 use crate::router::Routers;
-use crate::tun::Tun;
+use crate::tun::{self, Tun};
 use crate::watch::Watch;
 use crate::{EmuError, Namespace, congestion, sysctl};
 
@@ -25,6 +25,19 @@ use crate::{EmuError, Namespace, congestion, sysctl};
 pub const NEAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// The far host.
 pub const FAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+
+/// The near host where hosts talk over IPv6. RFC 5180 sets 2001:2::/48 aside for tests.
+pub const NEAR_ADDRESS_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
+/// The far host there.
+pub const FAR_ADDRESS_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
+
+/// The addresses under which the hosts of a path talk to each other: the near one's, the far one's.
+pub fn addresses(hosts: &Hosts) -> [IpAddr; 2] {
+    match hosts.ipv6 {
+        true => [NEAR_ADDRESS_V6.into(), FAR_ADDRESS_V6.into()],
+        false => [NEAR_ADDRESS.into(), FAR_ADDRESS.into()],
+    }
+}
 
 /// More packets of load than this in a second keep a processor busy with nothing else.
 const LOAD_PACKETS_MAX: f64 = 500_000.0;
@@ -203,13 +216,17 @@ fn host(
     path: &PathSpec,
     way: Way,
 ) -> Result<Tun, EmuError> {
-    let buffers = match way {
-        Way::Forward => path.hosts.near(),
-        Way::Reverse => path.hosts.far(),
+    let (buffers, address_v6) = match way {
+        Way::Forward => (path.hosts.near(), NEAR_ADDRESS_V6),
+        Way::Reverse => (path.hosts.far(), FAR_ADDRESS_V6),
     };
     namespace.run(|| {
         sysctl::apply(&path.hosts, buffers)?;
-        Tun::create(address, others, mtu(path, way))
+        let device = Tun::create(address, others, mtu(path, way))?;
+        if path.hosts.ipv6 {
+            tun::add_ipv6(address_v6)?;
+        }
+        Ok(device)
     })?
 }
 

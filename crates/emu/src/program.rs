@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
 
+use netpath::Hosts;
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
@@ -23,7 +25,8 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sig
 use nix::sys::wait::{WaitStatus, wait};
 use nix::unistd::Pid;
 
-use crate::{EmuError, FAR_ADDRESS, NEAR_ADDRESS, Namespace};
+use crate::tun::NAME as DEVICE;
+use crate::{EmuError, Namespace, addresses};
 
 /// The first argument that tells this executable to serve as init.
 const INIT: &str = "emulate-init";
@@ -258,26 +261,37 @@ fn settle_in() -> io::Result<()> {
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(None::<&str>, "/", None::<&str>, private, None::<&str>)?;
     let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    if let Err(error) = name_hosts(plain) {
+    let [near, far] = addresses_here();
+    if let Err(error) = name_hosts([near, far], plain) {
         tell(&format!(
-            "warning: the names near and far are unknown to the program ({error}); use \
-             {NEAR_ADDRESS} and {FAR_ADDRESS}"
+            "warning: the names near and far are unknown to the program ({error}); use {near} and \
+             {far}"
         ));
     }
     mount(Some("proc"), "/proc", Some("proc"), plain, None::<&str>)?;
     Ok(())
 }
 
+/// The addresses of near and far on the path that this process is on. Hosts have IPv6 addresses
+/// where they talk over IPv6.
+fn addresses_here() -> [IpAddr; 2] {
+    let known = fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
+    addresses(&Hosts {
+        ipv6: known.lines().any(|line| line.ends_with(DEVICE)),
+        ..Hosts::default()
+    })
+}
+
 /// Covers `/etc/hosts` with a copy that also names the two ends. The copy lives in memory and only
 /// in this mount namespace.
-fn name_hosts(plain: MsFlags) -> io::Result<()> {
+fn name_hosts([near, far]: [IpAddr; 2], plain: MsFlags) -> io::Result<()> {
     let known = fs::read_to_string("/etc/hosts").unwrap_or_default();
     mount(Some("tmpfs"), "/mnt", Some("tmpfs"), plain, None::<&str>)?;
     let mut copy = OpenOptions::new()
         .create(true)
         .append(true)
         .open("/mnt/hosts")?;
-    write!(copy, "{known}\n{NEAR_ADDRESS} near\n{FAR_ADDRESS} far\n")?;
+    write!(copy, "{known}\n{near} near\n{far} far\n")?;
     mount(
         Some("/mnt/hosts"),
         "/etc/hosts",

@@ -1,13 +1,13 @@
-//! What happens to a packet between two links: a router that keeps to RFC 791, 792 and 1812 in what
-//! a path shows of it.
+//! What happens to a packet between two links: a router that keeps to RFC 791, 792 and 1812, and
+//! for IPv6 to RFC 8200 and 4443, in what a path shows of it.
 //!
 //! It counts the time to live down and tells the sender when that has run out (what traceroute
 //! lives from), tells when a packet is too large for the next link, and answers echo requests to
-//! its own address. It does not fragment and has no IPv6.
+//! its own address. It does not fragment.
 
 mod icmp;
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use link::{Packet, Router};
 use netpath::{PathSpec, Way};
@@ -30,10 +30,10 @@ pub(crate) struct Routers {
 /// A router as seen from where packets come from.
 #[derive(Debug)]
 struct Facing {
-    /// The address on the side where packets come in: answers are from it.
-    address: Ipv4Addr,
-    /// The one on the other side, which is its own too.
-    behind: Ipv4Addr,
+    /// The addresses on the side where packets come in: answers are from them.
+    address: Addresses,
+    /// Those on the other side, which are its own too.
+    behind: Addresses,
     /// Largest packet that the next link takes.
     mtu: u16,
     /// The link of the other way on which answers leave.
@@ -47,12 +47,27 @@ pub(crate) struct Answer {
     pub packet: IpPacket,
 }
 
-/// The address at one end of link number `link`, counted from the near host and from 1.
+/// The addresses of one end of a link, of both families.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Addresses {
+    v4: Ipv4Addr,
+    v6: Ipv6Addr,
+}
+
+impl Addresses {
+    fn have(&self, address: IpAddr) -> bool {
+        [IpAddr::from(self.v4), IpAddr::from(self.v6)].contains(&address)
+    }
+}
+
+/// The addresses at one end of link number `link`, counted from the near host and from 1.
 ///
-/// Each link has a network of four addresses of its own in the block that RFC 2544 sets aside for
-/// tests.
-fn address(link: usize, end: u8) -> Ipv4Addr {
-    Ipv4Addr::new(198, 18, link as u8, end)
+/// Each link has networks of its own in the blocks that RFC 2544 and RFC 5180 set aside for tests.
+fn address(link: usize, end: u8) -> Addresses {
+    Addresses {
+        v4: Ipv4Addr::new(198, 18, link as u8, end),
+        v6: Ipv6Addr::new(0x2001, 2, 0, link as u16, 0, 0, 0, end.into()),
+    }
 }
 
 const NEAR_END: u8 = 1;
@@ -125,10 +140,10 @@ enum Verdict {
 
 impl Facing {
     fn verdict(&self, packet: &IpPacket) -> Verdict {
-        let Some(header) = packet.ipv4() else {
+        let Some(header) = packet.header() else {
             return Verdict::Drop;
         };
-        if [self.address, self.behind].contains(&header.destination) {
+        if self.address.have(header.destination) || self.behind.have(header.destination) {
             return match header.protocol {
                 icmp::UDP => Verdict::Tell(icmp::Trouble::PortUnreachable),
                 _ => Verdict::Own,

@@ -25,14 +25,36 @@ pub(crate) fn apply(hosts: &Hosts, buffers: BufferMaxima) -> Result<(), EmuError
     set("ping_group_range", "0 0")?;
     // Path probes are many: each is answered, instead of one a second.
     set("icmp_ratemask", "0")?;
-    silence_ipv6();
+    match hosts.ipv6 {
+        true => prepare_ipv6(),
+        false => {
+            // Nothing of it is to show up in the counters. A kernel without IPv6 has no such file.
+            let _ = fs::write(file_v6("conf/default/disable_ipv6"), "1");
+            Ok(())
+        }
+    }
+}
+
+/// The device to come has IPv6 with the addresses that it is given alone, which it has at once.
+fn prepare_ipv6() -> Result<(), EmuError> {
+    for (name, value) in [
+        ("conf/default/disable_ipv6", "0"),
+        ("conf/default/addr_gen_mode", "1"),
+        ("conf/default/accept_dad", "0"),
+        ("conf/default/accept_ra", "0"),
+        ("icmp/ratelimit", "0"),
+    ] {
+        fs::write(file_v6(name), value).map_err(|source| EmuError::Sysctl {
+            name: format!("net.ipv6.{name}"),
+            value: value.to_owned(),
+            source,
+        })?;
+    }
     Ok(())
 }
 
-/// Keeps the kernel from sending IPv6 router solicitations, which would show up in the counters.
-fn silence_ipv6() {
-    // A kernel without IPv6 has no such file and is silent already.
-    let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+fn file_v6(name: &str) -> String {
+    format!("/proc/sys/net/ipv6/{name}")
 }
 
 /// Writes one setting of the calling thread's namespace.

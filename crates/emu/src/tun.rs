@@ -3,14 +3,16 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::mem;
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::thread;
+use std::time::Duration;
 
 use crate::{EmuError, netlink};
 
 /// The name that the device has inside its namespace.
-const NAME: &str = "wan0";
+pub(crate) const NAME: &str = "wan0";
 /// Packets that wait for our reader. Well above any congestion window that a few Gbit/s need, so
 /// that every drop is the link's and none the device's.
 const READ_QUEUE_PACKETS: u32 = 100_000;
@@ -101,6 +103,49 @@ fn configure(address: Ipv4Addr, others: &[Ipv4Addr], mtu: u16) -> Result<(), Emu
     let mut loopback = Request::named("lo");
     loopback.set_flags(libc::IFF_UP | libc::IFF_RUNNING);
     loopback.call(&socket, libc::SIOCSIFFLAGS, "bringing loopback up")
+}
+
+/// Gives the device of the calling thread's namespace an IPv6 address. The whole block of tests,
+/// routers' addresses included, is behind it.
+pub(crate) fn add_ipv6(address: Ipv6Addr) -> Result<(), EmuError> {
+    const PREFIX: u32 = 48;
+    let failed = |step| move |source| EmuError::Interface { step, source };
+    let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0));
+    let socket = socket.map_err(failed("opening an IPv6 control socket"))?;
+    let mut device = Request::named(NAME);
+    device.call(&socket, libc::SIOCGIFINDEX, "finding the device's index")?;
+    let request = libc::in6_ifreq {
+        ifr6_addr: libc::in6_addr {
+            s6_addr: address.octets(),
+        },
+        ifr6_prefixlen: PREFIX,
+        ifr6_ifindex: device.number(),
+    };
+    // SAFETY: the descriptor is open while borrowed, and on an IPv6 socket this request takes a
+    // pointer to an `in6_ifreq`, which lives across the call.
+    let outcome = unsafe {
+        let set = libc::SIOCSIFADDR as libc::Ioctl;
+        libc::ioctl(socket.as_raw_fd(), set, &raw const request)
+    };
+    match outcome {
+        0 => await_ipv6(address).map_err(failed("taking up the IPv6 address")),
+        _ => Err(failed("setting the IPv6 address")(
+            io::Error::last_os_error(),
+        )),
+    }
+}
+
+/// The kernel lets sockets have a new address a moment later.
+fn await_ipv6(address: Ipv6Addr) -> io::Result<()> {
+    for _ in 0..1000 {
+        match UdpSocket::bind((address, 0)) {
+            Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            outcome => return outcome.map(drop),
+        }
+    }
+    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// The argument of interface ioctls.

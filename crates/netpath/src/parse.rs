@@ -62,8 +62,9 @@ pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, Path
     let links = links(&root, &hosts);
     let rows = rows(&root, hosts.mtu);
     match (links, rows) {
-        (Ok((forward, reverse, cross)), Ok((before, beyond))) if mistakes.is_empty() => {
-            Ok(PathSpec {
+        (Ok((forward, reverse, cross)), Ok((before, beyond))) if mistakes.is_empty() => check_ipv6(
+            &root,
+            PathSpec {
                 name: name.to_owned(),
                 forward,
                 reverse,
@@ -71,8 +72,8 @@ pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, Path
                 beyond,
                 hosts,
                 cross,
-            })
-        }
+            },
+        ),
         (links, rows) => {
             mistakes.extend(links.err());
             mistakes.extend(rows.err());
@@ -85,6 +86,23 @@ fn hosts_of(root: &Section) -> Result<Hosts, PathError> {
     match root.section("hosts")? {
         Some(section) => hosts::hosts(&section),
         None => Ok(Hosts::default()),
+    }
+}
+
+/// Smaller links do not carry IPv6 (RFC 8200, section 5).
+const IPV6_MTU_MIN: u16 = 1280;
+
+fn check_ipv6(root: &Section, path: PathSpec) -> Result<PathSpec, PathError> {
+    let mtu = path.mtu();
+    match path.hosts.ipv6 && mtu < IPV6_MTU_MIN {
+        true => Err(root.refuse(
+            "hosts",
+            format!(
+                "hosts with `ipv6 = true` on a path with an MTU of {mtu}, below {IPV6_MTU_MIN}"
+            ),
+            "raise `hosts.mtu` and the `mtu` of links to 1280 or more",
+        )),
+        false => Ok(path),
     }
 }
 

@@ -114,6 +114,9 @@ pub struct Hosts {
     /// its packets instead of dropping them: `tcp_ecn` is 1.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
+    /// Whether they talk to each other over IPv6.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ipv6: bool,
 }
 
 /// How far the kernel of one host grows socket buffers.
@@ -128,6 +131,14 @@ pub struct BufferMaxima {
 }
 
 impl Hosts {
+    /// Bytes of the IP header of their packets, without options.
+    pub const fn ip_header(&self) -> u16 {
+        match self.ipv6 {
+            true => 40,
+            false => 20,
+        }
+    }
+
     /// The near host's buffers.
     pub fn near(&self) -> BufferMaxima {
         BufferMaxima {
@@ -179,6 +190,7 @@ impl Default for Hosts {
             receive_buffer_max: Bytes::from_mib(6),
             far: None,
             ecn: false,
+            ipv6: false,
         }
     }
 }

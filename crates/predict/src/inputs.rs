@@ -6,8 +6,8 @@ use units::{Bytes, Rate};
 
 use super::{PredictError, Question};
 
-/// IP and TCP headers with timestamps, as Linux sends them.
-const HEADER: u16 = 52;
+/// TCP header with timestamps, as Linux sends it.
+const TCP_HEADER: u16 = 32;
 
 /// A path as the formulas see it.
 #[derive(Debug, Clone)]
@@ -83,7 +83,11 @@ fn bottleneck(path: &PathSpec, capacity: Rate) -> Bottleneck {
 }
 
 fn segment(path: &PathSpec) -> Bytes {
-    Bytes::new(u64::from(path.hosts.mtu.saturating_sub(HEADER)))
+    Bytes::new(u64::from(
+        path.hosts
+            .mtu
+            .saturating_sub(path.hosts.ip_header() + TCP_HEADER),
+    ))
 }
 
 /// What a sender fills of a window: whole segments, one at least.

@@ -181,7 +181,8 @@ impl TcpSettings {
         let packet = rate.time_to_send(Bytes::new(u64::from(path.mtu())));
         TcpSettings {
             initial_window: 10,
-            header: Bytes::new(52),
+            // TCP's header with timestamps has 32.
+            header: Bytes::new((path.hosts.ip_header() + 32).into()),
             timestamps: true,
             timeout_floor: TimeoutFloor::Margin(Span::from_millis(200)),
             delayed_ack: Some(Span::from_millis(40)),

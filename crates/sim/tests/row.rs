@@ -96,7 +96,7 @@ fn cross_traffic_shares_the_main_link_alone() {
                  on = \"50ms\"\noff = \"50ms\"\n";
     let narrow = link("before", "20Mbit/s", "1ms");
     let shown = run(&scenario(&format!("{narrow}{cross}"))).unwrap();
-    // 25 Mbit/s of others beside 20 on a link of 50: nobody is in the way.
+    // 25 Mbit/s of others beside 20 on a link of 50: there is room for both.
     assert!(goodput(&shown) > 18.5, "{}", goodput(&shown));
     let others = shown.cross[0].goodput.as_f64() / 1e6;
     // A source whose period ends within the 12 ms of a datagram sends it whole: 6 % more. 150

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use emu::{EmuError, FAR_ADDRESS};
+use emu::EmuError;
 use endpoints::{BindError, Client, Runs, Server, ServerLimits};
-use netpath::PathSpec;
+use netpath::{Hosts, PathSpec};
 use observe::{
     Fault, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
     TargetKind, Transport, Watch,
@@ -37,11 +37,11 @@ impl EmulatedPath {
     /// When the user lacks a right or the kernel lacks a part.
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, OpenError> {
         let network = EmulatedNetwork::up(path, seed)?;
-        let client = Client::new(far_server()).with_buffers(BufferLimit::Lifted);
+        let client = Client::new(far_server(&path.hosts)).with_buffers(BufferLimit::Lifted);
         Ok(EmulatedPath {
             path: path.clone(),
             runs: Runs::new(client),
-            _server: FarServer::start(&network)?,
+            _server: FarServer::start(&network, &path.hosts)?,
             network,
         })
     }
@@ -100,14 +100,19 @@ impl Target for EmulatedPath {
 
     fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
         let near = self.network.network().near().clone();
-        Ok(Box::new(NearProbes::connect(near, &far_server(), watch)?))
+        Ok(Box::new(NearProbes::connect(
+            near,
+            &far_server(&self.path.hosts),
+            watch,
+        )?))
     }
 }
 
 /// Where the server at the far end listens.
-fn far_server() -> Address {
+fn far_server(hosts: &Hosts) -> Address {
+    let [_, far] = emu::addresses(hosts);
     Address {
-        host: FAR_ADDRESS.to_string(),
+        host: far.to_string(),
         port: PORT_DEFAULT,
     }
 }
@@ -139,9 +144,9 @@ struct FarServer {
 }
 
 impl FarServer {
-    fn start(network: &EmulatedNetwork) -> Result<Self, OpenError> {
+    fn start(network: &EmulatedNetwork, hosts: &Hosts) -> Result<Self, OpenError> {
         let far = network.network().far();
-        let server = far.run(bind)??;
+        let server = far.run(|| bind(hosts))??;
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         // What goes wrong in a session shows at the client, which is ours.
@@ -153,8 +158,9 @@ impl FarServer {
     }
 }
 
-fn bind() -> Result<Server, BindError> {
-    let address = SocketAddr::from((FAR_ADDRESS, PORT_DEFAULT));
+fn bind(hosts: &Hosts) -> Result<Server, BindError> {
+    let [_, far] = emu::addresses(hosts);
+    let address = SocketAddr::from((far, PORT_DEFAULT));
     let limits = ServerLimits {
         buffers: BufferLimit::Lifted,
         // This process is the only client.
@@ -181,12 +187,21 @@ mod tests {
 
     #[test]
     fn streams_join_on_an_emulated_path() {
+        streams_join("");
+    }
+
+    #[test]
+    fn streams_join_over_ipv6() {
+        streams_join("[hosts]\nipv6 = true\n");
+    }
+
+    fn streams_join(hosts: &str) {
         if !testkit::can_emulate() {
             return;
         }
         let link = "[forward]\nrate = \"20Mbit/s\"\ndelay = \"2ms\"\n\
                     queue = { kind = \"drop-tail\", limit = \"60packets\" }\n";
-        let path = PathSpec::from_toml("mine", link).unwrap();
+        let path = PathSpec::from_toml("mine", &format!("{link}{hosts}")).unwrap();
         let mut target = EmulatedPath::up(&path, 1).unwrap();
         assert_eq!(target.describe().congestion[0], path.hosts.congestion);
         let plan = SamplePlan {

@@ -23,11 +23,11 @@ use probes::SimulatedProbes;
 use run::Run;
 use stage::Stage;
 
-/// IP and TCP headers without options: what `TCP_MAXSEG` leaves of a packet.
-const HEADERS: u16 = 40;
-/// IP and UDP (28 bytes), QUIC's short header with a connection's identity of 8 and a number of 2
-/// bytes (RFC 9000, section 17.3.1), a STREAM frame's head (section 19.8) and the tag of AES-GCM.
-const HEADERS_UDP: Bytes = Bytes::new(28 + 11 + 11 + 16);
+/// TCP header without options: beside IP's, what `TCP_MAXSEG` leaves of a packet.
+const TCP_HEADER: u16 = 20;
+/// UDP, QUIC's short header with a connection's identity of 8 and a number of 2 bytes (RFC 9000,
+/// section 17.3.1), a STREAM frame's head (section 19.8) and the tag of AES-GCM.
+const HEADERS_UDP: u16 = 8 + 11 + 11 + 16;
 
 /// A target that is calculated. Each run has a seed of its own, which follows from the target's.
 #[derive(Debug)]
@@ -128,7 +128,8 @@ impl SimulatedPath {
             }
         };
         if let Some(size) = setting.mss {
-            path.hosts.mtu = path.hosts.mtu.min(size.saturating_add(HEADERS));
+            let headers = path.hosts.ip_header() + TCP_HEADER;
+            path.hosts.mtu = path.hosts.mtu.min(size.saturating_add(headers));
         }
         Ok(path)
     }
@@ -206,8 +207,9 @@ fn congestion_controls(own: &str) -> Vec<String> {
 
 /// Streams over UDP on this path.
 fn over_udp(path: PathSpec) -> Scenario {
+    let header = path.hosts.ip_header() + HEADERS_UDP;
     let mut scenario = Scenario::of(path, Variant::PathModel);
-    scenario.tcp.header = HEADERS_UDP;
+    scenario.tcp.header = Bytes::new(header.into());
     scenario
 }
 

@@ -11,7 +11,7 @@ use record::{Document, DuplexCounters, Emulation, LinkCounters};
 
 use crate::{Cancel, Error, origin};
 
-pub use emu::{FAR_ADDRESS, NEAR_ADDRESS, Sink, become_init, init_arguments, set_init_program};
+pub use emu::{Sink, addresses, become_init, init_arguments, set_init_program};
 
 /// How often a running program is looked at.
 const LOOK: Duration = Duration::from_millis(20);

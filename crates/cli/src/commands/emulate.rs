@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use trunkline::AnyDocument;
-use trunkline::emulate::{EmulatedPath, FAR_ADDRESS, FarProgram, NEAR_ADDRESS, Programs, Sink};
+use trunkline::emulate::{EmulatedPath, FarProgram, Programs, Sink, addresses};
 use trunkline::record;
 use trunkline::report::{self, Paint};
 
@@ -47,7 +47,8 @@ fn programs(arguments: &Emulate) -> Programs {
 fn introduce(emulated: &EmulatedPath) -> Result<(), Failure> {
     let path = emulated.path();
     tell!("path {}: {path}", path.name);
-    tell!("hosts: near {NEAR_ADDRESS}, far {FAR_ADDRESS}");
+    let [near, far] = addresses(&path.hosts);
+    tell!("hosts: near {near}, far {far}");
     if !emulated.make_default_congestion()? {
         let name = &path.hosts.congestion;
         tell!(

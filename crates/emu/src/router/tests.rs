@@ -1,6 +1,6 @@
 use super::*;
 use crate::ip_packet::ones_sum;
-use crate::{FAR_ADDRESS, NEAR_ADDRESS};
+use crate::{FAR_ADDRESS, FAR_ADDRESS_V6, NEAR_ADDRESS, NEAR_ADDRESS_V6};
 
 const ROW: &str = "[forward]\nrate = \"1Mbit/s\"\ndelay = \"1ms\"\n\
     queue = { kind = \"drop-tail\", limit = \"9packets\" }\n\
@@ -37,8 +37,8 @@ fn only_answer(routers: &mut Routers) -> (usize, IpPacket) {
 }
 
 /// Header, message, and that both checksums are right.
-fn icmp_of(packet: &IpPacket) -> (crate::ip_packet::Ipv4, &[u8]) {
-    let header = packet.ipv4().unwrap();
+fn icmp_of(packet: &IpPacket) -> (crate::ip_packet::Header, &[u8]) {
+    let header = packet.header().unwrap();
     assert_eq!(ones_sum(&packet.0[..20]), 0xffff);
     assert_eq!(ones_sum(&packet.0[20..]), 0xffff);
     assert_eq!(header.protocol, 1);
@@ -50,7 +50,7 @@ fn addresses_are_those_of_the_link_towards_the_sender() {
     let addresses = |way| -> Vec<[Ipv4Addr; 2]> {
         let routers = routers(way).routers.into_iter();
         routers
-            .map(|facing| [facing.address, facing.behind])
+            .map(|facing| [facing.address.v4, facing.behind.v4])
             .collect()
     };
     let address = |link, end| Ipv4Addr::new(198, 18, link, end);
@@ -67,7 +67,7 @@ fn addresses_are_those_of_the_link_towards_the_sender() {
 fn what_goes_on_has_lived_one_link_more() {
     let mut routers = routers(Way::Forward);
     let on = pass(&mut routers, 0, packet(FAR_ADDRESS, UDP_TEST, 64, 1500)).unwrap();
-    assert_eq!(on.ipv4().unwrap().time_to_live, 63);
+    assert_eq!(on.header().unwrap().time_to_live, 63);
     assert_eq!(ones_sum(&on.0[..20]), 0xffff);
     assert_eq!(routers.take_answers().len(), 0);
 }
@@ -89,7 +89,10 @@ fn a_packet_at_the_end_of_its_life_is_told_of() {
         let (back, answer) = only_answer(&mut routers);
         assert_eq!(back, link);
         let (header, message) = icmp_of(&answer);
-        assert_eq!((header.source, header.destination), (address, NEAR_ADDRESS));
+        assert_eq!(
+            (header.source, header.destination),
+            (address.into(), NEAR_ADDRESS.into())
+        );
         assert_eq!(message[..2], [11, 0]);
         // As much as fits into 576 bytes, as it came.
         assert_eq!(answer.0.len(), 576);
@@ -118,7 +121,10 @@ fn a_router_answers_to_either_of_its_addresses() {
         assert!(pass(&mut routers, 1, echo).is_none());
         let (_, answer) = only_answer(&mut routers);
         let (header, message) = icmp_of(&answer);
-        assert_eq!((header.source, header.destination), (address, NEAR_ADDRESS));
+        assert_eq!(
+            (header.source, header.destination),
+            (address.into(), NEAR_ADDRESS.into())
+        );
         assert_eq!(message[0], 0);
         assert_eq!(message[4..], [0xa5; 60]);
         assert!(pass(&mut routers, 1, packet(address, UDP_TEST, 1, 60)).is_none());
@@ -134,14 +140,64 @@ fn no_error_is_sent_about_an_error_or_about_later_fragments() {
     unreachable.0[20] = 3;
     let mut fragment = packet(FAR_ADDRESS, UDP_TEST, 1, 84);
     fragment.0[7] = 1;
-    // Nor of what is no IPv4 packet.
+    // Nor of what is no whole packet.
     for packet in [
         unreachable,
         fragment,
-        IpPacket(vec![0x60; 60]),
+        IpPacket(vec![0x60; 39]),
         IpPacket(vec![]),
     ] {
         assert!(pass(&mut routers, 0, packet).is_none());
         assert_eq!(routers.take_answers().len(), 0);
     }
+}
+
+/// From near to `destination` over IPv6, `size` bytes in all.
+fn packet_v6(destination: Ipv6Addr, protocol: u8, hop_limit: u8, size: u16) -> IpPacket {
+    let mut bytes = vec![0x60, 0, 0, 0];
+    bytes.extend((size - 40).to_be_bytes());
+    bytes.extend([protocol, hop_limit]);
+    bytes.extend(NEAR_ADDRESS_V6.octets());
+    bytes.extend(destination.octets());
+    bytes.resize(size.into(), 0xa5);
+    IpPacket(bytes)
+}
+
+#[test]
+fn an_ipv6_packet_goes_on_or_its_sender_is_told_why_not() {
+    const ICMP: u8 = 58;
+    let router = Ipv6Addr::new(0x2001, 2, 0, 2, 0, 0, 0, 2);
+    let mut echo = packet_v6(router, ICMP, 1, 100);
+    echo.0[40] = 128;
+    for (sent, kind, code, mtu) in [
+        (packet_v6(FAR_ADDRESS_V6, TCP, 1, 900), 3, 0, None),
+        (packet_v6(FAR_ADDRESS_V6, TCP, 9, 1400), 2, 0, Some(1000)),
+        (packet_v6(router, UDP_TEST, 9, 100), 1, 4, None),
+        (echo, 129, 0xa5, None),
+    ] {
+        let mut routers = routers(Way::Forward);
+        assert!(pass(&mut routers, 1, IpPacket(sent.0.clone())).is_none());
+        let (_, answer) = only_answer(&mut routers);
+        let header = answer.header().unwrap();
+        let ends = (header.source, header.destination);
+        assert_eq!(ends, (router.into(), NEAR_ADDRESS_V6.into()));
+        let mut covered = answer.0[8..40].to_vec();
+        covered.extend((answer.0.len() as u32 - 40).to_be_bytes());
+        covered.extend([0, 0, 0, ICMP]);
+        covered.extend(&answer.0[40..]);
+        assert_eq!(ones_sum(&covered), 0xffff);
+        assert_eq!(answer.0[40..42], [kind, code]);
+        if let Some(mtu) = mtu {
+            assert_eq!(answer.0[44..48], u32::to_be_bytes(mtu));
+            // As much as fits into 1280 bytes.
+            assert_eq!(answer.0.len(), 1280);
+        }
+    }
+    let mut routers = routers(Way::Forward);
+    let on = pass(&mut routers, 0, packet_v6(FAR_ADDRESS_V6, TCP, 9, 1400)).unwrap();
+    assert_eq!(on.header().unwrap().time_to_live, 8);
+    // No error about an error.
+    let error = packet_v6(FAR_ADDRESS_V6, ICMP, 1, 100);
+    assert!(pass(&mut routers, 0, error).is_none());
+    assert_eq!(routers.take_answers().len(), 0);
 }

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
+use emu::{FAR_ADDRESS, FAR_ADDRESS_V6, NEAR_ADDRESS, Network};
 use netpath::PathSpec;
 use nix::sys::socket::{setsockopt, sockopt};
 

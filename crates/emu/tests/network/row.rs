@@ -253,3 +253,36 @@ fn a_load_that_no_processor_keeps_up_with_is_refused() {
     );
     assert!(error.hint().unwrap().contains("load.packets"));
 }
+
+#[test]
+fn ipv6_hosts_reach_each_other_through_a_smaller_link_and_send_nothing_by_themselves() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let mut path = three_links("");
+    path.hosts.ipv6 = true;
+    path.beyond[0].forward.mtu = Some(1300);
+    let network = Network::up(&path, 1).unwrap();
+    let listener = network
+        .far()
+        .run(|| TcpListener::bind((FAR_ADDRESS_V6, 0)).unwrap());
+    let listener = listener.unwrap();
+    let address = listener.local_addr().unwrap();
+    let receiver = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).unwrap();
+        all.len()
+    });
+    let connect = || TcpStream::connect(address).unwrap();
+    let mut sender = network.near().run(connect).unwrap();
+    // The kernel learns of the smaller link from the router in front of it.
+    sender.write_all(&[7; 300_000]).unwrap();
+    drop(sender);
+    assert_eq!(receiver.join().unwrap(), 300_000);
+    // The connection ends.
+    thread::sleep(Duration::from_millis(500));
+    let before = network.all_books();
+    thread::sleep(Duration::from_secs(2));
+    assert_eq!(network.all_books(), before);
+}

@@ -14,7 +14,7 @@ const SEND: &str = "send_buffer_max";
 const RECEIVE: &str = "receive_buffer_max";
 
 pub(super) fn hosts(section: &Section) -> Result<Hosts, PathError> {
-    let known = ["mtu", "congestion", "ecn", SEND, RECEIVE, "far"];
+    let known = ["mtu", "congestion", "ecn", "ipv6", SEND, RECEIVE, "far"];
     section.only(&known)?;
     let default = Hosts::default();
     let near = buffers(section, default.near())?;
@@ -38,6 +38,7 @@ pub(super) fn hosts(section: &Section) -> Result<Hosts, PathError> {
         receive_buffer_max: near.receive,
         far: far.transpose()?,
         ecn: section.boolean("ecn")?.unwrap_or(default.ecn),
+        ipv6: section.boolean("ipv6")?.unwrap_or(default.ipv6),
     })
 }
 

@@ -266,6 +266,11 @@ fn wrong_values_are_refused_where_they_stand() {
             "delay = \"82.5ms\"\nreorder = { rate = 2, delay = \"5ms\" }",
             "a probability of 2 is not between 0 and 1",
         ),
+        (
+            "mtu = 1500",
+            "mtu = 1000\nipv6 = true",
+            "`ipv6 = true` on a path with an MTU of 1000, below 1280\n  at test.toml:7",
+        ),
         ("[forward]", "[forward", "at test.toml:2"),
     ] {
         let message = refusal(from, to);
