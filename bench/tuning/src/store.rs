@@ -11,6 +11,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use netpath::PathSpec;
 use sim::Scenario;
 use simulation_grid::ENGINE;
 
@@ -65,7 +66,8 @@ impl Store {
     }
 }
 
-/// The name of what a scenario runs: everything that this benchmark sets.
+/// The name of what a scenario runs: everything that this benchmark sets. Of the path what documents
+/// say of it, which leave out what it does not have: a field that is new changes no name.
 pub fn key(scenario: &Scenario) -> String {
     let Scenario {
         path,
@@ -82,8 +84,18 @@ pub fn key(scenario: &Scenario) -> String {
         seed,
         ..
     } = scenario;
+    let PathSpec {
+        forward,
+        reverse,
+        before,
+        beyond,
+        hosts,
+        cross,
+        ..
+    } = path;
+    let links = serde_json::json!([forward, reverse, hosts, cross]);
     let text = format!(
-        "{path:?} {streams} {window:?} {variant:?} {pacing:?} {idle} {warmup} {duration} {seed}"
+        "{links} {before:?} {beyond:?} {streams} {window:?} {variant:?} {pacing:?} {idle} {warmup} {duration} {seed}"
     );
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
