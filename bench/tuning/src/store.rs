@@ -66,8 +66,8 @@ impl Store {
     }
 }
 
-/// The name of what a scenario runs: everything that this benchmark sets. Of the path what documents
-/// say of it, which leave out what it does not have: a field that is new changes no name.
+/// The name of what a scenario runs: everything that this benchmark sets. Of the path, what
+/// documents say of it: they leave out what it does not have, so a new field changes no name.
 pub fn key(scenario: &Scenario) -> String {
     let Scenario {
         path,
