@@ -140,7 +140,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
     let recommended = tune::Recommended {
         setting: best.setting.clone(),
         sample: chosen,
-        goodput: best.summary.directions[0].goodput,
+        promise: promise(best),
         rtt_loaded: best.summary.rtt_loaded,
         rtt_unloaded: samples[0].summary.rtt_unloaded,
         because: "8 is the smallest number of streams that reaches 90 % of the highest goodput \
@@ -165,7 +165,8 @@ fn tuning(cases: Vec<Case>) -> Tuning {
     };
     Tuning {
         objective: tune::Objective::Knee { share: 0.9 },
-        standings: vec![tune::Standing::Counts; samples.len()],
+        promises: samples.iter().map(promise).collect(),
+        verdicts: samples.iter().map(|_| full()).collect(),
         rtt_unloaded: samples[0].summary.rtt_unloaded,
         cost: tune::Cost {
             elapsed: Span::from_millis(46_800),
@@ -180,6 +181,14 @@ fn tuning(cases: Vec<Case>) -> Tuning {
         failed: Vec::new(),
         left_behind: None,
         ended: tune::Ended::Found(answer),
+    }
+}
+
+fn promise(sample: &tune::Sample) -> tune::Promise {
+    let goodput = sample.summary.directions[0].goodput;
+    tune::Promise {
+        goodput: goodput.mean,
+        interval: goodput.interval,
     }
 }
 

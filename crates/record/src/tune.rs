@@ -102,9 +102,9 @@ pub struct Recommended {
         skip_serializing_if = "Option::is_none"
     )]
     pub pacing: Option<Rate>,
-    /// The goodput that was seen there.
+    /// What a minute of it is expected to carry.
     pub goodput_bits_per_second: u64,
-    /// Where the goodput of a longer run lies.
+    /// Where 95 in 100 such minutes lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// Mean round-trip time beside it.
@@ -138,7 +138,10 @@ pub struct Sample {
     pub purpose: Purpose,
     /// Why it was tried: a sentence without a full stop.
     pub why: String,
-    /// Why it does not count for what it showed; absent where it does.
+    /// What a minute of its setting is expected to carry; absent in searches of before 0.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<Promise>,
+    /// Why it did not count for what it showed, in searches of before 0.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Doubt>,
     /// What was seen.
@@ -146,7 +149,17 @@ pub struct Sample {
     pub run: Run,
 }
 
-/// Why a sample does not count for what it showed where one is recommended.
+/// What a minute of a setting is expected to carry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Promise {
+    /// The middle of it.
+    pub goodput_bits_per_second: u64,
+    /// Where 95 in 100 such minutes lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+}
+
+/// Why a sample did not count for what it showed where one was recommended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubt {
     /// What it counts for; absent where it does not count at all.
@@ -230,17 +243,12 @@ fn whole_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Answer>, D
     optional::part(from, &["recommended", "limit", "settings"])
 }
 
-impl Doubt {
-    fn of(standing: &tune::Standing) -> Option<Self> {
-        let (counts_for, because) = match standing {
-            tune::Standing::Counts => return None,
-            tune::Standing::CountsFor { goodput, because } => (Some(goodput), because),
-            tune::Standing::SetAside { because } => (None, because),
-        };
-        Some(Doubt {
-            counts_for_bits_per_second: counts_for.map(|rate| rate.bits_per_second()),
-            because: because.clone(),
-        })
+impl From<&tune::Promise> for Promise {
+    fn from(promise: &tune::Promise) -> Self {
+        Promise {
+            goodput_bits_per_second: promise.goodput.bits_per_second(),
+            interval: promise.interval,
+        }
     }
 }
 
@@ -255,8 +263,9 @@ fn samples(tuning: &Tuning) -> Vec<Sample> {
     let shape = |(index, sample): (usize, &tune::Sample)| Sample {
         purpose: sample.purpose,
         why: sample.why.clone(),
-        doubt: tuning.standings.get(index).and_then(Doubt::of),
-        run: run(tuning, sample, verdict(tuning, index)),
+        promise: tuning.promises.get(index).map(Promise::from),
+        doubt: None,
+        run: run(tuning, sample, tuning.verdicts.get(index)),
     };
     tuning.samples.iter().enumerate().map(shape).collect()
 }
@@ -273,16 +282,6 @@ fn run(tuning: &Tuning, sample: &tune::Sample, verdict: Option<&Verdict>) -> Run
     run
 }
 
-/// The tuner judges the recommended sample and that of the host's defaults.
-fn verdict(tuning: &Tuning, index: usize) -> Option<&Verdict> {
-    let answer = tuning.answer()?;
-    match index {
-        _ if index == answer.recommended.sample => Some(&answer.limit_recommended),
-        _ if Some(index) == answer.default_sample => Some(&answer.limit_default),
-        _ => None,
-    }
-}
-
 impl From<&tune::Recommended> for Recommended {
     fn from(recommended: &tune::Recommended) -> Self {
         Recommended {
@@ -292,8 +291,8 @@ impl From<&tune::Recommended> for Recommended {
             moving: recommended.setting.moving,
             congestion: recommended.setting.congestion.clone(),
             pacing: recommended.setting.pacing,
-            goodput_bits_per_second: recommended.goodput.mean.bits_per_second(),
-            interval: recommended.goodput.interval,
+            goodput_bits_per_second: recommended.promise.goodput.bits_per_second(),
+            interval: recommended.promise.interval,
             rtt_loaded_seconds: recommended.rtt_loaded.map(Span::as_secs_f64),
             rtt_unloaded_seconds: recommended.rtt_unloaded.map(Span::as_secs_f64),
             sample: recommended.sample,

@@ -1,19 +1,18 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, SamplePlan, Setting, Target, TargetError, Then, Transport, Verdict, Watch};
+use observe::{Fault, SamplePlan, Setting, Target, TargetError, Then, Transport, Watch};
 
-use crate::choose::counted_goodput;
-use crate::climb;
+use crate::belief::promise;
+use crate::controls;
 use crate::drift::drift;
-use crate::explain;
 use crate::guard::Guard;
 use crate::history::History;
 use crate::host::host_advice;
+use crate::inferred::{Inferred, untried};
 use crate::plan::TunePlan;
-use crate::staged::Staged;
-use crate::standing::standings;
 use crate::strategy::{Choice, Request, Strategy};
 use crate::tuning::{Answer, Ended, FailedSample, Recommended, Sample, TuneError, Tuning};
+use crate::verdict::verdict;
 
 /// So many failures in a row may be of two settings, each of which was asked for twice; one more
 /// says that the target is gone.
@@ -40,7 +39,7 @@ pub trait SampleObserver: Watch {
 /// Follows nothing.
 impl SampleObserver for () {}
 
-/// Finds the operating point of `target` with the strategy of this crate, [`Staged`].
+/// Finds the operating point of `target` with the strategy of this crate, [`Inferred`].
 ///
 /// # Errors
 /// When the first sample fails, or nothing arrives in any. A failure after the first sample is no
@@ -52,7 +51,7 @@ pub fn tune(
     plan: &TunePlan,
     observer: &mut dyn SampleObserver,
 ) -> Result<Tuning, TuneError> {
-    tune_with(&Staged, target, plan, observer)
+    tune_with(&Inferred, target, plan, observer)
 }
 
 /// The same with another strategy.
@@ -127,7 +126,7 @@ fn sample_until_known(
             observation,
         };
         observer.on_sample_done(number, &sample);
-        history.samples.push(sample);
+        history.add(sample);
     }
     Ok(())
 }
@@ -170,10 +169,19 @@ fn conclude(
     };
     Ok(Tuning {
         objective: history.plan.objective,
-        standings: standings(&history),
+        promises: history
+            .samples
+            .iter()
+            .map(|one| promise(&history, one))
+            .collect(),
+        verdicts: history
+            .samples
+            .iter()
+            .map(|one| verdict(&history, one))
+            .collect(),
         rtt_unloaded: history.rtt_unloaded(),
         drift: drift(&history),
-        untried: climb::untried(&history),
+        untried: untried(&history),
         left_behind: target.left_behind(),
         cost: history.cost(),
         failed: history.take_failed(),
@@ -194,7 +202,7 @@ fn answer(
         elapsed: history.cost().elapsed,
     })?;
     let sample = &history.samples[chosen.sample];
-    let default_sample = explain::default(history);
+    let default_sample = controls::default(history);
     let default = default_sample.map_or(sample, |index| &history.samples[index]);
     let own = &history.plan.base.congestion;
     let best_where = |may: &dyn Fn(&Setting) -> bool| {
@@ -224,32 +232,13 @@ fn is_ours_alone(setting: &Setting, own: Option<&str>) -> bool {
     setting.congestion.as_deref() != own || setting.transport == Transport::Udp
 }
 
-/// What limits a sample. What it could reach is bounded by what the samples count for, as the
-/// recommendation is.
-fn verdict(history: &History, sample: &Sample) -> Verdict {
-    let standings = standings(history);
-    let counted = history.samples.iter().zip(&standings);
-    let counted = counted.filter_map(|(sample, standing)| counted_goodput(sample, standing));
-    let most = counted.map(|goodput| goodput.value).max();
-    let verdict = history.verdict(sample);
-    let shown = sample.goodput().mean;
-    let reach = verdict
-        .could_reach
-        .zip(most)
-        .map(|(reach, most)| reach.min(most));
-    Verdict {
-        could_reach: reach.filter(|reach| *reach > shown),
-        ..verdict
-    }
-}
-
 /// `None` where the choice names no sample.
 fn recommended(history: &History, choice: Choice) -> Option<Recommended> {
     let chosen = history.samples.get(choice.sample)?;
     Some(Recommended {
         setting: chosen.setting.clone(),
         sample: choice.sample,
-        goodput: chosen.goodput(),
+        promise: promise(history, chosen),
         rtt_loaded: chosen.summary.rtt_loaded,
         rtt_unloaded: history.rtt_unloaded(),
         because: choice.because,

@@ -1,28 +1,16 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{Amount, DirectionSummary, HostLimits, SamplePlan, Setting, Steadiness, StreamCount};
-use observe::{TargetInfo, TcpSummary, Verdict, Window, diagnose};
+use std::cell::OnceCell;
+
+use observe::{Amount, DirectionSummary, HostLimits, SamplePlan, Setting, StreamCount};
+use observe::{TargetInfo, Window};
 use units::{Bytes, Rate, Span};
 
-use crate::controls;
-use crate::explain;
-use crate::over_udp;
+use crate::belief::Belief;
 use crate::plan::{Budget, TunePlan};
+use crate::settings::candidates;
 use crate::tuning::{Cost, FailedSample, Purpose, Sample};
-use crate::windows;
-
-/// Retransmitted share from which on several streams are taken to overflow a queue together.
-const OVERLOAD: f64 = 3e-3;
-/// That holds where it is this many times what one stream loses.
-const OVERLOAD_FACTOR: f64 = 5.0;
-/// And where they carry at least this share of the best: one stream of reno keeps three quarters of
-/// a full path, and several keep more.
-const CARRIES: f64 = 0.7;
-
-/// An idle round trip is longer than the shortest one by this share, and this time, where others
-/// keep a queue on the path.
-const OTHERS_SHARE: f64 = 0.05;
-const OTHERS_MIN: Span = Span::from_micros(500);
+use crate::worth::Table;
 
 /// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
 const SAMPLES_AHEAD: u64 = 4;
@@ -43,6 +31,10 @@ pub struct History {
     pub samples: Vec<Sample>,
     /// What could not be.
     pub failed: Vec<FailedSample>,
+    /// What the samples say of the path, once it was asked for.
+    belief: OnceCell<Option<Belief>>,
+    /// What each candidate is worth, once it was asked for.
+    table: OnceCell<Option<Table>>,
 }
 
 impl Sample {
@@ -77,7 +69,28 @@ impl History {
             target,
             samples: Vec::new(),
             failed: Vec::new(),
+            belief: OnceCell::new(),
+            table: OnceCell::new(),
         }
+    }
+
+    /// One sample more.
+    pub fn add(&mut self, sample: Sample) {
+        self.samples.push(sample);
+        self.belief = OnceCell::new();
+        self.table = OnceCell::new();
+    }
+
+    /// What the samples say of the path; `None` where that is nothing.
+    pub(crate) fn belief(&self) -> Option<&Belief> {
+        self.belief.get_or_init(|| Belief::of(self)).as_ref()
+    }
+
+    /// What each setting that may be recommended is worth; `None` where the samples tell nothing of
+    /// the path.
+    pub(crate) fn table(&self) -> Option<&Table> {
+        let table = || Table::of(self, candidates(self));
+        self.table.get_or_init(table).as_ref()
     }
 
     /// Whether this setting could not be sampled. Once may be the path's fault: it is asked for
@@ -114,28 +127,6 @@ impl History {
         self.target.limits
     }
 
-    /// Samples that may be recommended, each with its index. Of several with the same setting only
-    /// the last counts: it was taken to be surer.
-    pub fn candidates(&self) -> Vec<(usize, &Sample)> {
-        let repeated_later = |index: usize, sample: &Sample| {
-            self.samples
-                .iter()
-                .skip(index + 1)
-                .any(|later| later.setting == sample.setting)
-        };
-        let all = self.samples.iter().enumerate();
-        let all = all.filter(|(_, sample)| self.may_be_recommended(sample));
-        all.filter(|(index, sample)| !repeated_later(*index, sample))
-            .collect()
-    }
-
-    /// What only explains is no candidate, nor are bbr and UDP where they do not gain enough.
-    fn may_be_recommended(&self, sample: &Sample) -> bool {
-        sample.purpose != Purpose::Explain
-            && controls::doubt(self, sample).is_none()
-            && over_udp::doubt(self, sample).is_none()
-    }
-
     /// The last sample with this setting.
     pub fn of(&self, setting: &Setting) -> Option<&Sample> {
         self.samples
@@ -154,8 +145,7 @@ impl History {
 
     /// The highest goodput seen in the main direction, by whichever sample.
     pub fn rate_best(&self) -> Option<Rate> {
-        let candidates = self.candidates().into_iter();
-        candidates.map(|(_, sample)| sample.rate()).max()
+        self.samples.iter().map(Sample::rate).max()
     }
 
     /// The shortest round-trip time that anything saw: that of the empty path.
@@ -168,73 +158,6 @@ impl History {
                 .min()
         };
         self.samples.iter().filter_map(seen).min()
-    }
-
-    /// Whether a queue stood on the path beside a sample: the sign of a full link.
-    pub fn queue_stands(&self, sample: &Sample) -> bool {
-        let way = main_direction(sample);
-        let share = way
-            .zip(self.rtt_min())
-            .and_then(|(way, empty)| way.tcp.standing_queue(empty));
-        share.is_some()
-    }
-
-    /// Whether a sample filled a path that others leave alone: it added a standing queue, or where
-    /// the queue is too short to stand, lost far more packets than one stream does.
-    pub fn is_full(&self, sample: &Sample) -> bool {
-        !self.others_queue() && (self.adds_queue(sample) || self.overloads(sample))
-    }
-
-    fn adds_queue(&self, sample: &Sample) -> bool {
-        let loaded = TcpSummary {
-            rtt: sample.summary.rtt_loaded,
-            ..TcpSummary::default()
-        };
-        let idle = self.rtt_unloaded();
-        idle.is_some_and(|idle| loaded.standing_queue(idle).is_some())
-    }
-
-    fn overloads(&self, sample: &Sample) -> bool {
-        let alone = self.samples.first().and_then(Sample::retransmitted_share);
-        let lost = sample.retransmitted_share().unwrap_or(0.0);
-        let settled =
-            main_direction(sample).is_some_and(|way| way.steady.steadiness == Steadiness::Settled);
-        // Streams that carried far less than others lost it all at once, as their slow start
-        // overflows a queue: they did not fill the path.
-        let alike = |one: &&Sample| {
-            one.setting.congestion == sample.setting.congestion
-                && one.setting.transport == sample.setting.transport
-        };
-        let best = self.samples.iter().filter(alike).map(Sample::rate).max();
-        let carries = best.is_none_or(|best| sample.rate().as_f64() >= CARRIES * best.as_f64());
-        settled && carries && lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
-    }
-
-    /// The share of packets that the path loses whatever is sent: what one stream lost by itself,
-    /// where no others keep a queue.
-    pub fn path_loss(&self) -> f64 {
-        let alone = self.samples.iter().rev().find(|sample| {
-            sample.streams() == StreamCount::ONE
-                && self.may_be_recommended(sample)
-                && !self.is_full(sample)
-        });
-        let lost = alone.and_then(Sample::retransmitted_share);
-        lost.filter(|_| !self.others_queue()).unwrap_or(0.0)
-    }
-
-    /// Whether the idle path has a queue already: others fill it.
-    pub fn others_queue(&self) -> bool {
-        let times = self.rtt_unloaded().zip(self.rtt_min());
-        times.is_some_and(|(idle, empty)| {
-            let queueing = idle - empty;
-            queueing > OTHERS_MIN && queueing.as_secs_f64() > OTHERS_SHARE * empty.as_secs_f64()
-        })
-    }
-
-    /// Whether a sample was long enough for windows to fall and grow back many times.
-    pub fn is_long(&self, sample: &Sample) -> bool {
-        let way = main_direction(sample).zip(self.rtt_min());
-        way.is_some_and(|(way, rtt)| way.steady.is_long(rtt))
     }
 
     /// Mean round-trip time of the idle path, as the first sample probed it.
@@ -252,11 +175,6 @@ impl History {
             .last()
             .and_then(|sample| sample.summary.rtt_loaded);
         loaded.max(self.rtt_unloaded()).max(self.rtt_min())
-    }
-
-    /// The bandwidth-delay product of the highest goodput seen on the empty path's round trip.
-    pub fn product(&self) -> Option<Bytes> {
-        Some(self.rate_best()?.bytes_in(self.rtt_min()?))
     }
 
     /// What has been spent.
@@ -339,25 +257,6 @@ impl History {
     pub fn bytes_left(&self) -> Option<Bytes> {
         let bound = self.plan.budget.bytes?;
         Some(bound - self.cost().bytes.min(bound))
-    }
-
-    /// The window on which the climb to so many streams goes on.
-    pub(crate) fn climbing_window(&self, streams: StreamCount) -> Window {
-        windows::climbing(self, streams)
-    }
-
-    /// The setting of a rung of the climb.
-    pub(crate) fn climbing(&self, streams: StreamCount) -> Setting {
-        let setting = self.setting(streams, self.climbing_window(streams));
-        Setting {
-            congestion: controls::climbing(self).or(setting.congestion),
-            ..setting
-        }
-    }
-
-    /// What limits a sample, with all that the others tell about it.
-    pub fn verdict(&self, sample: &Sample) -> Verdict {
-        diagnose(&sample.summary, &explain::context(self, sample))
     }
 }
 

@@ -13,8 +13,10 @@ use observe::{HostLimits, Limit, StreamCount, StreamDirection, TargetKind, Windo
 use units::Bytes;
 
 use crate::advice::{End, SysctlLine};
+use crate::belief::promise;
 use crate::controls;
 use crate::history::{History, main_direction};
+use crate::verdict::verdict;
 
 /// A buffer holds about half payload, the rest is bookkeeping (`tcp_adv_win_scale` of 1): twice the
 /// bandwidth-delay product.
@@ -28,17 +30,27 @@ const SEND_DEFAULTS: [u64; 2] = [4096, 16_384];
 pub(crate) fn host_advice(history: &History) -> Vec<SysctlLine> {
     let lines = || {
         let default = history.of(&history.setting(StreamCount::ONE, Window::Auto))?;
-        let end = binding_end(history.verdict(default).limit)?;
+        let end = binding_end(verdict(history, default).limit)?;
         let owner = owner(
             end,
             history.target.kind,
             main_direction(default)?.direction,
             history.limits(),
         );
-        Some(lines(end, owner, history.product()?))
+        Some(lines(end, owner, product(history)?))
     };
     let withheld = controls::withheld(history);
     lines().into_iter().flatten().chain(withheld).collect()
+}
+
+/// What fills the empty path.
+fn product(history: &History) -> Option<Bytes> {
+    let most = history
+        .samples
+        .iter()
+        .map(|one| promise(history, one).goodput)
+        .max()?;
+    Some(most.bytes_in(history.rtt_min()?))
 }
 
 fn binding_end(limit: Limit) -> Option<End> {

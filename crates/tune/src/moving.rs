@@ -10,11 +10,11 @@
 
 use observe::{MoverAxes, Moving, Setting};
 
-use crate::choose::choose;
+use crate::belief::promise;
 use crate::history::History;
-use crate::lasting;
+use crate::inferred::Inferred;
 use crate::plan::GAIN_MIN;
-use crate::strategy::Request;
+use crate::strategy::{Request, Strategy};
 use crate::tuning::{Purpose, Sample};
 
 /// The next value along an axis; `None` where all have been tried as far as they brought something,
@@ -58,7 +58,12 @@ fn start(history: &History) -> Option<Setting> {
     let first = history.taken_for(Purpose::Moving).into_iter().next();
     let setting = match first {
         Some(first) => &first.setting,
-        None => &history.samples.get(choose(history)?.sample)?.setting,
+        None => {
+            &history
+                .samples
+                .get(Inferred.choose(history)?.sample)?
+                .setting
+        }
     };
     Some(Setting {
         moving: history.plan.base.moving,
@@ -69,12 +74,18 @@ fn start(history: &History) -> Option<Setting> {
 /// Bits per second that are expected of a setting; `None` of one that was not tried.
 fn rate(history: &History, setting: &Setting) -> Option<f64> {
     let tried = history.of(setting)?;
-    Some(lasting::expected(history, tried))
+    Some(promise(history, tried).goodput.as_f64())
+}
+
+/// Whether a sample may be recommended: what another program was told beyond streams and window has
+/// to have gained.
+pub(crate) fn counts(history: &History, sample: &Sample) -> bool {
+    sample.purpose != Purpose::Moving || has_gained(history, sample)
 }
 
 /// Whether a sample of this stage carried more than the same setting with everything left to the
 /// program, and by more than chance: each lies outside the other's interval.
-pub(crate) fn has_gained(history: &History, sample: &Sample) -> bool {
+fn has_gained(history: &History, sample: &Sample) -> bool {
     let without = Setting {
         moving: history.plan.base.moving,
         ..sample.setting.clone()

@@ -1,59 +1,38 @@
-//! One stream over UDP, where losses hold TCP back and bbr does not help.
+//! One stream over UDP, where losses hold TCP back.
 //!
 //! Our own controller keeps its rate under losses, whatever the sender's kernel has. It costs more
-//! processor time than TCP, and no other program speaks it. So it is tried once, when more streams
-//! of TCP bring no more: where the objective seeks goodput and nothing else, one default stream
-//! falls short because packets are lost, no stream of TCP filled the path, bbr is not allowed at
-//! the sender or did not count, and the far end takes streams over UDP. It counts only where it
-//! carries clearly more than all that was seen over TCP.
+//! processor time than TCP, and no other program speaks it. So it is a candidate where the objective
+//! seeks goodput and nothing else, losses hold one default stream back, bbr cannot be tried, and the
+//! far end takes streams over UDP; and it costs what sixteen times its streams would (`worth.rs`).
 //!
 //! Where the plan names UDP for all samples, as on paths that pass nothing else, their number is
 //! searched like that of TCP's streams.
 
-use observe::{Direction, SamplePlan, Setting, StreamCount, TargetKind, Then, Transport, Window};
-use units::Rate;
+use observe::{Direction, Setting, StreamCount, TargetKind, Transport, Window};
 
-use crate::choose::choose_where;
 use crate::controls;
 use crate::history::History;
-use crate::strategy::Request;
-use crate::tuning::{Purpose, Sample};
+use crate::inferred::Inferred;
+use crate::plan::{Controls, Objective};
+use crate::strategy::Strategy;
+use crate::tuning::Sample;
 
-/// What it has to carry, in terms of the best over TCP.
-const CLEARLY_MORE: f64 = 1.25;
-
-/// One stream over UDP.
-pub(crate) fn unasked(history: &History) -> Option<Request> {
+/// One stream over UDP, where it may be tried.
+pub(crate) fn candidate(history: &History) -> Option<Setting> {
+    let plan = &history.plan;
     let setting = Setting {
         transport: Transport::Udp,
         ..history.setting(StreamCount::ONE, Window::Auto)
     };
-    let wanted = !was_tried(history)
+    let seeks_goodput = matches!(plan.objective, Objective::Knee { .. } | Objective::Max);
+    let wanted = seeks_goodput
+        && plan.controls() == Controls::WhereLosing
         && setting.only_of_tcp().is_none()
-        && history.plan.base.direction != Direction::Both
+        && plan.base.direction != Direction::Both
         && takes_udp(history)
-        && controls::is_held_back(history)
-        && !is_filled(history);
-    let plan = history.longer_plan().filter(|_| wanted)?;
-    Some(Request {
-        setting,
-        plan: SamplePlan {
-            then: Then::Stop,
-            ..plan
-        },
-        purpose: Purpose::Alternative,
-        why: "what one stream over UDP carries under the losses that hold TCP back".to_owned(),
-    })
-}
-
-fn was_tried(history: &History) -> bool {
-    history.samples.iter().any(is_over_udp)
-}
-
-/// Whether a sample of it counts: what is sampled after that can only confirm it.
-pub(crate) fn counts(history: &History) -> bool {
-    let mut samples = history.samples.iter();
-    samples.any(|sample| is_over_udp(sample) && doubt(history, sample).is_none())
+        && !controls::may_be_tried(history)
+        && controls::is_held_back(history);
+    wanted.then_some(setting)
 }
 
 fn is_over_udp(sample: &Sample) -> bool {
@@ -65,35 +44,10 @@ fn takes_udp(history: &History) -> bool {
     samples.any(|sample| sample.observation.takes_udp)
 }
 
-/// Whether any stream of TCP filled the path.
-fn is_filled(history: &History) -> bool {
-    let mut samples = history.samples.iter();
-    samples.any(|sample| history.is_full(sample))
-}
-
 /// The best over TCP.
 fn best_of_tcp(history: &History) -> Option<&Sample> {
     let samples = history.samples.iter().filter(|one| !is_over_udp(one));
-    let samples = samples.filter(|one| controls::doubt(history, one).is_none());
-    samples.max_by(|a, b| a.rate().cmp(&b.rate()))
-}
-
-/// Why a sample over UDP does not count: a sentence for people without a full stop; `None` where it
-/// does, and of any other sample.
-pub(crate) fn doubt(history: &History, sample: &Sample) -> Option<String> {
-    if !is_over_udp(sample) || history.plan.base.transport == Transport::Udp {
-        return None;
-    }
-    let best = best_of_tcp(history)?.rate();
-    let enough = CLEARLY_MORE * best.as_f64();
-    (sample.rate().as_f64() < enough).then(|| {
-        format!(
-            "TCP carried {}, and UDP counts from {} on: it costs more processor time, and other \
-             programs do not speak it",
-            best.human(),
-            Rate::from_f64(enough).human()
-        )
-    })
+    samples.max_by_key(|one| one.rate())
 }
 
 /// What others on the path and this host pay for a recommendation of UDP.
@@ -130,6 +84,6 @@ fn processor(history: &History, sample: &Sample) -> Option<(f64, f64)> {
 
 /// The best setting over TCP, for those who cannot send over UDP.
 pub(crate) fn best_over_tcp(history: &History) -> Option<&Sample> {
-    let choice = choose_where(history, |setting| setting.transport == Transport::Tcp)?;
+    let choice = Inferred.choose_where(history, &|setting| setting.transport == Transport::Tcp)?;
     history.samples.get(choice.sample)
 }

@@ -1,6 +1,6 @@
 //! What the tuner found.
 
-use observe::{Goodput, MoverCommand, Observation, Setting, Summary, TargetError, Verdict};
+use observe::{MoverCommand, Observation, RateInterval, Setting, Summary, TargetError, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -19,17 +19,18 @@ pub enum Purpose {
     Window,
     /// To see whether what an earlier search found still holds.
     Remembered,
-    /// To find the fewest streams that reach the knee.
+    /// To find the fewest streams that reach the knee: of earlier searches.
     Knee,
     /// To see what another congestion control or a paced rate would give.
     Alternative,
     /// To see what another program makes of more files at once, more requests or larger blocks.
     Moving,
-    /// To see whether a window that just fits the path keeps its queue from overflowing.
+    /// To see whether a window that just fits the path keeps its queue from overflowing: of earlier
+    /// searches.
     Fit,
     /// To be surer of a setting that was tried before.
     Confirm,
-    /// To tell loss from a shallow queue.
+    /// To tell loss from a shallow queue: of earlier searches.
     Explain,
 }
 
@@ -59,23 +60,13 @@ pub struct FailedSample {
     pub cost: Cost,
 }
 
-/// Whether a sample counts where one is recommended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// For the goodput that it showed.
-    Counts,
-    /// For less than it showed.
-    CountsFor {
-        /// For how much.
-        goodput: Rate,
-        /// Why, as a sentence for people without a full stop.
-        because: String,
-    },
-    /// It does not.
-    SetAside {
-        /// Why, as a sentence for people without a full stop.
-        because: String,
-    },
+/// What a minute of a setting is expected to carry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promise {
+    /// The middle of it: of both directions together where both carry data.
+    pub goodput: Rate,
+    /// Where 95 in 100 such minutes lie; `None` where the samples tell nothing of the path.
+    pub interval: Option<RateInterval>,
 }
 
 /// The operating point.
@@ -85,8 +76,8 @@ pub struct Recommended {
     pub setting: Setting,
     /// Which sample showed it: an index into [`Tuning::samples`].
     pub sample: usize,
-    /// Its goodput: both directions together where both carried data.
-    pub goodput: Goodput,
+    /// What it is expected to carry.
+    pub promise: Promise,
     /// Mean round-trip time beside it.
     pub rtt_loaded: Option<Span>,
     /// Mean round-trip time of the idle path.
@@ -147,8 +138,10 @@ pub struct Tuning {
     pub objective: Objective,
     /// Everything that was tried, in order.
     pub samples: Vec<Sample>,
-    /// Where each sample stands, in the same order.
-    pub standings: Vec<Standing>,
+    /// What each sample's setting is expected to carry, in the same order.
+    pub promises: Vec<Promise>,
+    /// What holds each sample's setting back, in the same order.
+    pub verdicts: Vec<Verdict>,
     /// Mean round-trip time of the idle path.
     pub rtt_unloaded: Option<Span>,
     /// What it took.

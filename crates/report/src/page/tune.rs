@@ -96,6 +96,7 @@ fn samples(tune: &Tune) -> Table {
     let usual = first.and_then(|first| first.run.setting.congestion.as_deref());
     let mut columns = vec![Column::number("streams"), Column::number("window")];
     columns.extend(run::columns(unit));
+    columns.push(Column::number("a minute"));
     columns.push(Column::text("why tried").wide());
     let row = |(index, sample): (usize, &Sample)| {
         let standing = match Some(index) == chosen {
@@ -114,7 +115,11 @@ fn row(sample: &Sample, unit: RateUnit, usual: Option<&str>) -> Row {
         format::window_with(setting, usual),
     ];
     let figures = run::cells(&sample.run, unit);
-    Row::new(name.into_iter().chain(figures).chain([sample.why.clone()]))
+    let minute = sample.promise.as_ref();
+    let minute = minute.map(|minute| unit.number(minute.goodput_bits_per_second as f64));
+    let minute = minute.unwrap_or_else(|| format::ABSENT.to_owned());
+    let last = [minute, sample.why.clone()];
+    Row::new(name.into_iter().chain(figures).chain(last))
 }
 
 /// Commands for other tools, and the kernel settings in their way.

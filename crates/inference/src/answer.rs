@@ -1,0 +1,257 @@
+//! What explains the samples says what any run carries, and what holds it back.
+
+use observe::Limit;
+
+use crate::draw::Draw;
+use crate::evidence::Held;
+use crate::path::Path;
+use crate::posterior::{Particle, Posterior};
+use crate::rounds::{Control, Run, Trace, run};
+
+/// What rounds differ from packets by over a minute, as a logarithm (`bench/inference`).
+const MODEL: f64 = 0.06;
+/// What one short sample differs from the next by.
+const SAMPLE: f64 = 0.08;
+/// A sample of so many seconds counts half of what it shows beyond the model.
+const SHORT: f64 = 3.0;
+/// Parts of a long run.
+const PARTS: usize = 8;
+/// Paths that are asked where all would take too long.
+const ASKED: usize = 54;
+/// A run that carries this share of what the link can holds it full.
+const FILLS: f64 = 0.9;
+/// A part that holds a run back by less than this does not.
+const GAINS: f64 = 1.05;
+
+/// What a run carries, path by path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forecast {
+    /// Bits per second on each of the paths asked, in their order.
+    pub goodput: Vec<f64>,
+    /// The same of every other part of the run, and of the parts between: what chance makes of one
+    /// half tells nothing of the other.
+    pub halves: [Vec<f64>; 2],
+    /// The round trip on each, seconds.
+    pub rtt: Vec<f64>,
+}
+
+impl Forecast {
+    /// The mean over all paths.
+    pub fn mean(&self) -> f64 {
+        self.goodput.iter().sum::<f64>() / self.goodput.len().max(1) as f64
+    }
+
+    /// Below it lies this share of what a run may carry, 0 to 1.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let mut sorted = self.goodput.clone();
+        sorted.sort_by(f64::total_cmp);
+        let place = share * (sorted.len().max(1) - 1) as f64;
+        let (low, high) = (place.floor() as usize, place.ceil() as usize);
+        let at = |index: usize| sorted.get(index).copied().unwrap_or(0.0);
+        at(low) + (at(high) - at(low)) * (place - place.floor())
+    }
+}
+
+/// What holds a run back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Binding {
+    /// The part.
+    pub limit: Limit,
+    /// How likely, 0 to 1.
+    pub probability: f64,
+    /// What the run would carry without it, bits per second.
+    pub without: f64,
+}
+
+impl Posterior {
+    /// Some of the paths, evenly.
+    fn asked(&self) -> impl Iterator<Item = &Particle> {
+        let step = self.particles.len().div_ceil(ASKED).max(1);
+        self.particles.iter().step_by(step)
+    }
+
+    /// What a long run carries: the mean of several runs on each path.
+    pub fn forecast(&self, what: &Run) -> Forecast {
+        self.runs(what, 0.0)
+    }
+
+    /// What one long run may carry: with what rounds may be wrong by.
+    pub fn promise(&self, what: &Run) -> Forecast {
+        self.runs(what, MODEL)
+    }
+
+    fn runs(&self, what: &Run, wrong: f64) -> Forecast {
+        let beyond = self.seen(what);
+        let left = wrong * (1.0 - beyond.as_ref().map_or(0.0, |seen| seen.counts)).sqrt();
+        let mut draw = Draw::new(17);
+        let (mut goodput, mut rtt, mut halves) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        for particle in self.asked() {
+            let trace = run(&particle.path, what, PARTS, draw.seed());
+            let seen = beyond.as_ref().map_or(0.0, |seen| seen.of(particle));
+            let beyond = (seen + left * draw.normal()).exp();
+            let most = 1.02 * particle.path.rate;
+            goodput.push((trace.goodput(0) * beyond).min(most));
+            for (first, half) in halves.iter_mut().enumerate() {
+                half.push((every_other(&trace, first) * beyond).min(most));
+            }
+            rtt.push(trace.rtt(1));
+        }
+        Forecast {
+            goodput,
+            halves,
+            rtt,
+        }
+    }
+
+    /// What samples of the same run showed beyond the model.
+    fn seen(&self, what: &Run) -> Option<Seen> {
+        let same = |run: &Run| {
+            (run.streams, run.control) == (what.streams, what.control)
+                && close(run.window, what.window)
+                && close(run.pacing, what.pacing)
+        };
+        let samples: Vec<(usize, f64)> = self
+            .evidence
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| same(&one.run))
+            .map(|(index, one)| (index, one.run.seconds))
+            .collect();
+        let seconds: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
+        let noise = SAMPLE * SAMPLE * SHORT / seconds.max(0.1);
+        (!samples.is_empty()).then(|| Seen {
+            counts: MODEL * MODEL / (MODEL * MODEL + noise),
+            samples,
+            seconds,
+        })
+    }
+
+    /// What holds a long run back, the likeliest first.
+    pub fn binding(&self, what: &Run) -> Vec<Binding> {
+        let mut found: Vec<(Limit, f64, f64)> = Vec::new();
+        let mut count = 0.0;
+        let held = self.evidence.iter().rev().find_map(|one| one.held);
+        for (index, particle) in self.asked().enumerate() {
+            let (limit, without) = binds(&particle.path, what, held, index as u64);
+            count += 1.0;
+            match found.iter_mut().find(|(other, ..)| *other == limit) {
+                Some((_, number, sum)) => (*number, *sum) = (*number + 1.0, *sum + without),
+                None => found.push((limit, 1.0, without)),
+            }
+        }
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let one = |(limit, number, sum): (Limit, f64, f64)| Binding {
+            limit,
+            probability: number / count,
+            without: sum / number,
+        };
+        found.into_iter().map(one).collect()
+    }
+}
+
+/// Mean goodput of every other part from `first` on.
+fn every_other(trace: &Trace, first: usize) -> f64 {
+    let rates = trace.bins.iter().skip(first).step_by(2).map(|bin| bin.rate);
+    rates.sum::<f64>() / (trace.bins.len() / 2).max(1) as f64
+}
+
+fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => (a / b).ln().abs() < 0.05,
+        _ => false,
+    }
+}
+
+struct Seen {
+    samples: Vec<(usize, f64)>,
+    seconds: f64,
+    /// How much it counts, 0 to 1.
+    counts: f64,
+}
+
+impl Seen {
+    fn of(&self, particle: &Particle) -> f64 {
+        let weighed = self.samples.iter().map(|(index, seconds)| {
+            particle.residuals.get(*index).copied().unwrap_or(0.0) * seconds
+        });
+        self.counts * weighed.sum::<f64>() / self.seconds
+    }
+}
+
+/// What holds a run back on one path: the part without which it would carry most.
+fn binds(path: &Path, what: &Run, held: Option<Held>, seed: u64) -> (Limit, f64) {
+    let carries = |path: &Path| run(path, what, 1, seed).goodput(0);
+    let base = run(path, what, 1, seed);
+    let own = base.goodput(0);
+    if let Some(pace) = what
+        .pacing
+        .filter(|pace| own >= 0.93 * pace * f64::from(what.streams))
+    {
+        return (Limit::RateLimit, pace.max(path.rate));
+    }
+    if own + base.others >= FILLS * path.rate {
+        return (Limit::Link, own);
+    }
+    let held_by = |held: Option<Held>| match held {
+        Some(Held::SendBuffer(_)) => Limit::SendBuffer,
+        _ => Limit::ReceiveBuffer,
+    };
+    let deep = path.queue.max(path.product());
+    let without = [
+        (Limit::Loss, Path { loss: 0.0, ..*path }),
+        (
+            Limit::ShallowQueue,
+            Path {
+                queue: deep,
+                standing: 1.0,
+                ..*path
+            },
+        ),
+        (
+            held_by(held),
+            Path {
+                window: 1e12,
+                ..*path
+            },
+        ),
+        (
+            Limit::Application,
+            Path {
+                hosts: f64::INFINITY,
+                ..*path
+            },
+        ),
+        (
+            Limit::Host,
+            Path {
+                per_stream: f64::INFINITY,
+                ..*path
+            },
+        ),
+        (
+            Limit::Link,
+            Path {
+                rate: 3.0 * path.rate,
+                ..*path
+            },
+        ),
+    ];
+    let gains = without
+        .into_iter()
+        .map(|(limit, path)| (limit, carries(&path)));
+    let best = gains.fold((Limit::Unknown, own), |best, one| {
+        // A faster link is no cure where something else is.
+        let counts = if one.0 == Limit::Link {
+            one.1 / 2.0
+        } else {
+            one.1
+        };
+        if counts > best.1 { one } else { best }
+    });
+    match best.1 > GAINS * own {
+        true => best,
+        false if what.control == Control::Rate => (Limit::Link, own),
+        false => (Limit::Unknown, own),
+    }
+}

@@ -1,0 +1,259 @@
+//! What a sample showed, in the terms in which a path explains it.
+
+use observe::{Direction, Observation, Setting, Stream, StreamDirection, Transport, Window};
+use units::{Bytes, Rate, Span, Time};
+
+use crate::rounds::{Control, Run};
+
+/// Parts of a sample at the most, and the least length of one in seconds and in round trips.
+const PARTS: f64 = 8.0;
+const PART_MIN: (f64, f64) = (0.4, 3.0);
+/// Payload of a segment where no kernel says: that of Ethernet with time stamps.
+const SEGMENT: f64 = 1448.0;
+/// Of a fixed buffer, which Linux doubles, so much is offered as window for each byte asked for.
+const OFFERED: f64 = 1.25;
+/// The share of busy time in which a buffer holds streams back, from which on it binds.
+const HELD: f64 = 0.3;
+/// The share of readings at which the peer's window was full, where the kernel tells no times.
+const FULL: f64 = 0.5;
+/// Less of the time with data outstanding: the program leaves connections idle.
+const BUSY: f64 = 0.9;
+/// Where more than this is lost, timeouts leave connections idle.
+const LOSES: f64 = 0.05;
+/// A thread that uses this much of a processor has next to none left.
+const PROCESSOR: f64 = 0.9;
+
+/// What one sample showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What was sent.
+    pub run: Run,
+    /// Its parts of equal length.
+    pub parts: Vec<Part>,
+    /// Payload of a segment, bytes.
+    pub segment: f64,
+    /// The shortest round trip, seconds.
+    pub rtt_min: Option<f64>,
+    /// What held the streams back at a host, as its kernel counted.
+    pub held: Option<Held>,
+    /// Payload on the way of each stream, the most over its parts, bytes.
+    pub on_way: f64,
+}
+
+/// A part of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Part {
+    /// Payload that arrived, bits per second.
+    pub rate: f64,
+    /// Segments sent again; `None` where no kernel says.
+    pub lost: Option<f64>,
+    /// Mean round trip, seconds; `None` where it is unknown.
+    pub rtt: Option<f64>,
+}
+
+/// What a host's kernel says held its streams back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Held {
+    /// The receiver's buffer: each stream had so many bytes on the way.
+    ReceiveBuffer(f64),
+    /// The sender's buffer.
+    SendBuffer(f64),
+    /// The sending program had nothing to send: so many bits per second in all.
+    Program(f64),
+    /// A thread for each stream had no processor left: so many bits per second each.
+    Processor(f64),
+}
+
+impl Evidence {
+    /// What `seen` shows of its main direction; `None` where nothing can be told over time, or data
+    /// went both ways.
+    ///
+    /// * `congestion`: what the sender uses where the setting names nothing.
+    pub fn of(seen: &Observation, congestion: Option<&str>) -> Option<Evidence> {
+        let way = match seen.setting.direction {
+            Direction::Forward => StreamDirection::Sending,
+            Direction::Reverse => StreamDirection::Receiving,
+            Direction::Both => return None,
+        };
+        let streams: Vec<&Stream> = seen
+            .streams
+            .iter()
+            .filter(|one| one.direction == way)
+            .collect();
+        let summary = seen.summary();
+        let main = summary.main()?;
+        let tcp = &main.tcp;
+        let rtt_min = [tcp.rtt_min, summary.rtt_unloaded]
+            .into_iter()
+            .flatten()
+            .min();
+        let rtt = rtt_min.map_or(0.0, Span::as_secs_f64);
+        let used = seen
+            .setting
+            .congestion
+            .as_deref()
+            .or(seen.congestion_used.as_deref());
+        let run = Run {
+            seconds: seen.duration.as_secs_f64(),
+            joined: seen.grown_from.map_or(0, |count| count.get().into()),
+            window: granted(&seen.setting, &streams),
+            ..of_setting(&seen.setting, used.or(congestion))
+        };
+        let parts = parts(seen, &streams, run.seconds, rtt)?;
+        let on_way = most_on_way(&streams);
+        let rate = main.goodput.mean.as_f64();
+        let each = tcp.flight.map_or(on_way, Bytes::as_f64);
+        let share = |share: Option<f64>| share.unwrap_or(0.0);
+        let is_idle = tcp.busy_share.is_some_and(|busy| busy < BUSY)
+            && share(tcp.retransmitted_share) < LOSES;
+        let held = match () {
+            () if share(tcp.receive_window_share) > HELD || share(tcp.window_full_share) > FULL => {
+                Some(Held::ReceiveBuffer(each))
+            }
+            () if share(tcp.send_buffer_share) > HELD => Some(Held::SendBuffer(each)),
+            () if is_idle => Some(Held::Program(rate)),
+            () if share(main.thread_cpu_share) >= PROCESSOR => {
+                Some(Held::Processor(rate / f64::from(run.streams)))
+            }
+            () => None,
+        };
+        Some(Evidence {
+            run,
+            parts,
+            segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64),
+            rtt_min: rtt_min.map(Span::as_secs_f64),
+            held,
+            on_way,
+        })
+    }
+
+    /// Mean goodput over all of it, bits per second.
+    pub fn goodput(&self) -> f64 {
+        let sum: f64 = self.parts.iter().map(|part| part.rate).sum();
+        sum / self.parts.len().max(1) as f64
+    }
+
+    /// The mean goodput of the better half of its parts: what waits behind a hole is read at once
+    /// when that is filled, and makes a single part look fast.
+    pub fn peak(&self) -> f64 {
+        let mut rates: Vec<f64> = self.parts.iter().map(|part| part.rate).collect();
+        rates.sort_by(f64::total_cmp);
+        let better = &rates[rates.len() / 2..];
+        better.iter().sum::<f64>() / better.len().max(1) as f64
+    }
+}
+
+/// What a long run of `setting` sends.
+///
+/// * `congestion`: what the sender uses where the setting names nothing.
+pub fn of_setting(setting: &Setting, congestion: Option<&str>) -> Run {
+    let control = match setting.transport {
+        Transport::Udp => Control::Rate,
+        Transport::Tcp => control(setting.congestion.as_deref().or(congestion)),
+    };
+    Run {
+        streams: setting.streams.get().into(),
+        joined: 0,
+        window: setting.window.fixed().map(|asked| OFFERED * asked.as_f64()),
+        control,
+        pacing: setting.pacing.map(Rate::as_f64),
+        seconds: 60.0,
+    }
+}
+
+fn control(name: Option<&str>) -> Control {
+    match name {
+        Some("reno") => Control::Reno,
+        Some("bbr") => Control::Rate,
+        _ => Control::Cubic,
+    }
+}
+
+/// What the hosts gave where a window was asked for.
+fn granted(setting: &Setting, streams: &[&Stream]) -> Option<f64> {
+    let Window::Fixed(asked) = setting.window else {
+        return None;
+    };
+    let asked = OFFERED * asked.as_f64();
+    let least = |buffers: observe::Buffers| {
+        let offered = OFFERED / 2.0 * buffers.receive.granted.as_f64();
+        offered.min(buffers.send.granted.as_f64())
+    };
+    let near = streams.first().and_then(|one| one.buffers).map(least);
+    let far = streams.first().and_then(|one| one.buffers_far).map(least);
+    Some([near, far].into_iter().flatten().fold(asked, f64::min))
+}
+
+/// The most that one stream had on the way.
+fn most_on_way(streams: &[&Stream]) -> f64 {
+    let readings = streams.iter().flat_map(|one| &one.tcp);
+    let bytes =
+        readings.filter_map(|one| Some(f64::from(one.unacked_segments?) * one.mss?.as_f64()));
+    bytes.fold(0.0, f64::max)
+}
+
+fn parts(seen: &Observation, streams: &[&Stream], seconds: f64, rtt: f64) -> Option<Vec<Part>> {
+    let rates: Vec<f64> = seen.rates().into_iter().map(Rate::as_f64).collect();
+    let least = PART_MIN.0.max(PART_MIN.1 * rtt);
+    let count = (seconds / least).floor().clamp(1.0, PARTS) as usize;
+    if rates.len() < count || seconds <= 0.0 {
+        return None;
+    }
+    let edge = |number: usize| number as f64 * seconds / count as f64;
+    let part = |number: usize| {
+        let (from, to) = (edge(number), edge(number + 1));
+        let cell =
+            |at: f64| ((at / seconds * rates.len() as f64).round() as usize).min(rates.len());
+        let cells = &rates[cell(from).min(rates.len() - 1)..cell(to).max(1)];
+        Part {
+            rate: cells.iter().sum::<f64>() / cells.len().max(1) as f64,
+            lost: counted(streams, from, to),
+            rtt: round_trip(streams, from, to),
+        }
+    };
+    Some((0..count).map(part).collect())
+}
+
+/// Segments that all streams sent again between two times.
+fn counted(streams: &[&Stream], from: f64, to: f64) -> Option<f64> {
+    let by = |stream: &&Stream| {
+        let told = |until: f64| {
+            let before = stream
+                .tcp
+                .iter()
+                .take_while(|one| seconds(one.at) <= until + 0.05);
+            before
+                .last()
+                .map_or(Some(0.0), |one| one.retransmits.map(f64::from))
+        };
+        stream.tcp.first()?;
+        Some(
+            told(to)?
+                - if from > 0.0 {
+                    told(from)?
+                } else {
+                    first(stream)
+                },
+        )
+    };
+    streams.iter().map(by).sum()
+}
+
+/// What a stream that was there before had sent again by then.
+fn first(stream: &Stream) -> f64 {
+    let first = stream.tcp.first();
+    first.and_then(|one| one.retransmits).map_or(0.0, f64::from)
+}
+
+fn round_trip(streams: &[&Stream], from: f64, to: f64) -> Option<f64> {
+    let readings = streams.iter().flat_map(|one| &one.tcp);
+    let within = readings.filter(|one| (from..to).contains(&seconds(one.at)));
+    let (count, sum) = within
+        .filter_map(|one| Some(one.rtt?.as_secs_f64()))
+        .fold((0.0, 0.0), |(count, sum), rtt| (count + 1.0, sum + rtt));
+    (count > 0.0).then(|| sum / count)
+}
+
+fn seconds(at: Time) -> f64 {
+    at.since(Time::ZERO).as_secs_f64()
+}

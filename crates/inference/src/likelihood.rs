@@ -1,0 +1,95 @@
+//! How well a path explains what was seen.
+//!
+//! A path is run as the sample was, and its parts are held against the sample's. What they may
+//! differ by is what rounds differ from packets by (`bench/inference`), and what one run differs
+//! from the next by. Each figure counts for no more than [`MOST`]: no single one decides.
+
+use crate::evidence::{Evidence, Part};
+use crate::path::Path;
+use crate::rounds::{Bin, Control, Trace, run};
+
+/// Of the goodput of a whole sample and of a part of it, as logarithms.
+const WHOLE: f64 = 0.08;
+const PART: f64 = 0.22;
+/// Of a part, as a share of the highest: what arrives in the first part is little.
+const FLOOR: f64 = 0.05;
+/// Of losses, as a logarithm.
+const LOST: f64 = 0.7;
+/// Of the time that packets wait: a share of the round trip, of the wait, and seconds.
+const WAIT: (f64, f64, f64) = (0.06, 0.25, 1e-3);
+/// The most that one figure counts.
+const MOST: f64 = 6.0;
+
+/// What a path makes of one sample.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fit {
+    /// Logarithm of the likelihood.
+    pub log: f64,
+    /// What the sample showed over what the path shows, as a logarithm.
+    pub residual: f64,
+}
+
+/// How well `path` explains a sample.
+pub(crate) fn fit(path: &Path, seen: &Evidence, seed: u64) -> Fit {
+    let trace = run(path, &seen.run, seen.parts.len(), seed);
+    let residual = ratio(seen.goodput(), trace.goodput(0));
+    let rate_based = seen.run.control == Control::Rate;
+    let log = square(residual / WHOLE)
+        + shape(seen, &trace)
+        + waits(path, seen, &trace)
+        + if rate_based {
+            0.0
+        } else {
+            losses(seen, &trace)
+        };
+    Fit {
+        log: -log,
+        residual,
+    }
+}
+
+fn square(deviations: f64) -> f64 {
+    (deviations * deviations / 2.0).min(MOST)
+}
+
+fn ratio(seen: f64, shown: f64) -> f64 {
+    (seen.max(1.0) / shown.max(1.0)).ln()
+}
+
+/// How goodput went over time, whatever its mean.
+fn shape(seen: &Evidence, trace: &Trace) -> f64 {
+    let floor = FLOOR * seen.peak();
+    let one =
+        |(part, bin): (&Part, &Bin)| square(((part.rate + floor) / (bin.rate + floor)).ln() / PART);
+    let sum: f64 = seen.parts.iter().zip(&trace.bins).map(one).sum();
+    // Neighbours go together.
+    sum / 2.0
+}
+
+/// Segments lost while streams start, and after that.
+fn losses(seen: &Evidence, trace: &Trace) -> f64 {
+    let split = seen.parts.len().div_ceil(3);
+    let count = |parts: &[Part]| parts.iter().map(|part| part.lost).sum::<Option<f64>>();
+    let (early, late) = seen.parts.split_at(split);
+    let (shown_late, shown) = (trace.lost(split), trace.lost(0));
+    let one = |seen: Option<f64>, shown: f64| {
+        seen.map_or(0.0, |seen| {
+            let wide = (LOST * LOST + 1.0 / (1.0 + seen) + 1.0 / (1.0 + shown)).sqrt();
+            square(((1.0 + seen) / (1.0 + shown)).ln() / wide)
+        })
+    };
+    one(count(early), shown - shown_late) + one(count(late), shown_late)
+}
+
+/// How long packets waited.
+fn waits(path: &Path, seen: &Evidence, trace: &Trace) -> f64 {
+    let one = |(part, bin): (&Part, &Bin)| {
+        part.rtt.map_or(0.0, |rtt| {
+            let (seen, shown) = (rtt - path.rtt, bin.rtt - path.rtt);
+            let wide = WAIT.0 * path.rtt + WAIT.1 * seen.max(shown) + WAIT.2;
+            square((seen - shown) / wide)
+        })
+    };
+    let sum: f64 = seen.parts.iter().zip(&trace.bins).map(one).sum();
+    sum / 3.0
+}

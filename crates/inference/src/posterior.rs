@@ -1,0 +1,139 @@
+//! The paths that explain all samples, each as likely as it does.
+//!
+//! Paths are drawn from the prior and held against the samples. Those that explain them badly make
+//! room for copies of the others, which then move: one figure drawn anew, or all moved a little,
+//! kept as often as the likelihood says (Chopin 2002, "A sequential particle filter method for
+//! static models"). The likelihood counts little at first and in full at the end, so that the first
+//! draw need not hit.
+
+use crate::draw::Draw;
+use crate::evidence::Evidence;
+use crate::likelihood::fit;
+use crate::path::Path;
+use crate::prior::Prior;
+
+/// Paths that are drawn first, and that are kept.
+const DRAWN: usize = 1_200;
+const KEPT: usize = 160;
+/// How much the likelihood counts, round by round.
+const COUNTS: [f64; 4] = [0.12, 0.3, 0.6, 1.0];
+/// Moves of each path in a round.
+const MOVES: usize = 6;
+/// A path that explains the samples by so much less well than another, as a logarithm, is not kept.
+const HOPELESS: f64 = 80.0;
+
+/// A path, and how it explains the samples.
+#[derive(Debug, Clone)]
+pub struct Particle {
+    /// The path.
+    pub path: Path,
+    log: f64,
+    /// What each sample showed over what the path shows, as a logarithm.
+    pub residuals: Vec<f64>,
+}
+
+/// Paths that explain the samples, all equally likely.
+#[derive(Debug, Clone)]
+pub struct Posterior {
+    /// The paths.
+    pub particles: Vec<Particle>,
+    /// What they explain.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Posterior {
+    /// What explains `evidence`; `None` where it tells nothing.
+    ///
+    /// * `told`: what the buffers that kernels size by themselves offer at the most, bytes.
+    pub fn of(evidence: Vec<Evidence>, told: Option<f64>, seed: u64) -> Option<Posterior> {
+        let prior = Prior::of(&evidence, told)?;
+        let mut draw = Draw::new(seed);
+        let mut particles = drawn(&prior, &evidence, &mut draw);
+        let mut counted = 0.0;
+        for counts in COUNTS {
+            particles = resampled(&particles, counts - counted, &mut draw);
+            counted = counts;
+            for one in &mut particles {
+                for number in 0..MOVES {
+                    step(one, &prior, &evidence, counts, number, &mut draw);
+                }
+            }
+        }
+        Some(Posterior {
+            particles,
+            evidence,
+        })
+    }
+}
+
+/// `None` of a path that explains the samples less well than `least`, a logarithm.
+fn particle(path: Path, evidence: &[Evidence], least: f64, draw: &mut Draw) -> Option<Particle> {
+    let (mut log, mut residuals) = (0.0, Vec::with_capacity(evidence.len()));
+    for seen in evidence {
+        let fit = fit(&path, seen, draw.seed());
+        log += fit.log;
+        if log < least {
+            return None;
+        }
+        residuals.push(fit.residual);
+    }
+    Some(Particle {
+        path,
+        log,
+        residuals,
+    })
+}
+
+/// Paths drawn from the prior, but for those that no later round would keep.
+fn drawn(prior: &Prior, evidence: &[Evidence], draw: &mut Draw) -> Vec<Particle> {
+    let (mut best, mut particles) = (f64::NEG_INFINITY, Vec::new());
+    for _ in 0..DRAWN {
+        let path = prior.draw(draw);
+        if let Some(one) = particle(path, evidence, best - HOPELESS, draw) {
+            best = one.log.max(best);
+            particles.push(one);
+        }
+    }
+    particles
+}
+
+/// As many as are kept, drawn by how well they explain (systematic resampling).
+fn resampled(particles: &[Particle], counts: f64, draw: &mut Draw) -> Vec<Particle> {
+    let best = particles
+        .iter()
+        .map(|one| one.log)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = particles
+        .iter()
+        .map(|one| (counts * (one.log - best)).exp())
+        .collect();
+    let step = weights.iter().sum::<f64>() / KEPT as f64;
+    let mut at = step * draw.uniform();
+    let (mut sum, mut kept) = (0.0, Vec::with_capacity(KEPT));
+    for (one, weight) in particles.iter().zip(weights) {
+        sum += weight;
+        while at < sum && kept.len() < KEPT {
+            kept.push(one.clone());
+            at += step;
+        }
+    }
+    kept
+}
+
+fn step(
+    one: &mut Particle,
+    prior: &Prior,
+    evidence: &[Evidence],
+    counts: f64,
+    number: usize,
+    draw: &mut Draw,
+) {
+    let path = match number % 2 {
+        0 => prior.nudge(&one.path, draw),
+        _ => prior.redraw(&one.path, draw),
+    };
+    let least = one.log + (1.0 - draw.uniform()).ln() / counts;
+    if let Some(moved) = particle(path, evidence, least, draw) {
+        *one = moved;
+    }
+}

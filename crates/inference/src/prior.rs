@@ -1,0 +1,223 @@
+//! What a path may be before anything of it is explained.
+//!
+//! The ranges are wide about what was seen: a link is at least as fast as the fastest part of a
+//! sample, and the less likely the faster it is. Each figure is drawn by itself, and can be drawn anew
+//! by itself ([`Prior::redraw`]) or moved a little ([`Prior::nudge`]).
+
+use crate::draw::Draw;
+use crate::evidence::{Evidence, Held};
+use crate::path::Path;
+
+/// A link that is faster than anything seen is so by a factor whose logarithm has this mean.
+const FASTER: f64 = 0.8;
+/// The most that it may be faster.
+const FASTEST: f64 = 100.0;
+/// A queue in bandwidth-delay products.
+const QUEUE: (f64, f64) = (0.01, 6.0);
+/// The least of it, segments.
+const QUEUE_MIN: f64 = 3.0;
+/// Losses by chance; half of all paths have none.
+const LOSS: (f64, f64) = (1e-6, 5e-2);
+const NO_LOSS: f64 = 0.5;
+/// Packets of one loss; mostly one.
+const RUN: (f64, f64) = (1.0, 20.0);
+const SINGLE: f64 = 0.8;
+/// Others' streams; mostly none.
+const OTHERS: (f64, f64) = (0.5, 40.0);
+const NO_OTHERS: f64 = 0.7;
+/// How far a rate swings; mostly not.
+const SWING: (f64, f64) = (0.08, 0.55);
+const STEADY: f64 = 0.85;
+const SWING_EVERY: (f64, f64) = (0.1, 5.0);
+/// What may stand in a queue that drops early, as a share of it; most queues are drop-tail.
+const EARLY: (f64, f64) = (0.0, 0.6);
+const DROP_TAIL: f64 = 0.75;
+/// The most that a window may be, bytes.
+const WINDOW_MAX: f64 = 1e9;
+/// What a kernel counted may be off by.
+const COUNTED: f64 = 0.04;
+/// A figure is moved by so much, as a logarithm.
+const NUDGE: f64 = 0.25;
+/// What the hosts' buffers are said to hold may be off by.
+const TOLD: f64 = 0.15;
+
+/// A part of a path that is drawn by itself.
+const PARTS: usize = 8;
+
+/// What is known before samples are explained.
+#[derive(Debug, Clone)]
+pub(crate) struct Prior {
+    rtt: f64,
+    segment: f64,
+    /// The fastest part of any sample.
+    fastest: f64,
+    /// The most that a stream with a window of the kernels' choice had on the way.
+    on_way: f64,
+    /// What the kernels' buffers hold, where the hosts tell.
+    told: Option<f64>,
+    held: Option<Held>,
+}
+
+impl Prior {
+    /// `None` where no sample has a round trip, or nothing arrived.
+    ///
+    /// * `told`: what the buffers that kernels size by themselves offer at the most, bytes.
+    pub fn of(evidence: &[Evidence], told: Option<f64>) -> Option<Prior> {
+        let rtt = evidence
+            .iter()
+            .filter_map(|one| one.rtt_min)
+            .reduce(f64::min)?;
+        let fastest = evidence.iter().map(Evidence::peak).fold(0.0, f64::max);
+        let auto = evidence.iter().filter(|one| one.run.window.is_none());
+        let held = auto.clone().filter_map(|one| one.held).next_back();
+        Some(Prior {
+            rtt: rtt.max(1e-5),
+            segment: evidence.iter().map(|one| one.segment).reduce(f64::min)?,
+            fastest,
+            on_way: auto.map(|one| one.on_way).fold(0.0, f64::max),
+            told,
+            held,
+        })
+        .filter(|_| fastest > 0.0)
+    }
+
+    pub fn draw(&self, draw: &mut Draw) -> Path {
+        let mut path = Path {
+            rate: self.fastest,
+            rtt: self.rtt,
+            queue: 0.0,
+            standing: 1.0,
+            loss: 0.0,
+            run: 1.0,
+            others: 0.0,
+            swing: 0.0,
+            swing_every: 1.0,
+            window: WINDOW_MAX,
+            per_stream: f64::INFINITY,
+            hosts: f64::INFINITY,
+            segment: self.segment,
+        };
+        for part in 0..PARTS {
+            self.draw_part(part, &mut path, draw);
+        }
+        path
+    }
+
+    /// The path with one of its parts drawn anew.
+    pub fn redraw(&self, path: &Path, draw: &mut Draw) -> Path {
+        let mut path = *path;
+        let part = (draw.uniform() * PARTS as f64) as usize;
+        self.draw_part(part, &mut path, draw);
+        path
+    }
+
+    fn draw_part(&self, part: usize, path: &mut Path, draw: &mut Draw) {
+        match part {
+            // Most samples that were taken come close to what the link carries.
+            0 => path.rate = self.fastest * self.faster(draw),
+            1 => {
+                let queue = path.product() * draw.log_uniform(QUEUE.0, QUEUE.1);
+                path.queue = queue.max(QUEUE_MIN * self.segment);
+            }
+            2 => {
+                let is_tail = draw.happens(DROP_TAIL);
+                path.standing = if is_tail {
+                    1.0
+                } else {
+                    draw.between(EARLY.0, EARLY.1)
+                };
+            }
+            3 => {
+                let none = draw.happens(NO_LOSS);
+                path.loss = if none {
+                    0.0
+                } else {
+                    draw.log_uniform(LOSS.0, LOSS.1)
+                };
+            }
+            4 => {
+                let single = draw.happens(SINGLE);
+                path.run = if single {
+                    1.0
+                } else {
+                    draw.log_uniform(RUN.0, RUN.1)
+                };
+            }
+            5 => {
+                let none = draw.happens(NO_OTHERS);
+                path.others = if none {
+                    0.0
+                } else {
+                    draw.log_uniform(OTHERS.0, OTHERS.1)
+                };
+            }
+            6 => {
+                let steady = draw.happens(STEADY);
+                path.swing = if steady {
+                    0.0
+                } else {
+                    draw.between(SWING.0, SWING.1)
+                };
+                path.swing_every = draw.log_uniform(SWING_EVERY.0, SWING_EVERY.1);
+            }
+            _ => self.hosts(path, draw),
+        }
+    }
+
+    fn faster(&self, draw: &mut Draw) -> f64 {
+        match draw.happens(0.5) {
+            true => draw.between(0.92, 1.15),
+            false => draw.exponential(FASTER).exp(),
+        }
+    }
+
+    /// What the hosts hold back: as their kernels counted, else anything beyond what was seen.
+    fn hosts(&self, path: &mut Path, draw: &mut Draw) {
+        let about = |value: f64, draw: &mut Draw, width: f64| value * (width * draw.normal()).exp();
+        let free = match self.told {
+            Some(told) => about(told, draw, TOLD).max(self.on_way),
+            None => draw.log_uniform(self.on_way.max(self.segment), WINDOW_MAX),
+        };
+        path.window = free;
+        path.per_stream = f64::INFINITY;
+        path.hosts = f64::INFINITY;
+        match self.held {
+            Some(Held::ReceiveBuffer(bytes) | Held::SendBuffer(bytes)) => {
+                path.window = about(bytes, draw, COUNTED);
+            }
+            Some(Held::Program(rate)) => path.hosts = about(rate, draw, COUNTED),
+            Some(Held::Processor(rate)) => path.per_stream = about(rate, draw, COUNTED),
+            None => {}
+        }
+    }
+
+    /// The path with its figures moved a little, within what is possible.
+    pub fn nudge(&self, path: &Path, draw: &mut Draw) -> Path {
+        let mut moved = *path;
+        let mut step = |wide: f64| (wide * draw.normal()).exp();
+        moved.rate *= step(NUDGE / 6.0);
+        moved.queue *= step(NUDGE);
+        moved.loss *= step(NUDGE);
+        moved.others *= step(NUDGE);
+        moved.run = (moved.run * step(NUDGE / 2.0)).max(1.0);
+        moved.swing *= step(NUDGE);
+        if path.run == 1.0 {
+            moved.run = 1.0;
+        }
+        match self.allows(&moved) {
+            true => moved,
+            false => *path,
+        }
+    }
+
+    fn allows(&self, path: &Path) -> bool {
+        let queue = path.queue / path.product();
+        path.rate >= 0.9 * self.fastest
+            && path.rate <= FASTEST * self.fastest
+            && path.queue >= QUEUE_MIN * self.segment
+            && queue <= 2.0 * QUEUE.1
+            && path.loss <= 2.0 * LOSS.1
+            && path.others <= 2.0 * OTHERS.1
+            && path.swing <= SWING.1
+    }
+}

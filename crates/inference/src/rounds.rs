@@ -1,0 +1,489 @@
+//! What a run shows on a path, round trip by round trip.
+//!
+//! In each step all streams send their windows. What the link does not carry in a round trip waits
+//! in the queue and makes the round trip longer; what the queue does not take is lost. A window
+//! that doubles arrives twice as fast as the link sends, so half of it waits as well: that is what
+//! ends slow start on a short queue. Random losses strike each stream by itself.
+
+use crate::draw::Draw;
+use crate::path::Path;
+use crate::stream::{Stream, Struck};
+
+/// How a stream decides what to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// RFC 5681.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// By the rate that arrives, as bbr and trunkline's streams over UDP do.
+    Rate,
+}
+
+/// What is sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// Streams in all.
+    pub streams: u32,
+    /// Of them, those that sent before the run began.
+    pub joined: u32,
+    /// The most that each has on the way, bytes; `None` leaves it to the kernels.
+    pub window: Option<f64>,
+    /// How they decide what to send.
+    pub control: Control,
+    /// The most that each sends, bits per second of payload.
+    pub pacing: Option<f64>,
+    /// How long.
+    pub seconds: f64,
+}
+
+/// What a run shows in a part of its time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bin {
+    /// Payload that arrived, bits per second.
+    pub rate: f64,
+    /// Segments lost.
+    pub lost: f64,
+    /// Mean round trip, seconds.
+    pub rtt: f64,
+}
+
+/// What a run shows, in parts of equal length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// The parts.
+    pub bins: Vec<Bin>,
+    /// How long each is, seconds.
+    pub seconds: f64,
+    /// What the others carried meanwhile, bits per second.
+    pub others: f64,
+}
+
+impl Trace {
+    /// Mean goodput from the part `from` on.
+    pub fn goodput(&self, from: usize) -> f64 {
+        mean(self.bins.iter().skip(from).map(|bin| bin.rate))
+    }
+
+    /// Mean round trip from the part `from` on.
+    pub fn rtt(&self, from: usize) -> f64 {
+        mean(self.bins.iter().skip(from).map(|bin| bin.rtt))
+    }
+
+    /// Segments lost from the part `from` on.
+    pub fn lost(&self, from: usize) -> f64 {
+        self.bins.iter().skip(from).map(|bin| bin.lost).sum()
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (count, sum) = values.fold((0.0, 0.0), |(count, sum), one| (count + 1.0, sum + one));
+    if count > 0.0 { sum / count } else { 0.0 }
+}
+
+/// Once all streams have started, more steps than this cost more than they tell: a step then is
+/// several round trips long.
+const STEPS_MAX: f64 = 250.0;
+/// A step lasts one round trip for so many round trips, as long as streams start.
+const START: f64 = 30.0;
+/// More streams than this are reckoned several at a time: one's own, and those of others.
+const OWN_MAX: f64 = 16.0;
+const OTHERS_MAX: f64 = 8.0;
+/// How long streams send that were there before the run, and others' streams, in seconds and in
+/// round trips.
+const BEFORE: (f64, f64) = (4.0, 40.0);
+/// Linux's HyStart: windows from which on it looks, and how closely acknowledgements follow each
+/// other (Ha, Rhee 2011).
+const HYSTART_WINDOW: f64 = 16.0;
+const HYSTART_GAP: f64 = 2e-3;
+/// Round trips that show that a window of a rate-based control fills the path.
+const FILLED: f64 = 2.0;
+/// What rate-based streams keep on the way, in bandwidth-delay products: one by itself, several.
+const RATE_ALONE: f64 = 1.1;
+const RATE_TOGETHER: f64 = 1.6;
+/// The share of its time in which bbr drains the path to measure its round trip.
+const RATE_PROBES: f64 = 0.02;
+/// A stream with fewer segments on the way hears of a loss only by a timeout.
+const DUPLICATES: f64 = 4.0;
+/// And one that loses this share of its window.
+const SILENCED: f64 = 0.8;
+
+/// What a run shows on `path`, in `bins` parts; `seed` decides what is left to chance.
+///
+/// ```
+/// use inference::{Control, Path, Run, run};
+/// let path = Path {
+///     rate: 43.4e6, rtt: 0.165, queue: 126e3, standing: 1.0, loss: 4e-4, run: 1.0, others: 0.0,
+///     swing: 0.0, swing_every: 1.0, window: 3e6, per_stream: f64::INFINITY,
+///     hosts: f64::INFINITY, segment: 1448.0,
+/// };
+/// let one = Run {
+///     streams: 1, joined: 0, window: None, control: Control::Reno, pacing: None, seconds: 120.0,
+/// };
+/// // Mathis gives 61 segments a round trip: 4.3 Mbit/s.
+/// let goodput = run(&path, &one, 12, 1).goodput(2) / 1e6;
+/// assert!((3.0..5.6).contains(&goodput), "{goodput}");
+/// ```
+pub fn run(path: &Path, run: &Run, bins: usize, seed: u64) -> Trace {
+    let mut link = Link::new(path, run, seed);
+    link.before();
+    link.start();
+    let mut books = Books::new(run.seconds, bins.max(1));
+    while link.now < run.seconds - 1e-9 {
+        let from = link.now;
+        let step = link.advance();
+        books.enter(from, &step);
+    }
+    books.trace()
+}
+
+/// What the steps of a run bring, by the parts in which they fall.
+struct Books {
+    bins: Vec<Bin>,
+    others: f64,
+    length: f64,
+}
+
+impl Books {
+    fn new(seconds: f64, bins: usize) -> Self {
+        Books {
+            bins: vec![Bin::default(); bins],
+            others: 0.0,
+            length: seconds / bins as f64,
+        }
+    }
+
+    fn enter(&mut self, from: f64, step: &Step) {
+        let to = from + step.length;
+        let first = (from / self.length) as usize;
+        let last = ((to / self.length) as usize).min(self.bins.len() - 1);
+        for index in first..=last {
+            let (begin, end) = (index as f64 * self.length, (index + 1) as f64 * self.length);
+            let inside = (to.min(end) - from.max(begin)).max(0.0);
+            let share = inside / step.length;
+            let bin = &mut self.bins[index];
+            bin.rate += step.own * inside;
+            bin.rtt += step.rtt * inside;
+            bin.lost += step.lost * share;
+            self.others += step.others * inside;
+        }
+    }
+
+    fn trace(self) -> Trace {
+        let Books {
+            mut bins,
+            others,
+            length,
+        } = self;
+        let seconds = length * bins.len() as f64;
+        for bin in &mut bins {
+            bin.rate /= length;
+            bin.rtt /= length;
+        }
+        Trace {
+            bins,
+            seconds: length,
+            others: others / seconds,
+        }
+    }
+}
+
+/// The link with all streams on it.
+struct Link<'a> {
+    path: &'a Path,
+    run: &'a Run,
+    draw: Draw,
+    now: f64,
+    /// Own streams, then others'.
+    streams: Vec<Stream>,
+    /// What each has on the way, kept for its memory.
+    windows: Vec<f64>,
+    own: usize,
+    /// The least length of a step.
+    step: f64,
+    /// Segments that wait.
+    waiting: f64,
+    /// What the rate is now, in terms of its mean, and until when.
+    swing: (f64, f64),
+    /// Round trips that rate-based streams have filled the path.
+    filled: f64,
+}
+
+/// What strikes streams in a step, in segments.
+struct Pressure {
+    all: f64,
+    /// Beyond what path and queue hold.
+    overflow: f64,
+    /// On the way of streams that start, and what of it the queue has no room for.
+    starting: f64,
+    bursts: f64,
+    rtt: f64,
+    /// Round trips that the step lasts.
+    share: f64,
+}
+
+/// What one step brought.
+#[derive(Clone, Copy)]
+struct Step {
+    length: f64,
+    own: f64,
+    others: f64,
+    lost: f64,
+    rtt: f64,
+}
+
+impl<'a> Link<'a> {
+    fn new(path: &'a Path, run: &'a Run, seed: u64) -> Self {
+        let mut draw = Draw::new(seed);
+        let others = path.others.floor();
+        let others = others + f64::from(u8::from(draw.happens(path.others - others)));
+        let bundles = others.min(OTHERS_MAX);
+        let other = Stream::new(Control::Cubic, others / bundles.max(1.0));
+        Link {
+            path,
+            run,
+            draw,
+            now: 0.0,
+            streams: vec![other; bundles as usize],
+            windows: Vec::new(),
+            own: 0,
+            step: run.seconds / STEPS_MAX,
+            waiting: 0.0,
+            swing: (1.0, f64::NEG_INFINITY),
+            filled: 0.0,
+        }
+    }
+
+    /// Lets those send that were there before.
+    fn before(&mut self) {
+        self.join(self.run.joined.min(self.run.streams));
+        if self.streams.is_empty() {
+            return;
+        }
+        let length = BEFORE.0.max(BEFORE.1 * self.path.rtt);
+        self.now = -length;
+        while self.now < 0.0 {
+            self.advance();
+        }
+    }
+
+    /// Lets the streams of the run start. What they send arrives half a round trip later.
+    fn start(&mut self) {
+        self.now = if self.own == 0 {
+            self.path.rtt / 2.0
+        } else {
+            0.0
+        };
+        self.join(self.run.streams - self.run.joined.min(self.run.streams));
+        self.filled = 0.0;
+    }
+
+    /// So many streams more. Where there are many, one stands for several.
+    fn join(&mut self, count: u32) {
+        let bundles = f64::from(self.run.streams.max(1)).min(OWN_MAX);
+        let weight = f64::from(self.run.streams.max(1)) / bundles;
+        let joining = (f64::from(count) / weight).round() as usize;
+        let new = std::iter::repeat_n(Stream::new(self.run.control, weight), joining);
+        self.streams.splice(self.own..self.own, new);
+        self.own += joining;
+    }
+
+    /// Segments that the link carries in a second, now.
+    fn capacity(&mut self) -> f64 {
+        if self.path.swing > 0.0 && self.now >= self.swing.1 {
+            let wide = 3.0_f64.sqrt() * self.path.swing;
+            let factor = self.draw.between(1.0 - wide, 1.0 + wide).max(0.02);
+            self.swing = (factor, self.now + self.path.swing_every);
+        }
+        self.path.segments() * self.swing.0
+    }
+
+    /// The most that one own stream has on the way, in segments.
+    fn bound(&self, rtt: f64) -> f64 {
+        let path = self.path;
+        let per_second = |bits: f64| bits / 8.0 / path.segment;
+        let paced = self.run.pacing.unwrap_or(f64::INFINITY);
+        let hosts = path.hosts / f64::from(self.run.streams.max(1));
+        let rate = per_second(paced.min(path.per_stream).min(hosts));
+        let window = self.run.window.unwrap_or(path.window) / path.segment;
+        window.min(rate * rtt).max(1.0)
+    }
+
+    /// One step, of a round trip where that is long enough.
+    fn advance(&mut self) -> Step {
+        let capacity = self.capacity();
+        let segment = self.path.segment;
+        let (standing, burst) = (
+            self.path.standing_queue() / segment,
+            self.path.queue / segment,
+        );
+        let rtt = self.path.rtt + self.waiting / capacity;
+        let is_early = self.now < START * rtt;
+        let starts = is_early && self.streams[..self.own].iter().any(Stream::is_starting);
+        let length = if starts { rtt } else { rtt.max(self.step) };
+        let share = length / rtt;
+        let bound = self.bound(rtt);
+        self.give_way(rtt);
+        let mut windows = std::mem::take(&mut self.windows);
+        self.on_way(bound, &mut windows);
+        let all: f64 = windows.iter().sum();
+        let own: f64 = windows[..self.own].iter().sum();
+        let product = capacity * self.path.rtt;
+        let overflow = (all - product - standing).max(0.0);
+        self.waiting = (all - product).clamp(0.0, standing);
+        let carried = (all / rtt).min(capacity);
+        let starting = self.starting(&windows);
+        let bursts = (starting / 2.0 + self.waiting.min(burst) - burst).max(0.0);
+        let pressure = Pressure {
+            all,
+            overflow,
+            starting,
+            bursts,
+            rtt,
+            share,
+        };
+        let lost = self.lose(&windows, &pressure);
+        self.leave_start(&windows, all, capacity);
+        self.grow(&windows, bound, (rtt, share), product);
+        self.windows = windows;
+        self.now += length;
+        let of_all = if all > 0.0 { own / all } else { 0.0 };
+        let bits = 8.0 * segment;
+        let probes = if self.run.control == Control::Rate {
+            1.0 - RATE_PROBES
+        } else {
+            1.0
+        };
+        Step {
+            length,
+            own: carried * of_all * bits * probes,
+            others: carried * (1.0 - of_all) * bits,
+            lost,
+            rtt,
+        }
+    }
+
+    /// Segments that each stream has on the way.
+    fn on_way(&self, bound: f64, windows: &mut Vec<f64>) {
+        let on_way = |(index, stream): (usize, &Stream)| match stream.idle_until > self.now {
+            true => 0.0,
+            false if index < self.own => stream.weight * stream.window.min(bound),
+            false => stream.weight * stream.window,
+        };
+        windows.clear();
+        windows.extend(self.streams.iter().enumerate().map(on_way));
+    }
+
+    /// Streams whose losses are a round trip old hear of them.
+    fn give_way(&mut self, rtt: f64) {
+        let now = self.now;
+        for stream in &mut self.streams {
+            if let Some(struck) = stream.struck.filter(|struck| struck.heard <= now) {
+                stream.struck = None;
+                match struck.silences {
+                    true => stream.time_out(now, rtt),
+                    false => stream.cut(struck.strikes),
+                }
+            }
+        }
+    }
+
+    /// Segments on the way of own streams whose windows double.
+    fn starting(&self, windows: &[f64]) -> f64 {
+        let own = self.streams.iter().zip(windows).take(self.own);
+        own.filter(|(stream, _)| stream.is_starting())
+            .map(|(_, window)| *window)
+            .sum()
+    }
+
+    /// Losses of a step: those of a full queue, of bursts, and by chance. Gives the segments that
+    /// own streams lost.
+    fn lose(&mut self, windows: &[f64], pressure: &Pressure) -> f64 {
+        let mut own = 0.0;
+        for (index, window) in windows.iter().copied().enumerate() {
+            if window <= 0.0 {
+                continue;
+            }
+            let is_starting = index < self.own && self.streams[index].is_starting();
+            let of_burst = match is_starting {
+                true => pressure.bursts * window / pressure.starting,
+                false => 0.0,
+            };
+            let of_queue = (pressure.overflow * window / pressure.all).max(of_burst);
+            let events = self.path.loss * window * pressure.share;
+            let strikes = self.streams[index].strikes(of_queue + events, &mut self.draw);
+            if strikes == 0.0 {
+                continue;
+            }
+            let by_chance = match events > 0.0 {
+                true => events / (of_queue + events) * self.path.run * (1.0 + events),
+                false => 0.0,
+            };
+            let lost = (of_queue + by_chance).max(1.0);
+            own += if index < self.own { lost } else { 0.0 };
+            let weight = self.streams[index].weight;
+            // A stream that starts sends another round before it hears of the first that was lost.
+            let rounds = if is_starting { 1.5 } else { 1.0 };
+            self.streams[index].struck.get_or_insert(Struck {
+                since: self.now,
+                heard: self.now + rounds * pressure.rtt,
+                kept: (1.0 - lost / window).max(0.0),
+                strikes,
+                silences: window < DUPLICATES * weight || lost > SILENCED * window,
+            });
+        }
+        own
+    }
+
+    /// HyStart: acknowledgements that follow each other closely for half a round trip, or wait. The
+    /// window has grown by half of what fills the path until the former are noticed.
+    fn leave_start(&mut self, windows: &[f64], all: f64, capacity: f64) {
+        let half = capacity * self.path.rtt / 2.0;
+        let gap = self.streams.iter().map(|stream| stream.weight).sum::<f64>() / capacity;
+        let waits = self.waiting / capacity;
+        let allowed = (self.path.rtt / 8.0).clamp(4e-3, 16e-3);
+        let is_long = all > half && gap < HYSTART_GAP;
+        if !is_long && waits < allowed {
+            return;
+        }
+        let own = self.own;
+        for (index, (stream, window)) in self.streams.iter_mut().zip(windows).enumerate() {
+            let window = window / stream.weight;
+            if stream.is_starting() && stream.has_hystart() && window >= HYSTART_WINDOW {
+                let grown = if is_long && index < own {
+                    half * window / all
+                } else {
+                    0.0
+                };
+                stream.leave_start(window + grown);
+            }
+        }
+    }
+
+    fn grow(&mut self, windows: &[f64], bound: f64, (rtt, share): (f64, f64), product: f64) {
+        let now = self.now;
+        let all: f64 = windows.iter().sum();
+        self.filled += if all >= product { share } else { 0.0 };
+        let streams: f64 = self.streams.iter().map(|stream| stream.weight).sum();
+        let gain = if streams > 1.0 {
+            RATE_TOGETHER
+        } else {
+            RATE_ALONE
+        };
+        let fair = gain * product / streams.max(1.0);
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            let window = windows[index];
+            if stream.goes_by_rate() {
+                match self.filled > FILLED {
+                    true => stream.leave_start(fair.max(4.0)),
+                    false => stream.grow(now, rtt, share),
+                }
+                continue;
+            }
+            let is_bounded = index < self.own && stream.window >= bound;
+            if window > 0.0 && !is_bounded {
+                stream.grow(now, rtt, share * stream.hears(now));
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What the samples say of the path, and of any setting on it.
+//!
+//! All answers of a search come from here: what a setting carries, how surely, and what holds it
+//! back. Where samples say nothing of a path, as those of a far end that tells no readings over
+//! time, a setting is taken to carry what it showed.
+
+use inference::{Binding, Evidence, Forecast, Posterior, Run, of_setting};
+use observe::{HostLimits, RateInterval, Setting};
+use units::Rate;
+
+use crate::history::History;
+use crate::tuning::{Promise, Sample};
+
+/// Of a buffer that the kernel grows by itself, so much is offered as window, and holds payload.
+const OFFERED: f64 = 0.625;
+const HOLDS: f64 = 0.97;
+/// The share of long runs that lie in a promised interval.
+const LOW: f64 = 0.025;
+
+/// What the samples say.
+#[derive(Debug)]
+pub(crate) struct Belief {
+    posterior: Posterior,
+    congestion: Option<String>,
+}
+
+impl Belief {
+    /// `None` where the samples tell nothing of the path.
+    pub fn of(history: &History) -> Option<Belief> {
+        let congestion = history.target.congestion.first().cloned();
+        let evidence = history.samples.iter();
+        let evidence = evidence
+            .filter_map(|one| Evidence::of(&one.observation, congestion.as_deref()))
+            .collect::<Vec<_>>();
+        let told = history.limits().map(auto_window);
+        let seed = evidence.len() as u64;
+        Some(Belief {
+            posterior: Posterior::of(evidence, told, seed)?,
+            congestion,
+        })
+    }
+
+    fn run(&self, setting: &Setting) -> Run {
+        of_setting(setting, self.congestion.as_deref())
+    }
+
+    /// What a setting carries in the long run, path by path.
+    pub fn forecast(&self, setting: &Setting, seconds: f64) -> Forecast {
+        self.posterior.forecast(&Run {
+            seconds,
+            ..self.run(setting)
+        })
+    }
+
+    /// What a minute of a setting carries.
+    pub fn promise(&self, setting: &Setting) -> Promise {
+        let forecast = self.posterior.promise(&self.run(setting));
+        let rate = |share| Rate::from_f64(forecast.quantile(share));
+        Promise {
+            goodput: rate(0.5),
+            interval: Some(RateInterval::new(rate(LOW), rate(1.0 - LOW))),
+        }
+    }
+
+    /// What holds a setting back, the likeliest first.
+    pub fn binding(&self, setting: &Setting) -> Vec<Binding> {
+        self.posterior.binding(&self.run(setting))
+    }
+
+    /// The paths that explain the samples.
+    pub fn posterior(&self) -> &Posterior {
+        &self.posterior
+    }
+}
+
+/// What the kernels' own buffers offer at the most, bytes.
+fn auto_window(limits: HostLimits) -> f64 {
+    let receive = OFFERED * limits.receive_auto_max.as_f64();
+    receive.min(HOLDS * limits.send_auto_max.as_f64())
+}
+
+/// What a minute of a sample's setting carries, of both directions where both carried data.
+pub(crate) fn promise(history: &History, sample: &Sample) -> Promise {
+    let seen = sample.goodput();
+    let Some(belief) = history.belief() else {
+        return Promise {
+            goodput: seen.mean,
+            interval: seen.interval,
+        };
+    };
+    let promise = belief.promise(&sample.setting);
+    let ways = seen.mean.as_f64() / sample.rate().as_f64().max(1.0);
+    let all = |rate: Rate| Rate::from_f64(ways.max(1.0) * rate.as_f64());
+    Promise {
+        goodput: all(promise.goodput),
+        interval: promise
+            .interval
+            .map(|one| RateInterval::new(all(one.low), all(one.high))),
+    }
+}
