@@ -145,6 +145,23 @@ pub(crate) fn write_page_with(
     Ok(())
 }
 
+/// Writes the path that explains a search's samples as a path file.
+pub(crate) fn write_path(document: &AnyDocument, file: &Path) -> Result<(), Failure> {
+    let path = match document {
+        AnyDocument::Tune(search) => search.body.path_file.as_deref(),
+        _ => None,
+    };
+    let path = path.ok_or_else(|| {
+        Failure::wrong_request(
+            &format!("this {} tells no path", document.schema().kind()),
+            "a search does, with a far end that runs trunkline: `trunkline tune HOST --path-file FILE`",
+        )
+    })?;
+    record::save(file, path)?;
+    tell!("wrote {}", file.display());
+    Ok(())
+}
+
 /// Writes the plots of the document into `folder`, which is made if it does not exist.
 pub(crate) fn write_plots(document: &AnyDocument, folder: &Path) -> Result<(), Failure> {
     save_plots(report::charts(document, None)?, folder)

@@ -176,6 +176,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
                 .sum(),
         },
         samples,
+        path_file: Some("[forward]\nrate = \"45Mbit/s\"\n".to_owned()),
         drift: None,
         untried: None,
         failed: Vec::new(),

@@ -39,6 +39,9 @@ pub struct Tune {
     /// nothing was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_behind: Option<String>,
+    /// The path that explains the samples, as a path file; absent where they tell nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_file: Option<String>,
     /// Everything that was tried, in order.
     pub samples: Vec<Sample>,
 }
@@ -182,6 +185,7 @@ impl Tune {
             untried: tuning.untried.clone(),
             failed: tuning.failed.iter().map(FailedSample::from).collect(),
             left_behind: tuning.left_behind.clone(),
+            path_file: tuning.path_file.clone(),
             samples: samples(tuning),
         }
     }

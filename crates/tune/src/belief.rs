@@ -67,6 +67,12 @@ impl Belief {
         self.posterior.binding(&self.run(setting))
     }
 
+    /// The path as a path file.
+    pub fn path_file(&self) -> String {
+        let congestion = self.congestion.as_deref();
+        self.posterior.path_file(congestion.unwrap_or("cubic"))
+    }
+
     /// The paths that explain the samples.
     pub fn posterior(&self) -> &Posterior {
         &self.posterior

@@ -180,6 +180,7 @@ fn conclude(
             .map(|one| verdict(&history, one))
             .collect(),
         rtt_unloaded: history.rtt_unloaded(),
+        path_file: history.belief().map(|belief| belief.path_file()),
         drift: drift(&history),
         untried: untried(&history),
         left_behind: target.left_behind(),

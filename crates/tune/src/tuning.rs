@@ -144,6 +144,8 @@ pub struct Tuning {
     pub verdicts: Vec<Verdict>,
     /// Mean round-trip time of the idle path.
     pub rtt_unloaded: Option<Span>,
+    /// The path that explains the samples, as a path file; `None` where they tell nothing of it.
+    pub path_file: Option<String>,
     /// What it took.
     pub cost: Cost,
     /// What changed on the path while it was measured, as a sentence for people without a full

@@ -112,14 +112,7 @@ fn middle(belief: &Belief, of: impl Fn(&inference::Path) -> f64) -> f64 {
 }
 
 fn quantile(belief: &Belief, of: impl Fn(&inference::Path) -> f64, share: f64) -> f64 {
-    let paths = belief.posterior().particles.iter();
-    let mut values: Vec<f64> = paths.map(|one| of(&one.path)).collect();
-    values.sort_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1);
-    values
-        .get((share * last as f64) as usize)
-        .copied()
-        .unwrap_or(0.0)
+    belief.posterior().quantile(of, share)
 }
 
 /// What people call a setting: `4 streams`, `4 x 4MiB`, `1 stream of bbr`.

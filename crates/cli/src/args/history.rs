@@ -67,6 +67,10 @@ pub(crate) struct History {
     #[arg(long, value_name = "DIR", requires = "run")]
     pub plots: Option<PathBuf>,
 
+    /// Write the path that explains the samples of a search as a path file
+    #[arg(long, value_name = "FILE", requires = "run")]
+    pub path_file: Option<PathBuf>,
+
     /// Another archive
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,

@@ -1,5 +1,7 @@
 //! `trunkline tune`: the target, what is sought, and what the search may spend.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use trunkline::ask::tune::{Budget, added_rtt, budget, loss, share};
 use trunkline::measure::StreamCount;
@@ -50,6 +52,11 @@ pub(crate) struct Tune {
     /// it: `-C cubic` keeps a control, `--axes streams,window` that of the sending host
     #[arg(long, value_enum, value_name = "AXIS", value_delimiter = ',')]
     pub axes: Option<Vec<Axis>>,
+
+    /// Write the path that explains the samples as a path file, for `simulate`, `predict`,
+    /// `emulate`, `sim:` and `emu:`
+    #[arg(long, value_name = "FILE")]
+    pub path_file: Option<PathBuf>,
 
     #[command(flatten)]
     pub carrier: Carrier,

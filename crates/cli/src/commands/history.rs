@@ -73,6 +73,9 @@ fn again(arguments: &History, archive: &Archive, document: &AnyDocument) -> Resu
         let visit = visit(archive, document);
         output::write_page_with(document, visit.as_ref(), file)?;
     }
+    if let Some(file) = &arguments.path_file {
+        output::write_path(document, file)?;
+    }
     if let Some(folder) = &arguments.plots {
         let visit = visit(archive, document);
         output::write_plots_with(document, visit.as_ref(), folder)?;

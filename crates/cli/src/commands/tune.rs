@@ -24,7 +24,11 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     progress.label(&arguments.target.name);
     let tuned = trunkline::tune(&mut target, &plan, &cancel, &mut |event| progress.on(event))?;
     drop(progress);
-    output::deliver(tuned.document, &arguments.output, &arguments.keep)?;
+    let document = tuned.document.into();
+    output::deliver_any(&document, &arguments.output, &arguments.keep)?;
+    if let Some(file) = &arguments.path_file {
+        output::write_path(&document, file)?;
+    }
     match &tuned.tuning.ended {
         Ended::Found(_) => Ok(ExitCode::SUCCESS),
         Ended::Cut(_, error) | Ended::Stopped(error) => Err(Failure::cut_short(error)),

@@ -86,7 +86,7 @@ fn bounds_are_kept_on_any_path() {
                 "{shown}"
             );
             assert!(
-                tuning.answer().unwrap().recommended.goodput.mean > Rate::ZERO,
+                tuning.answer().unwrap().recommended.promise.goodput > Rate::ZERO,
                 "{shown}"
             );
         }

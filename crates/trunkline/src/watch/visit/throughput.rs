@@ -60,8 +60,8 @@ pub(super) fn search(
     if let Some(best) = &best {
         if let Some(sample) = tuning.samples.get(best.sample) {
             note(part, &sample.observation);
+            part.shown.visit.goodput = Some(sample.goodput().mean);
         }
-        part.shown.visit.goodput = Some(best.goodput.mean);
         // Only the first samples probe the idle path.
         let mut samples = tuning.samples.iter().map(|sample| &sample.observation);
         if let Some(idle) = samples.find_map(|seen| seen.round_trips.unloaded.as_ref()) {
