@@ -7,12 +7,12 @@ use std::thread;
 
 use netpath::PathSpec;
 use observe::{
-    Goodput, Limit, Observation, RateInterval, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, Verdict, Watch,
+    Limit, Observation, RateInterval, SamplePlan, Setting, Target, TargetError, TargetInfo,
+    Verdict, Watch,
 };
 use simulation_grid::thread_cpu;
 use target::SimulatedPath;
-use tune::{Controls, Ended, Objective, Sample, Standing, Strategy, TunePlan, Tuning, tune_with};
+use tune::{Controls, Ended, Objective, Sample, Strategy, TunePlan, Tuning, tune_with};
 use units::Span;
 
 /// A search to make.
@@ -146,14 +146,14 @@ fn found(tuning: &Tuning, own: Span) -> Option<Found> {
     Some(Found {
         setting: answer.recommended.setting.clone(),
         because: answer.recommended.because.clone(),
-        promise: Promise::of(&answer.recommended.goodput),
+        promise: Promise::of(&answer.recommended.promise),
         limits: limits(&answer.limit_recommended),
         limits_default: limits(&answer.limit_default),
         default: answer.default_sample,
         tried: tuning
             .samples
             .iter()
-            .zip(&tuning.standings)
+            .zip(&tuning.promises)
             .map(tried)
             .collect(),
         seconds: tuning.cost.elapsed.as_secs_f64(),
@@ -173,27 +173,16 @@ fn limits(verdict: &Verdict) -> Vec<Limit> {
 }
 
 impl Promise {
-    fn of(goodput: &Goodput) -> Self {
+    fn of(promise: &tune::Promise) -> Self {
         let ends = |interval: RateInterval| (interval.low.as_f64(), interval.high.as_f64());
         Promise {
-            goodput: goodput.mean.as_f64(),
-            interval: goodput.interval.map(ends),
-        }
-    }
-
-    fn standing(goodput: &Goodput, standing: &Standing) -> Option<Self> {
-        match standing {
-            Standing::Counts => Some(Promise::of(goodput)),
-            Standing::CountsFor { goodput, .. } => Some(Promise {
-                goodput: goodput.as_f64(),
-                interval: None,
-            }),
-            Standing::SetAside { .. } => None,
+            goodput: promise.goodput.as_f64(),
+            interval: promise.interval.map(ends),
         }
     }
 }
 
-fn tried((sample, standing): (&Sample, &Standing)) -> Tried {
+fn tried((sample, promise): (&Sample, &tune::Promise)) -> Tried {
     let goodput = sample.summary.goodput();
     let half_width =
         |interval: RateInterval| (interval.high.as_f64() - interval.low.as_f64()) / 2.0;
@@ -202,7 +191,7 @@ fn tried((sample, standing): (&Sample, &Standing)) -> Tried {
         setting: sample.setting.clone(),
         purpose: format!("{:?}", sample.purpose).to_lowercase(),
         goodput: (goodput.mean.as_f64(), goodput.interval.map(half_width)),
-        promise: Promise::standing(&goodput, standing),
+        promise: Some(Promise::of(promise)),
         seconds: sample.observation.elapsed.as_secs_f64(),
         rtt: sample.summary.rtt_loaded.map(|rtt| rtt.as_secs_f64()),
         resent: main.and_then(|way| way.tcp.retransmitted_share),

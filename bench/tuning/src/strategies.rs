@@ -1,6 +1,6 @@
 //! The searches that are compared, by name.
 
-use tune::{Staged, Strategy};
+use tune::{Inferred, Strategy};
 
 use crate::baselines::Baseline;
 
@@ -31,12 +31,12 @@ pub fn all(names: &[String]) -> Result<Vec<Named>, String> {
 
 /// The search that `trunkline tune` makes.
 pub fn ours() -> &'static (dyn Strategy + Sync) {
-    &Staged
+    &Inferred
 }
 
 fn named(name: &str) -> Result<Box<dyn Strategy + Sync>, String> {
     if name == OURS {
-        return Ok(Box::new(Staged));
+        return Ok(Box::new(Inferred));
     }
     let wrong = || format!("`{name}` is not one of {}, exhaustive", names().join(", "));
     let baseline = Baseline::named(name).ok_or_else(wrong)?;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 42] = [
+const ORDER: [&str; 43] = [
     "schema",
     "units",
     "stats",
@@ -17,6 +17,7 @@ const ORDER: [&str; 42] = [
     "rate_control",
     "sim",
     "observe",
+    "inference",
     "emu",
     "wire",
     "sockets",
@@ -53,7 +54,7 @@ const ORDER: [&str; 42] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 19] = [
+const PURE: [&str; 20] = [
     "units",
     "stats",
     "models",
@@ -62,6 +63,7 @@ const PURE: [&str; 19] = [
     "rate_control",
     "sim",
     "observe",
+    "inference",
     "wire",
     "tune",
     "steer",

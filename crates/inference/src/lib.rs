@@ -25,6 +25,9 @@ mod prior;
 mod rounds;
 mod stream;
 
+#[cfg(test)]
+mod tests;
+
 pub use answer::{Binding, Forecast};
 pub use evidence::{Evidence, Held, Part, of_setting};
 pub use path::Path;

@@ -28,7 +28,10 @@ impl Belief {
     /// `None` where the samples tell nothing of the path.
     pub fn of(history: &History) -> Option<Belief> {
         let congestion = history.target.congestion.first().cloned();
-        let evidence = history.samples.iter();
+        let evidence = history
+            .samples
+            .iter()
+            .filter(|one| moves_as_usual(history, &one.setting));
         let evidence = evidence
             .filter_map(|one| Evidence::of(&one.observation, congestion.as_deref()))
             .collect::<Vec<_>>();
@@ -79,7 +82,13 @@ impl Belief {
     }
 }
 
-/// What the kernels' own buffers offer at the most, bytes.
+/// Whether another program moves the data as it would by itself: what it makes of more requests or
+/// larger blocks says nothing of the path.
+pub(crate) fn moves_as_usual(history: &History, setting: &Setting) -> bool {
+    setting.moving == history.plan.base.moving
+}
+
+/// The kernels' own buffers offer so much at the most, bytes.
 fn auto_window(limits: HostLimits) -> f64 {
     let receive = OFFERED * limits.receive_auto_max.as_f64();
     receive.min(HOLDS * limits.send_auto_max.as_f64())
@@ -88,7 +97,8 @@ fn auto_window(limits: HostLimits) -> f64 {
 /// What a minute of a sample's setting carries, of both directions where both carried data.
 pub(crate) fn promise(history: &History, sample: &Sample) -> Promise {
     let seen = sample.goodput();
-    let Some(belief) = history.belief() else {
+    let belief = history.belief();
+    let Some(belief) = belief.filter(|_| moves_as_usual(history, &sample.setting)) else {
         return Promise {
             goodput: seen.mean,
             interval: seen.interval,

@@ -10,7 +10,6 @@
 
 use observe::{MoverAxes, Moving, Setting};
 
-use crate::belief::promise;
 use crate::history::History;
 use crate::inferred::Inferred;
 use crate::plan::GAIN_MIN;
@@ -71,10 +70,22 @@ fn start(history: &History) -> Option<Setting> {
     })
 }
 
-/// Bits per second that are expected of a setting; `None` of one that was not tried.
+/// Bits per second that a setting carried; `None` of one that was not tried.
 fn rate(history: &History, setting: &Setting) -> Option<f64> {
     let tried = history.of(setting)?;
-    Some(promise(history, tried).goodput.as_f64())
+    Some(tried.goodput().mean.as_f64())
+}
+
+/// What a sampled setting carried in terms of the same one with everything left to the program.
+pub(crate) fn gain(history: &History, setting: &Setting) -> f64 {
+    let without = Setting {
+        moving: history.plan.base.moving,
+        ..setting.clone()
+    };
+    let both = history.of(setting).zip(history.of(&without));
+    both.map_or(1.0, |(with, without)| {
+        with.rate().as_f64() / without.rate().as_f64().max(1.0)
+    })
 }
 
 /// Whether a sample may be recommended: what another program was told beyond streams and window has

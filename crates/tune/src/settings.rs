@@ -36,8 +36,7 @@ pub(crate) fn candidates(history: &History) -> Vec<Setting> {
         .map(|one| one.setting.clone())
         .collect();
     let counts = counts(history);
-    let auto = |count: &StreamCount| history.setting(*count, Window::Auto);
-    found.extend(counts.iter().map(auto));
+    found.extend(counts.iter().map(|count| usual(history, *count)));
     if let Some(path) = history
         .belief()
         .map(|belief| middle(&belief.posterior().particles))
@@ -55,6 +54,18 @@ pub(crate) fn candidates(history: &History) -> Vec<Setting> {
         }
     }
     settings
+}
+
+/// So many streams with windows left to the kernels, unless a program writes them in turn: then a
+/// full buffer of one holds up the others.
+pub(crate) fn usual(history: &History, count: StreamCount) -> Setting {
+    let mover = history.target.mover.as_ref();
+    let in_turn = mover.and_then(|mover| mover.window_in_turn);
+    let in_turn =
+        in_turn.filter(|_| count > StreamCount::ONE && history.plan.searches(Axis::Window));
+    let granted = granted_max(history.limits());
+    let window = in_turn.map(|wanted| granted.map_or(wanted, |granted| wanted.min(granted)));
+    history.setting(count, Window::from(window))
 }
 
 /// The numbers of streams.

@@ -7,7 +7,9 @@
 use inference::Forecast;
 use observe::{Setting, Transport, Window};
 
+use crate::belief::moves_as_usual;
 use crate::history::History;
+use crate::moving;
 use crate::plan::Objective;
 use crate::settings::goes_by_rate;
 
@@ -38,7 +40,13 @@ impl Table {
     /// `None` where the samples tell nothing of the path.
     pub fn of(history: &History, settings: Vec<Setting>) -> Option<Table> {
         let belief = history.belief()?;
-        let forecast = |setting: &Setting| belief.forecast(setting, AHEAD);
+        let forecast = |setting: &Setting| {
+            let usual = belief.forecast(setting, AHEAD);
+            match moves_as_usual(history, setting) {
+                true => usual,
+                false => usual.times(moving::gain(history, setting)),
+            }
+        };
         let forecasts: Vec<Forecast> = settings.iter().map(forecast).collect();
         let paths = forecasts.first()?.goodput.len();
         let by_half = [0, 1].map(|half| {

@@ -69,7 +69,9 @@ fn cells(history: &History) -> Vec<(StreamCount, Window)> {
 /// or because the hosts grant no more.
 fn largest_window(history: &History) -> Bytes {
     let granted = granted_max(history);
-    let product = history.product().filter(|product| *product > Bytes::ZERO);
+    let product = history.rate_best().zip(history.rtt_min());
+    let product = product.map(|(rate, rtt)| rate.bytes_in(rtt));
+    let product = product.filter(|product| *product > Bytes::ZERO);
     let full = product.map_or(granted, |product| product.times(PRODUCTS));
     let largest = granted.min(full).get().next_power_of_two();
     Bytes::new(largest).max(WINDOW_MIN)

@@ -74,7 +74,9 @@ pub(super) fn highest(
     counts: impl Fn(&Sample) -> bool,
     because: &str,
 ) -> Option<Choice> {
-    let all = history.candidates().into_iter();
+    // Of several samples of one setting the last counts: it was taken to be surer.
+    let all = history.samples.iter().enumerate();
+    let all = all.filter(|(_, one)| history.of(&one.setting) == Some(*one));
     let delivered = |sample: &Sample| sample.goodput().mean > Rate::ZERO;
     let all = all.filter(|(_, sample)| delivered(sample) && counts(sample));
     let size = |sample: &Sample| (sample.streams(), sample.setting.window);

@@ -67,10 +67,16 @@ fn how(streams: StreamCount, congestion: Option<&str>, pacing: Option<Rate>) -> 
 
 /// How many times one default stream the recommendation is; `None` unless both have settled.
 fn gain(tune: &Tune, chosen: &Recommended) -> Option<String> {
-    let default = &tune.default_sample()?.run;
+    let sample = tune.default_sample()?;
+    let default = &sample.run;
     let is_default =
         default.setting.streams == StreamCount::ONE && default.setting.window == Window::Auto;
-    let times = factor(chosen.interval.as_ref(), default.interval.as_ref());
+    let promised = sample
+        .promise
+        .as_ref()
+        .map(|promise| promise.interval.as_ref());
+    let interval = promised.unwrap_or(default.interval.as_ref());
+    let times = factor(chosen.interval.as_ref(), interval);
     times.filter(|_| is_default)
 }
 
@@ -236,7 +242,9 @@ fn failed(failed: &FailedSample) -> String {
 /// What limits one default stream, where that is not the recommendation itself.
 fn default_limit(tune: &Tune, answer: &Answer) -> Option<String> {
     let default = tune.samples.get(answer.default_sample?)?;
-    let rate = format::rate(default.run.goodput_bits_per_second);
+    let minute = default.promise.as_ref();
+    let minute = minute.map(|promise| promise.goodput_bits_per_second);
+    let rate = format::rate(minute.unwrap_or(default.run.goodput_bits_per_second));
     let subject = format!("One stream with the host's defaults, {rate}, was");
     (answer.default_sample != Some(answer.recommended.sample))
         .then(|| cause(&subject, &answer.limit_default))

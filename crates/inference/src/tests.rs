@@ -1,0 +1,197 @@
+//! Paths that are known, and what is inferred of them.
+
+use crate::draw::Draw;
+use crate::*;
+use observe::Limit;
+
+fn path() -> Path {
+    Path {
+        rate: 50e6,
+        rtt: 0.04,
+        queue: 250e3,
+        standing: 1.0,
+        loss: 0.0,
+        run: 1.0,
+        others: 0.0,
+        swing: 0.0,
+        swing_every: 1.0,
+        window: 8e6,
+        per_stream: f64::INFINITY,
+        hosts: f64::INFINITY,
+        segment: 1448.0,
+    }
+}
+
+fn streams(streams: u32) -> Run {
+    Run {
+        streams,
+        joined: 0,
+        window: None,
+        control: Control::Cubic,
+        pacing: None,
+        seconds: 60.0,
+    }
+}
+
+/// What a sample of so many streams shows, by the rounds themselves.
+fn sampled(path: &Path, count: u32, seed: u64) -> Evidence {
+    let what = Run {
+        seconds: 4.0,
+        ..streams(count)
+    };
+    let trace = run(path, &what, 8, seed);
+    let part = |bin: &Bin| Part {
+        rate: bin.rate,
+        lost: Some(bin.lost.round()),
+        rtt: Some(bin.rtt),
+    };
+    Evidence {
+        run: what,
+        parts: trace.bins.iter().map(part).collect(),
+        segment: path.segment,
+        rtt_min: Some(path.rtt),
+        held: None,
+        on_way: path.window / 4.0,
+    }
+}
+
+fn inferred(path: &Path, counts: &[u32], seed: u64) -> Posterior {
+    let evidence = counts
+        .iter()
+        .map(|count| sampled(path, *count, seed + u64::from(*count)));
+    Posterior::of(evidence.collect(), None, seed).unwrap()
+}
+
+#[test]
+fn the_same_seed_shows_the_same() {
+    let lossy = Path {
+        loss: 1e-3,
+        ..path()
+    };
+    assert_eq!(
+        run(&lossy, &streams(4), 6, 3),
+        run(&lossy, &streams(4), 6, 3)
+    );
+    assert_ne!(
+        run(&lossy, &streams(4), 6, 3),
+        run(&lossy, &streams(4), 6, 4)
+    );
+}
+
+#[test]
+fn no_run_carries_more_than_its_path() {
+    let mut draw = Draw::new(1);
+    for seed in 0..2_000 {
+        let any = Path {
+            rate: draw.log_uniform(1e5, 1e10),
+            rtt: draw.log_uniform(1e-4, 1.0),
+            queue: draw.log_uniform(3e3, 1e8),
+            standing: draw.uniform(),
+            loss: draw.log_uniform(1e-7, 0.3),
+            run: draw.log_uniform(1.0, 30.0),
+            others: draw.between(0.0, 30.0),
+            swing: 0.0,
+            window: draw.log_uniform(1e3, 1e9),
+            ..path()
+        };
+        let control = [Control::Cubic, Control::Reno, Control::Rate][seed as usize % 3];
+        let count = draw.log_uniform(1.0, 128.0) as u32;
+        let what = Run {
+            control,
+            joined: count / 2,
+            seconds: draw.log_uniform(0.5, 60.0),
+            ..streams(count)
+        };
+        let trace = run(&any, &what, 5, seed);
+        for bin in &trace.bins {
+            let fine = bin.rate >= 0.0 && bin.rate <= 1.001 * any.rate && bin.lost >= 0.0;
+            assert!(fine, "seed {seed}: {bin:?} of {any:?}");
+            assert!(bin.rtt.is_finite(), "seed {seed}: {bin:?}");
+        }
+    }
+}
+
+#[test]
+fn a_full_link_is_known_for_what_it_carries() {
+    for seed in 0..4 {
+        let found = inferred(&path(), &[1, 8], seed);
+        let rate = found.quantile(|path| path.rate, 0.5) / 50e6;
+        assert!((0.93..1.08).contains(&rate), "seed {seed}: {rate}");
+        let binding = found.binding(&streams(8));
+        assert_eq!(binding[0].limit, Limit::Link, "seed {seed}: {binding:?}");
+        let promise = found.promise(&streams(4));
+        let truth = run(&path(), &streams(4), 1, 99).goodput(0);
+        let (low, high) = (promise.quantile(0.025), promise.quantile(0.975));
+        assert!(
+            low < truth && truth < high,
+            "seed {seed}: {truth} in {low} to {high}"
+        );
+    }
+}
+
+#[test]
+fn losses_by_chance_are_told_from_a_short_queue() {
+    let lossy = Path {
+        loss: 2e-3,
+        ..path()
+    };
+    let short = Path {
+        queue: 8e3,
+        rtt: 0.1,
+        ..path()
+    };
+    for seed in 0..3 {
+        let found = inferred(&lossy, &[1, 4], seed).binding(&streams(1));
+        assert_eq!(found[0].limit, Limit::Loss, "seed {seed}: {found:?}");
+        let found = inferred(&short, &[1, 16], seed).binding(&streams(1));
+        assert_ne!(
+            found[0].limit,
+            Limit::ReceiveBuffer,
+            "seed {seed}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_buffer_that_a_kernel_counted_is_what_binds() {
+    let capped = Path {
+        window: 60e3,
+        ..path()
+    };
+    let mut seen = sampled(&capped, 1, 1);
+    seen.held = Some(Held::ReceiveBuffer(60e3));
+    seen.on_way = 60e3;
+    let found = Posterior::of(vec![seen], None, 1).unwrap();
+    let binding = found.binding(&streams(1));
+    assert_eq!(binding[0].limit, Limit::ReceiveBuffer, "{binding:?}");
+    // 60 kB every 40 ms.
+    let promise = found.promise(&streams(1)).quantile(0.5) / 12e6;
+    assert!((0.93..1.07).contains(&promise), "{promise}");
+}
+
+#[test]
+fn evidence_that_tells_nothing_gives_no_path() {
+    assert!(Posterior::of(Vec::new(), None, 1).is_none());
+    let mut silent = sampled(&path(), 1, 1);
+    silent.parts.iter_mut().for_each(|part| part.rate = 0.0);
+    assert!(Posterior::of(vec![silent], None, 1).is_none());
+}
+
+#[test]
+fn the_file_names_each_figure_with_its_interval() {
+    let lossy = Path {
+        loss: 2e-3,
+        ..path()
+    };
+    let file = inferred(&lossy, &[1, 8], 2).path_file("cubic");
+    for key in [
+        "rate = \"",
+        "delay = \"20ms\"",
+        "queue = {",
+        "loss = {",
+        "mtu = 1500",
+        " to ",
+    ] {
+        assert!(file.contains(key), "{file}");
+    }
+}
