@@ -84,10 +84,13 @@ pub(crate) fn caution(history: &History, setting: &Setting) -> &'static str {
     }
 }
 
-/// Whether losses hold one default stream back.
+/// Whether losses hold one default stream back, of the path or of its queue.
 pub(crate) fn is_held_back(history: &History) -> bool {
     let default = default(history).and_then(|index| history.samples.get(index));
-    default.is_some_and(|default| verdict(history, default).limit == Limit::Loss)
+    default.is_some_and(|default| {
+        let limit = verdict(history, default).limit;
+        matches!(limit, Limit::Loss | Limit::ShallowQueue)
+    })
 }
 
 /// The line that would let the sender use bbr, where losses hold its streams back and it may not.

@@ -8,7 +8,7 @@
 //! known well enough; if that contradicts what was expected, the search goes on.
 //!
 //! The first sample is one stream with everything as the host has it, the second what an earlier
-//! search found on this path. Where the samples tell nothing of the path, streams are doubled as
+//! search found on this path. Eight streams are seen in any case. Where the samples tell nothing of the path, streams are doubled as
 //! long as they bring something.
 
 use observe::{SamplePlan, Setting, StreamCount, Then, Window};
@@ -18,7 +18,7 @@ use crate::history::History;
 use crate::moving;
 use crate::over_udp;
 use crate::plan::{Axis, GAIN_MIN, Objective};
-use crate::settings::candidates;
+use crate::settings::{candidates, usual};
 use crate::strategy::{Choice, Request, Strategy};
 use crate::tuning::{Purpose, Sample};
 
@@ -28,6 +28,8 @@ const REGRET: f64 = 0.02;
 const GAIN: f64 = 0.004;
 /// An answer is looked at for longer while half of its interval is more than this share of it.
 const SURE: f64 = 0.06;
+/// The second number of streams.
+const SECOND: u64 = 8;
 /// Looks at one setting, the longer one included.
 const LOOKS: usize = 2;
 
@@ -40,7 +42,14 @@ impl Strategy for Inferred {
         if history.samples.is_empty() {
             return first(history);
         }
-        let stages = [remembered, most_telling, doubling, moving::further, surer];
+        let stages = [
+            remembered,
+            second_count,
+            most_telling,
+            doubling,
+            moving::further,
+            surer,
+        ];
         let mut requests = stages.into_iter().filter_map(|stage| stage(history));
         requests.find(|request| !history.has_failed(&request.setting))
     }
@@ -58,7 +67,10 @@ impl Strategy for Inferred {
             may(setting) && of_it.any(arrived)
         };
         let chosen = match history.table() {
-            Some(table) => table.settings.get(table.best(sampled)?)?.clone(),
+            Some(table) => {
+                let table = table.within(history, may)?;
+                table.settings.get(table.best(sampled)?)?.clone()
+            }
             None => highest(history, sampled)?,
         };
         let sample = history
@@ -117,6 +129,24 @@ fn is_allowed(history: &History, allowed: &[Setting], setting: &Setting) -> bool
         same == *setting
     };
     window && streams && allowed.iter().any(like)
+}
+
+/// Another number of streams than the first: what more of them bring must not rest on a model alone.
+fn second_count(history: &History) -> Option<Request> {
+    let first = history.samples.first()?.streams();
+    let is_one = history.samples.iter().all(|one| one.streams() == first);
+    let most = history.plan.streams_max;
+    let count = StreamCount::new(SECOND).ok()?.min(most);
+    let wanted = is_one && history.plan.searches(Axis::Streams) && count != first;
+    let plan = history
+        .sample_plan()
+        .filter(|_| wanted && history.belief().is_some())?;
+    Some(Request {
+        setting: usual(history, count),
+        plan,
+        purpose: Purpose::Streams,
+        why: "what more streams bring is seen, and not only inferred".to_owned(),
+    })
 }
 
 /// The sample after which the answer is expected to be worth most.

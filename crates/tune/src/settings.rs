@@ -11,6 +11,7 @@ use units::{Bytes, Rate};
 
 use crate::controls;
 use crate::history::History;
+use crate::moving;
 use crate::over_udp;
 use crate::plan::{Axis, Controls, Objective};
 use crate::windows::granted_max;
@@ -30,11 +31,9 @@ const RATE_STREAMS: [u64; 3] = [1, 2, 4];
 
 /// All of them, those that were sampled among them.
 pub(crate) fn candidates(history: &History) -> Vec<Setting> {
-    let mut found: Vec<Setting> = history
-        .samples
-        .iter()
-        .map(|one| one.setting.clone())
-        .collect();
+    let sampled = history.samples.iter();
+    let sampled = sampled.filter(|one| moving::counts(history, one));
+    let mut found: Vec<Setting> = sampled.map(|one| one.setting.clone()).collect();
     let counts = counts(history);
     found.extend(counts.iter().map(|count| usual(history, *count)));
     if let Some(path) = history

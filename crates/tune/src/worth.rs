@@ -47,9 +47,27 @@ impl Table {
                 false => usual.times(moving::gain(history, setting)),
             }
         };
-        let forecasts: Vec<Forecast> = settings.iter().map(forecast).collect();
+        let forecasts = settings.iter().map(forecast).collect();
+        Table::valued(history, settings, forecasts)
+    }
+
+    /// The same for those settings alone that `may` be chosen: worth is a share of the best of them.
+    pub fn within(&self, history: &History, may: impl Fn(&Setting) -> bool) -> Option<Table> {
+        let all = self.settings.iter().zip(&self.forecasts);
+        let within = all.filter(|(setting, _)| may(setting));
+        let (settings, forecasts) = within
+            .map(|(setting, forecast)| (setting.clone(), forecast.clone()))
+            .unzip();
+        Table::valued(history, settings, forecasts)
+    }
+
+    fn valued(
+        history: &History,
+        settings: Vec<Setting>,
+        forecasts: Vec<Forecast>,
+    ) -> Option<Table> {
         let paths = forecasts.first()?.goodput.len();
-        let by_half = [0, 1].map(|half| {
+        let worth = [0, 1].map(|half| {
             let mut worth = vec![vec![0.0; paths]; settings.len()];
             for path in 0..paths {
                 let column = on_path(history, &settings, &forecasts, half, path);
@@ -62,7 +80,7 @@ impl Table {
         Some(Table {
             settings,
             forecasts,
-            worth: by_half,
+            worth,
         })
     }
 
