@@ -145,6 +145,8 @@ class Target(Record):
             those of both hosts of an emulated or simulated one.
         path_digest: Digest of the whole description of an emulated or simulated path: two paths
             with the same one are the same to the last number. Absent of a live host.
+        punctuality: How punctually this host handed packets over. Of an emulated path alone; an
+            archive does not keep it of a sweep.
     """
 
     __slots__ = ()
@@ -152,8 +154,9 @@ class Target(Record):
     kind: TargetKind
     limits: HostLimits | None
     path_digest: str | None
-    _records = {"limits": "HostLimits"}
-    _optional = frozenset(["limits", "path_digest"])
+    punctuality: Punctuality | None
+    _records = {"limits": "HostLimits", "punctuality": "Punctuality"}
+    _optional = frozenset(["limits", "path_digest", "punctuality"])
 
 
 class HostLimits(Record):
@@ -174,6 +177,27 @@ class HostLimits(Record):
     receive_fixed_max_bytes: int
     send_auto_max_bytes: int
     receive_auto_max_bytes: int
+    _records = {}
+    _optional = frozenset([])
+
+
+class Punctuality(Record):
+    """How punctually this host handed the packets of an emulated path over: whether it had the time
+    to emulate it.
+
+    Attributes:
+        packets: Packets that came out of the path, both ways.
+        late: Those of them that came out later than the bound.
+        bound_seconds: So much after its time a packet counts as late: 1 ms, or 2 % of the path's
+            round trip where that is more.
+        worst_seconds: How late the latest one was, to within a fifth.
+    """
+
+    __slots__ = ()
+    packets: int
+    late: int
+    bound_seconds: float
+    worst_seconds: float
     _records = {}
     _optional = frozenset([])
 

@@ -31,6 +31,11 @@ impl Lateness {
         self.classes.iter().sum()
     }
 
+    /// How many were handed over later than this, but for those in its class.
+    pub fn later_than(&self, late: Span) -> u64 {
+        self.classes[class_of(late) + 1..].iter().sum()
+    }
+
     /// The lateness that this share of the packets did not exceed, to within a fifth; `None`
     /// without packets.
     pub fn quantile(&self, share: f64) -> Option<Span> {
@@ -74,6 +79,16 @@ mod tests {
                 "{nanos} {bound}"
             );
         }
+    }
+
+    #[test]
+    fn packets_that_were_late_are_counted() {
+        let mut lateness = Lateness::default();
+        let bound = Span::from_millis(1);
+        (0..993).for_each(|_| lateness.add(bound));
+        (0..7).for_each(|_| lateness.add(Span::from_millis(38)));
+        assert_eq!((lateness.packets(), lateness.later_than(bound)), (1000, 7));
+        assert_eq!(lateness.later_than(Span::from_secs(3600)), 0);
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub use probes::{
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use setting::{Amount, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window};
 pub use target::{
-    Fault, HostLimits, MoverAxes, MoverCommand, Snapshot, Target, TargetError, TargetInfo,
-    TargetKind, Watch,
+    Fault, HostLimits, MoverAxes, MoverCommand, Punctuality, Snapshot, Target, TargetError,
+    TargetInfo, TargetKind, Watch,
 };
 pub use tcp::TcpSample;
 pub use transport::{Transport, UDP_CONTROL};

@@ -36,6 +36,12 @@ pub trait Target {
         None
     }
 
+    /// How punctual the path has been since it was opened; `None` where this host does not emulate
+    /// it.
+    fn punctuality(&self) -> Option<Punctuality> {
+        None
+    }
+
     /// How the program behind this target is told to use a setting; `None` where that is trunkline
     /// itself.
     fn command(&self, setting: &Setting) -> Option<MoverCommand> {
@@ -198,6 +204,53 @@ pub struct HostLimits {
     /// `net.ipv4.tcp_rmem[2]`: how far the kernel grows a receive buffer by itself.
     #[serde(rename = "receive_auto_max_bytes")]
     pub receive_auto_max: Bytes,
+}
+
+/// How punctually this host handed the packets of an emulated path over: whether it had the time to
+/// emulate it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Punctuality {
+    /// Packets that came out of the path, both ways.
+    pub packets: u64,
+    /// Those of them that came out later than the bound.
+    pub late: u64,
+    /// So much after its time a packet counts as late: 1 ms, or 2 % of the path's round trip where
+    /// that is more.
+    #[serde(rename = "bound_seconds")]
+    pub bound: Span,
+    /// How late the latest one was, to within a fifth.
+    #[serde(rename = "worst_seconds")]
+    pub worst: Span,
+}
+
+impl Punctuality {
+    /// Where more of the packets are late, figures may be this host's and not the path's.
+    pub const LATE_SHARE_MAX: f64 = 0.01;
+
+    /// From when on a packet counts as late.
+    pub fn bound(base_rtt: Span) -> Span {
+        Span::from_millis(1).max(Span::from_nanos(base_rtt.as_nanos() / 50))
+    }
+
+    /// Packets that were late, as a share of all.
+    pub fn late_share(&self) -> f64 {
+        self.late as f64 / self.packets.max(1) as f64
+    }
+
+    /// Whether the host was too busy to emulate the path.
+    ///
+    /// ```
+    /// # use observe::Punctuality;
+    /// # use units::Span;
+    /// let bound = Punctuality::bound(Span::from_millis(100));
+    /// assert_eq!(bound, Span::from_millis(2));
+    /// let worst = Span::from_millis(38);
+    /// assert!(Punctuality { packets: 1000, late: 11, bound, worst }.host_was_busy());
+    /// assert!(!Punctuality { packets: 1000, late: 10, bound, worst }.host_was_busy());
+    /// ```
+    pub fn host_was_busy(&self) -> bool {
+        self.late_share() > Self::LATE_SHARE_MAX
+    }
 }
 
 /// Whose fault a failure is; decides the exit code.

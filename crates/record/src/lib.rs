@@ -63,7 +63,7 @@ pub use link::Count;
 pub use measure::{Measure, Run, Steady, Unsettled};
 pub use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Peer, Probe,
-    ProbeMethod as Method, Progress, RateInterval as Interval, Setting, StreamCount,
+    ProbeMethod as Method, Progress, Punctuality, RateInterval as Interval, Setting, StreamCount,
     StreamDirection, TargetKind as Kind, TcpSample, TcpSummary, Transport, Verdict as Cause,
     Window,
 };

@@ -1,6 +1,6 @@
 //! What was measured.
 
-use observe::{HostLimits, TargetKind};
+use observe::{HostLimits, Punctuality, TargetKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,10 @@ pub struct Target {
     /// one are the same to the last number. Absent of a live host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_digest: Option<String>,
+    /// How punctually this host handed packets over. Of an emulated path alone; an
+    /// archive does not keep it of a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub punctuality: Option<Punctuality>,
 }
 
 impl From<&observe::TargetInfo> for Target {
@@ -30,6 +34,7 @@ impl From<&observe::TargetInfo> for Target {
             kind: info.kind,
             limits: info.limits,
             path_digest: None,
+            punctuality: None,
         }
     }
 }

@@ -24,7 +24,7 @@ pub mod tune;
 
 use record::archive::{Comparison, Listed};
 use record::characteristics::LeftOut;
-use record::{AnyDocument, Measure, SweepComparison};
+use record::{AnyDocument, Measure, Punctuality, SweepComparison};
 
 use crate::chart::{Chart, ChartError, file};
 use crate::text;
@@ -147,7 +147,7 @@ impl Page {
 
     /// The same; of a sweep with the readings of one visit, see [`crate::representative`].
     pub fn with(document: &AnyDocument, visit: Option<&Measure>) -> Self {
-        match document {
+        let mut page = match document {
             AnyDocument::Measure(document) => measure::page(&document.body),
             AnyDocument::Tune(document) => tune::page(&document.body),
             AnyDocument::Demo(document) => demo::page(&document.body),
@@ -160,7 +160,11 @@ impl Page {
             AnyDocument::Characteristics(document) => path::page(&document.body),
             AnyDocument::Responsiveness(document) => responsiveness::page(&document.body),
             AnyDocument::Copy(document) => copy::page(&document.body),
-        }
+        };
+        let busy = punctuality(document).and_then(text::host_was_busy);
+        page.blocks
+            .splice(..0, busy.map(|warning| Block::Sentences(vec![warning])));
+        page
     }
 
     /// Two kept documents side by side.
@@ -206,6 +210,20 @@ impl Page {
     pub fn figures(&self) -> Vec<&Figure> {
         figures(&self.blocks)
     }
+}
+
+/// Of documents that may be of an emulated path.
+fn punctuality(document: &AnyDocument) -> Option<&Punctuality> {
+    let target = match document {
+        AnyDocument::Measure(document) => &document.body.target,
+        AnyDocument::Tune(document) => &document.body.target,
+        AnyDocument::Demo(document) => &document.body.target,
+        AnyDocument::Sweep(document) => &document.body.target,
+        AnyDocument::Characteristics(document) => &document.body.target,
+        AnyDocument::Responsiveness(document) => &document.body.target,
+        _ => return None,
+    };
+    target.punctuality.as_ref()
 }
 
 fn figures(blocks: &[Block]) -> Vec<&Figure> {
@@ -328,4 +346,22 @@ impl Fact {
 fn file_part(word: &str) -> String {
     let is_safe = |c: &char| c.is_ascii_alphanumeric() || *c == '+';
     text::plain(word).chars().filter(is_safe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Document, synthetic};
+
+    #[test]
+    fn a_host_that_was_too_busy_is_told_of_before_any_figure() {
+        let mut document = synthetic::measure(&synthetic::Case::streams(2, 1));
+        let is_told = |document: &Document<Measure>| {
+            let page = Page::of(&document.clone().into());
+            matches!(&page.blocks[0], Block::Sentences(told) if told[0].contains("too busy"))
+        };
+        assert!(!is_told(&document));
+        document.body.target.punctuality.as_mut().unwrap().late = 2400;
+        assert!(is_told(&document));
+    }
 }

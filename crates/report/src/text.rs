@@ -8,7 +8,11 @@ pub mod simulated;
 pub mod sweep;
 
 use record::archive::Point;
-use record::{Direction, Kind, Limit, Objective, Setting, StreamDirection, Transport, Window};
+use record::{
+    Direction, Kind, Limit, Objective, Punctuality, Setting, StreamDirection, Transport, Window,
+};
+
+use units::Span;
 
 use crate::format;
 
@@ -39,6 +43,36 @@ pub fn sentence(text: &str) -> String {
         "."
     };
     format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
+}
+
+/// That this host had no time to emulate the path, which has to be known before any figure.
+///
+/// ```
+/// # use record::Punctuality;
+/// # use units::Span;
+/// let (bound, worst) = (Span::from_millis(2), Span::from_millis(38));
+/// let seen = Punctuality { packets: 1000, late: 70, bound, worst };
+/// assert_eq!(
+///     report::text::host_was_busy(&seen).unwrap(),
+///     "This host was too busy to emulate this path: 7.0 % of its packets were handed over more \
+///      than 2.00 ms late, the latest 38.0 ms (1.0 % is the bound). The figures below may be this \
+///      host's and not the path's: end other programs, or choose a slower path."
+/// );
+/// assert_eq!(report::text::host_was_busy(&Punctuality { late: 5, ..seen }), None);
+/// ```
+pub fn host_was_busy(seen: &Punctuality) -> Option<String> {
+    let milliseconds = |span: Span| format::milliseconds(span.as_secs_f64());
+    seen.host_was_busy().then(|| {
+        format!(
+            "This host was too busy to emulate this path: {} of its packets were handed over more \
+             than {} ms late, the latest {} ms ({} is the bound). The figures below may be this \
+             host's and not the path's: end other programs, or choose a slower path.",
+            format::percent(seen.late_share()),
+            milliseconds(seen.bound),
+            milliseconds(seen.worst),
+            format::percent(Punctuality::LATE_SHARE_MAX),
+        )
+    })
 }
 
 /// What the headings of a table of runs mean.

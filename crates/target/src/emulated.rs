@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use emu::EmuError;
+use emu::{EmuError, Lateness};
 use endpoints::{BindError, Client, Runs, Server, ServerLimits};
-use netpath::{Hosts, PathSpec};
+use netpath::{Hosts, PathSpec, Way};
 use observe::{
-    Fault, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
-    TargetKind, Transport, Watch,
+    Fault, Observation, Probes, ProbesError, Punctuality, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, TargetKind, Transport, Watch,
 };
 use sockets::{Address, BufferLimit, PORT_DEFAULT};
 
@@ -92,6 +92,17 @@ impl Target for EmulatedPath {
             Err(_) if !self.network.network().is_carrying() => Err(path_down()),
             other => Ok(other?),
         }
+    }
+
+    fn punctuality(&self) -> Option<Punctuality> {
+        let bound = Punctuality::bound(self.path.base_rtt());
+        let ways = Way::BOTH.map(|way| self.network.network().books(way).lateness);
+        Some(Punctuality {
+            packets: ways.iter().map(Lateness::packets).sum(),
+            late: ways.iter().map(|way| way.later_than(bound)).sum(),
+            bound,
+            worst: ways.iter().filter_map(|way| way.quantile(1.0)).max()?,
+        })
     }
 
     fn stop(&mut self) {
@@ -218,6 +229,8 @@ mod tests {
             assert_eq!(seen.streams.len(), usize::from(streams.get()));
             grown_from = Some(streams);
         }
+        let seen = target.punctuality().unwrap();
+        assert!(seen.packets > 1000 && seen.late <= seen.packets, "{seen:?}");
         target.stop();
     }
 }

@@ -5,6 +5,7 @@ use probing::Examined;
 use record::Document;
 
 use crate::progress::Watcher;
+use crate::target::shape;
 use crate::{Cancel, Error, OnProgress, Target, origin};
 
 pub use observe::Way;
@@ -32,7 +33,7 @@ pub fn examine(
     let mut path = UnderLoad::new(observed);
     let mut watcher = Watcher::new(cancel, on_progress);
     let found = probing::characterise(&mut path, wanted, &mut watcher)?;
-    let shape = record::Target::from(&path.target().describe()).on_path(name.path());
+    let shape = shape(path.target(), &name);
     let body = record::Characteristics::new(shape, &found);
     Ok(Document::new(origin(Some(seed)), body))
 }

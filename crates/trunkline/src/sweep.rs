@@ -52,7 +52,11 @@ impl Sweep {
     ) -> Result<Self, Error> {
         let mut archive = Archive::open(place).map_err(no_sweep)?;
         let words = words(asked, &target.name);
-        let entered = archive.begin_sweep(&origin(Some(plan.seed)), &words, &target.shape(), &plan);
+        let shape = record::Target {
+            punctuality: None,
+            ..target.shape()
+        };
+        let entered = archive.begin_sweep(&origin(Some(plan.seed)), &words, &shape, &plan);
         Ok(Sweep {
             id: entered.map_err(no_sweep)?,
             plan,
@@ -151,12 +155,16 @@ impl Sweep {
         }
     }
 
-    /// The sweep as the archive has it.
+    /// The sweep as the archive has it, and how punctual its target has been since it was opened.
     ///
     /// # Errors
     /// When the archive cannot be read.
     pub fn document(&self) -> Result<AnyDocument, Error> {
-        Ok(self.archive.load(self.id)?)
+        let mut document = self.archive.load(self.id)?;
+        if let AnyDocument::Sweep(sweep) = &mut document {
+            sweep.body.target.punctuality = self.target.observed.punctuality();
+        }
+        Ok(document)
     }
 }
 

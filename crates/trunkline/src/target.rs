@@ -92,7 +92,15 @@ impl Target {
 
     /// The target as documents have it.
     pub(crate) fn shape(&self) -> record::Target {
-        record::Target::from(&self.describe()).on_path(self.path())
+        shape(&*self.observed, &self.name)
+    }
+}
+
+/// A target as documents have it, and how punctual it has been.
+pub(crate) fn shape(target: &dyn observe::Target, name: &TargetName) -> record::Target {
+    record::Target {
+        punctuality: target.punctuality(),
+        ..record::Target::from(&target.describe()).on_path(name.path())
     }
 }
 

@@ -137,6 +137,7 @@ impl Essence {
             kernel: origin.host.kernel.clone(),
             target: Target {
                 limits: None,
+                punctuality: None,
                 ..target
             },
             objective: None,
@@ -225,6 +226,7 @@ fn of_simulate(body: &Simulate, origin: &Origin) -> Essence {
         kind: Kind::Simulated,
         limits: None,
         path_digest: Some(Path::digest(&body.path)),
+        punctuality: None,
     };
     Essence {
         samples: body.runs.iter().map(seed).collect(),

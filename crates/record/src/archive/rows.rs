@@ -165,6 +165,7 @@ pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
                 kind: columns.word()?,
                 limits: None,
                 path_digest: columns.take()?,
+                punctuality: None,
             },
             objective: columns.take()?,
             cut_because: columns.take()?,

@@ -106,6 +106,7 @@ impl Copy {
                 kind: Kind::Live,
                 limits: None,
                 path_digest: None,
+                punctuality: None,
             },
             direction: direction(spec.direction),
             over: match spec.far.host {
