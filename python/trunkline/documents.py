@@ -679,6 +679,8 @@ class TuneDocument(Record):
         failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
+        path_file: The path that explains the samples, as a path file; absent where they tell
+            nothing of it.
         samples: Everything that was tried, in order.
     """
 
@@ -710,9 +712,10 @@ class TuneDocument(Record):
     untried: str | None
     failed: list[FailedSample] | None
     left_behind: str | None
+    path_file: str | None
     samples: list[Sample]
     _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
     _promised = {"recommended": "this search ended before it could recommend a setting; `cut_because` says why"}
 
 
@@ -745,8 +748,8 @@ class Recommended(Record):
         moving: How another program is to move the data; absent where that is left to it.
         congestion: Congestion control, where it is not the host's default.
         pacing_bits_per_second: Upper bound on each stream's rate, where there is one.
-        goodput_bits_per_second: The goodput that was seen there.
-        interval: Where the goodput of a longer run lies.
+        goodput_bits_per_second: What a minute of it is expected to carry.
+        interval: Where 95 in 100 such minutes lie.
         rtt_loaded_seconds: Mean round-trip time beside it.
         rtt_unloaded_seconds: Mean round-trip time of the idle path.
         sample: Which sample showed it, counted from 0.
@@ -869,7 +872,9 @@ class Sample(Record):
     Attributes:
         purpose: What it was taken for.
         why: Why it was tried: a sentence without a full stop.
-        doubt: Why it does not count for what it showed; absent where it does.
+        promise: What a minute of its setting is expected to carry; absent in searches of before
+            0.3.
+        doubt: Why it did not count for what it showed, in searches of before 0.3.
         setting: What was asked for.
         goodput_bits_per_second: Delivered to the receiver per time over the steady window, all
             streams together.
@@ -900,6 +905,7 @@ class Sample(Record):
     __slots__ = ()
     purpose: Purpose
     why: str
+    promise: Promise | None
     doubt: Doubt | None
     setting: Setting
     goodput_bits_per_second: int
@@ -920,12 +926,27 @@ class Sample(Record):
     cpu: Cpu
     directions: list[DirectionFigures]
     streams: list[Stream]
-    _records = {"doubt": "Doubt", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "doubt", "interval", "limit", "limit_because", "limit_or", "retransmits", "window_needed_bytes"])
+    _records = {"promise": "Promise", "doubt": "Doubt", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "doubt", "interval", "limit", "limit_because", "limit_or", "promise", "retransmits", "window_needed_bytes"])
+
+
+class Promise(Record):
+    """What a minute of a setting is expected to carry.
+
+    Attributes:
+        goodput_bits_per_second: The middle of it.
+        interval: Where 95 in 100 such minutes lie.
+    """
+
+    __slots__ = ()
+    goodput_bits_per_second: int
+    interval: RateInterval | None
+    _records = {"interval": "RateInterval"}
+    _optional = frozenset(["interval"])
 
 
 class Doubt(Record):
-    """Why a sample does not count for what it showed where one is recommended.
+    """Why a sample did not count for what it showed where one was recommended.
 
     Attributes:
         counts_for_bits_per_second: What it counts for; absent where it does not count at all.
@@ -1080,6 +1101,8 @@ class Tune(Record):
         failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
+        path_file: The path that explains the samples, as a path file; absent where they tell
+            nothing of it.
         samples: Everything that was tried, in order.
     """
 
@@ -1104,9 +1127,10 @@ class Tune(Record):
     untried: str | None
     failed: list[FailedSample] | None
     left_behind: str | None
+    path_file: str | None
     samples: list[Sample]
     _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Run(Record):

@@ -10,6 +10,8 @@ use crate::rounds::{Control, Run, Trace, run};
 
 /// What rounds differ from packets by over a minute, as a logarithm (`bench/inference`).
 const MODEL: f64 = 0.06;
+/// The same of streams that go by the rate that arrives.
+const MODEL_BY_RATE: f64 = 0.2;
 /// What one short sample differs from the next by.
 const SAMPLE: f64 = 0.08;
 /// A sample of so many seconds counts half of what it shows beyond the model.
@@ -86,7 +88,7 @@ impl Posterior {
 
     /// What one long run may carry: with what rounds may be wrong by.
     pub fn promise(&self, what: &Run) -> Forecast {
-        self.runs(what, MODEL)
+        self.runs(what, model(what))
     }
 
     fn runs(&self, what: &Run, wrong: f64) -> Forecast {
@@ -129,7 +131,7 @@ impl Posterior {
         let seconds: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
         let noise = SAMPLE * SAMPLE * SHORT / seconds.max(0.1);
         (!samples.is_empty()).then(|| Seen {
-            counts: MODEL * MODEL / (MODEL * MODEL + noise),
+            counts: model(what).powi(2) / (model(what).powi(2) + noise),
             samples,
             seconds,
         })
@@ -155,6 +157,14 @@ impl Posterior {
             without: sum / number,
         };
         found.into_iter().map(one).collect()
+    }
+}
+
+/// What rounds differ from packets by.
+fn model(what: &Run) -> f64 {
+    match what.control {
+        Control::Rate => MODEL_BY_RATE,
+        _ => MODEL,
     }
 }
 

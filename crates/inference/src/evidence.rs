@@ -34,6 +34,9 @@ pub struct Evidence {
     pub segment: f64,
     /// The shortest round trip, seconds.
     pub rtt_min: Option<f64>,
+    /// How long packets waited before any stream sent, on average, seconds; `None` where nothing was
+    /// probed then.
+    pub idle_wait: Option<f64>,
     /// What held the streams back at a host, as its kernel counted.
     pub held: Option<Held>,
     /// Payload on the way of each stream, the most over its parts, bytes.
@@ -122,6 +125,7 @@ impl Evidence {
             parts,
             segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64),
             rtt_min: rtt_min.map(Span::as_secs_f64),
+            idle_wait: summary.rtt_unloaded.map(|idle| idle.as_secs_f64() - rtt),
             held,
             on_way,
         })

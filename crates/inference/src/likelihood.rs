@@ -6,8 +6,19 @@
 
 use crate::evidence::{Evidence, Part};
 use crate::path::Path;
-use crate::rounds::{Bin, Control, Trace, run};
+use crate::rounds::{Bin, Control, Run, Trace, run};
 
+/// What is seen before a stream of ours sends.
+const IDLE: Run = Run {
+    streams: 0,
+    joined: 0,
+    window: None,
+    control: Control::Cubic,
+    pacing: None,
+    seconds: 4.0,
+};
+/// Of the goodput of a whole sample whose streams go by the rate that arrives, as a logarithm.
+const WHOLE_BY_RATE: f64 = 0.25;
 /// Of the goodput of a whole sample and of a part of it, as logarithms.
 const WHOLE: f64 = 0.08;
 const PART: f64 = 0.22;
@@ -33,19 +44,30 @@ pub(crate) struct Fit {
 pub(crate) fn fit(path: &Path, seen: &Evidence, seed: u64) -> Fit {
     let trace = run(path, &seen.run, seen.parts.len(), seed);
     let residual = ratio(seen.goodput(), trace.goodput(0));
-    let rate_based = seen.run.control == Control::Rate;
-    let log = square(residual / WHOLE)
-        + shape(seen, &trace)
-        + waits(path, seen, &trace)
-        + if rate_based {
-            0.0
-        } else {
-            losses(seen, &trace)
+    let log = match seen.run.control {
+        // What such streams lose, and how long packets wait, hangs on much that rounds leave out.
+        Control::Rate => square(residual / WHOLE_BY_RATE),
+        _ => {
+            square(residual / WHOLE)
+                + shape(seen, &trace)
+                + waits(path, seen, &trace)
+                + losses(seen, &trace)
+        }
+    };
+    let log = -log - idle(path, seen, seed);
+    Fit { log, residual }
+}
+
+/// How long packets wait while only others send.
+fn idle(path: &Path, seen: &Evidence, seed: u64) -> f64 {
+    seen.idle_wait.map_or(0.0, |seen| {
+        let shown = match path.others > 0.0 {
+            true => run(path, &IDLE, 1, seed).rtt(0) - path.rtt,
+            false => 0.0,
         };
-    Fit {
-        log: -log,
-        residual,
-    }
+        let wide = WAIT.0 * path.rtt + WAIT.1 * seen.max(shown) + WAIT.2;
+        square((seen - shown) / wide)
+    })
 }
 
 fn square(deviations: f64) -> f64 {

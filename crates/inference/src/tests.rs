@@ -50,6 +50,7 @@ fn sampled(path: &Path, count: u32, seed: u64) -> Evidence {
         parts: trace.bins.iter().map(part).collect(),
         segment: path.segment,
         rtt_min: Some(path.rtt),
+        idle_wait: Some(0.0),
         held: None,
         on_way: path.window / 4.0,
     }

@@ -96,7 +96,7 @@ fn samples(tune: &Tune) -> Table {
     let usual = first.and_then(|first| first.run.setting.congestion.as_deref());
     let mut columns = vec![Column::number("streams"), Column::number("window")];
     columns.extend(run::columns(unit));
-    columns.push(Column::number("a minute"));
+    columns.push(Column::number("60 s"));
     columns.push(Column::text("why tried").wide());
     let row = |(index, sample): (usize, &Sample)| {
         let standing = match Some(index) == chosen {

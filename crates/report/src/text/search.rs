@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(factor(Some(&large), None), None);
         assert_eq!(factor(Some(&small), Some(&interval(0, 3))), None);
         let mut body = synthetic::tune(7).body;
-        body.samples[0].run.interval = None;
+        body.samples[0].promise.as_mut().unwrap().interval = None;
         assert!(!recommendation(&body).contains("times"));
     }
 }
