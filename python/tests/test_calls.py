@@ -100,6 +100,8 @@ def test_fit_reads_points(tmp_path):
 
 # Options of the program that a function needs not: results have methods for what they ask.
 OUTPUT = {"json", "brief", "save", "report", "csv", "plots", "log", "no-history", "help", "no-cache"}
+# Documents have it as text.
+OUTPUT |= {"path-file"}
 OTHERS = {
     "copy": {"archive", "preserve", "verbose", "quiet", "from0"},
     "measure": {"fq-rate"},

@@ -3,7 +3,7 @@
 /// What a path may be, in payload and seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Path {
-    /// Payload that the narrowest link carries of what is not [`Path::load`], bits per second.
+    /// Payload that the narrowest link carries beside what does not give way, bits per second.
     pub rate: f64,
     /// Round trip while every queue is empty, seconds.
     pub rtt: f64,
