@@ -154,7 +154,7 @@ pub(crate) fn write_path(document: &AnyDocument, file: &Path) -> Result<(), Fail
     let path = path.ok_or_else(|| {
         Failure::wrong_request(
             &format!("this {} tells no path", document.schema().kind()),
-            "a search does, with a far end that runs trunkline: `trunkline tune HOST --path-file FILE`",
+            "a search does: `trunkline tune HOST --path-file FILE`",
         )
     })?;
     record::save(file, path)?;

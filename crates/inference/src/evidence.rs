@@ -34,8 +34,8 @@ pub struct Evidence {
     pub segment: f64,
     /// The shortest round trip, seconds.
     pub rtt_min: Option<f64>,
-    /// How long packets waited before any stream sent, on average, seconds; `None` where nothing was
-    /// probed then.
+    /// How long packets waited before any stream sent, on average, seconds; `None` where nothing
+    /// was probed then.
     pub idle_wait: Option<f64>,
     /// What held the streams back at a host, as its kernel counted.
     pub held: Option<Held>,

@@ -65,7 +65,7 @@ impl Posterior {
             ),
         }
         let mut file = format!(
-            "# A path that explains {} samples. Nine of ten paths that do lie between the ends that\n\
+            "# A path that explains {} samples. Nine of ten that do lie between the ends that\n\
              # comments give. The way back is a guess: it is taken to be like the way there.\n\
              [forward]\n{text}\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
             self.evidence.len(),

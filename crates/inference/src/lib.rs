@@ -1,9 +1,9 @@
 //! The path that explains what samples showed, with its uncertainty.
 //!
-//! A [`Path`] is a hypothesis: the rate of a link, its queue, its losses, others on it, and what the
-//! hosts at its ends can do. `rounds.rs` says what a [`Run`] of streams shows on it, round trip by
-//! round trip, slow start and short queues included. [`Evidence`] is what a sample showed, in the
-//! same terms. A [`Posterior`] is some hundreds of paths, each as likely as it explains all
+//! A [`Path`] is a hypothesis: the rate of a link, its queue, its losses, others on it, and what
+//! the hosts at its ends can do. `rounds.rs` says what a [`Run`] of streams shows on it, round trip
+//! by round trip, slow start and short queues included. [`Evidence`] is what a sample showed, in
+//! the same terms. A [`Posterior`] is some hundreds of paths, each as likely as it explains all
 //! evidence: it gives what any other run would carry, how surely, and which part of the path holds
 //! it back.
 //!

@@ -1,8 +1,8 @@
 //! What a path may be before anything of it is explained.
 //!
 //! The ranges are wide about what was seen: a link is at least as fast as the fastest part of a
-//! sample, and the less likely the faster it is. Each figure is drawn by itself, and can be drawn anew
-//! by itself ([`Prior::redraw`]) or moved a little ([`Prior::nudge`]).
+//! sample, and the less likely the faster it is. Each figure is drawn by itself, and can be drawn
+//! anew by itself ([`Prior::redraw`]) or moved a little ([`Prior::nudge`]).
 
 use crate::draw::Draw;
 use crate::evidence::{Evidence, Held};

@@ -8,8 +8,8 @@
 //! known well enough; if that contradicts what was expected, the search goes on.
 //!
 //! The first sample is one stream with everything as the host has it, the second what an earlier
-//! search found on this path. Eight streams are seen in any case. Where the samples tell nothing of the path, streams are doubled as
-//! long as they bring something.
+//! search found on this path. Eight streams are seen in any case. Where the samples tell nothing of
+//! the path, streams are doubled as long as they bring something.
 
 use observe::{SamplePlan, Setting, StreamCount, Then, Window};
 
@@ -131,7 +131,8 @@ fn is_allowed(history: &History, allowed: &[Setting], setting: &Setting) -> bool
     window && streams && allowed.iter().any(like)
 }
 
-/// Another number of streams than the first: what more of them bring must not rest on a model alone.
+/// Another number of streams than the first: what more of them bring must not rest on a model
+/// alone.
 fn second_count(history: &History) -> Option<Request> {
     let first = history.samples.first()?.streams();
     let is_one = history.samples.iter().all(|one| one.streams() == first);
@@ -284,7 +285,8 @@ fn reason(history: &History) -> String {
             format!("no setting is expected to carry clearly more; the most is {most}")
         }
         Objective::Knee { share } => format!(
-            "the least that is expected to reach {:.0} % of the most that any setting carries, {most}",
+            "the least that is expected to reach {:.0} % of the most that any setting carries, \
+             {most}",
             share * 100.0
         ),
         Objective::Power => {

@@ -2,8 +2,8 @@
 //!
 //! Powers of two of streams with windows left to the kernels; fixed windows where a buffer holds
 //! streams back or where windows that grow freely fill a queue; other congestion controls, paced
-//! streams and UDP where the plan and the sender allow them. All are candidates from the start: what
-//! the samples say of the path decides which of them is worth a look.
+//! streams and UDP where the plan and the sender allow them. All are candidates from the start:
+//! what the samples say of the path decides which of them is worth a look.
 
 use inference::Path;
 use observe::{Setting, StreamCount, Transport, Window};

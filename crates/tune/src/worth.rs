@@ -51,7 +51,8 @@ impl Table {
         Table::valued(history, settings, forecasts)
     }
 
-    /// The same for those settings alone that `may` be chosen: worth is a share of the best of them.
+    /// The same for those settings alone that `may` be chosen: worth is a share of the best of
+    /// them.
     pub fn within(&self, history: &History, may: impl Fn(&Setting) -> bool) -> Option<Table> {
         let all = self.settings.iter().zip(&self.forecasts);
         let within = all.filter(|(setting, _)| may(setting));
