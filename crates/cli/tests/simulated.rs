@@ -110,12 +110,12 @@ fn the_tuner_fills_the_simulated_path_that_one_stream_leaves_empty() {
         let words = ["tune", "sim:slac-cern", "--seed", seed, "--json"];
         let document = json(&[&words[..], &["--no-history"]].concat());
         let throughput = number(&document, "/recommended/goodput_bits_per_second");
-        assert!((30e6..43.5e6).contains(&throughput), "{seed}: {throughput}");
-        // A loss in fifty thousand packets before a queue of a seventh of the product: both leave
-        // one stream where it is, and a short sample may name either first.
+        assert!((30e6..46e6).contains(&throughput), "{seed}: {throughput}");
+        // What is recommended fills the link, or nearly: then losses before a queue of a seventh of
+        // the product leave the rest.
         let named = document["limit"].as_str().unwrap();
         assert!(
-            ["loss", "shallow-queue"].contains(&named),
+            ["link", "loss", "shallow-queue"].contains(&named),
             "{seed}: {named}"
         );
         rates.push(throughput);
