@@ -51,8 +51,8 @@ fn a_budget_bounds_the_rate_over_all_streams() {
     assert!((6.5e6..8.1e6).contains(&goodput), "{goodput}");
 }
 
-/// Not at one stream either, which alone would take 5 Mbit/s of this path. The first windows of eight
-/// streams come unpaced.
+/// Not at one stream either, which alone would take 5 Mbit/s of this path. The first windows of
+/// eight streams come unpaced.
 #[test]
 fn a_search_keeps_to_the_rate_in_each_sample() {
     let bounded = Order {
