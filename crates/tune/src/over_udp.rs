@@ -3,7 +3,7 @@
 //! Our own controller keeps its rate under losses, whatever the sender's kernel has. It costs more
 //! processor time than TCP, and no other program speaks it. So it is a candidate where the
 //! objective seeks goodput and nothing else, losses hold one default stream back, bbr cannot be
-//! tried, and the far end takes streams over UDP; and it costs what sixteen times its streams would
+//! tried, and the far end takes streams over UDP; and it has to carry clearly more
 //! (`worth.rs`).
 //!
 //! Where the plan names UDP for all samples, as on paths that pass nothing else, their number is

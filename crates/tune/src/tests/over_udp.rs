@@ -20,7 +20,7 @@ fn udp_that_is_dropped_on_the_way_ends_no_search() {
         may_use: &["cubic"],
         takes_udp: true,
     };
-    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+    let tuning = tune(&mut target, &patient(), &mut ()).unwrap();
     assert_eq!(tuning.failed.len(), 1, "{}", table(&tuning));
     assert!(matches!(tuning.ended, Ended::Found(_)));
 }
@@ -63,7 +63,18 @@ fn tuned_live(path: Path, may_use: &'static [&'static str], takes_udp: bool, see
         may_use,
         takes_udp,
     };
-    tune(&mut target, &TunePlan::default(), &mut ()).unwrap()
+    tune(&mut target, &patient(), &mut ()).unwrap()
+}
+
+/// Time for what comes after more streams.
+fn patient() -> TunePlan {
+    TunePlan {
+        budget: Budget {
+            time: Some(Span::from_secs(90)),
+            ..Budget::default()
+        },
+        ..TunePlan::default()
+    }
 }
 
 fn over_udp(tuning: &Tuning) -> usize {
