@@ -38,8 +38,8 @@ impl Scope {
             },
             _ => Scope {
                 seeds: 1,
-                random: 4,
-                objectives: 2,
+                random: 3,
+                objectives: 1,
             },
         }
     }
