@@ -17,8 +17,8 @@ use crate::settings::goes_by_rate;
 /// half of the streams worth one hundredth of its share.
 const DOUBLING_MAX: f64 = 0.004;
 const DOUBLING_KNEE: f64 = 0.012;
-/// bbr costs others what four times its streams would. UDP costs this host more, and no other program
-/// speaks it: it has to carry a quarter more where the knee is sought. In doublings.
+/// bbr costs others what four times its streams would. UDP costs this host more, and no other
+/// program speaks it: it has to carry a quarter more where the knee is sought. In doublings.
 const RATE_DOUBLINGS: f64 = 2.0;
 const UDP_DOUBLINGS: f64 = 20.0;
 /// A fixed window or a pace is one more thing to set; doublings.
