@@ -22,6 +22,8 @@ const PARTS: usize = 8;
 const ASKED: usize = 54;
 /// A run that carries this share of what the link can holds it full.
 const FILLS: f64 = 0.9;
+/// What a path loses by chance scatters by as much.
+const CHANCE_ROOM: f64 = 1.5;
 /// A part that holds a run back by less than this does not.
 const GAINS: f64 = 1.05;
 
@@ -35,14 +37,11 @@ pub struct Forecast {
     pub halves: [Vec<f64>; 2],
     /// The round trip on each, seconds.
     pub rtt: Vec<f64>,
+    /// The share of packets that the streams lose beyond what the path loses by chance, on each.
+    pub lost: Vec<f64>,
 }
 
 impl Forecast {
-    /// The mean over all paths.
-    pub fn mean(&self) -> f64 {
-        self.goodput.iter().sum::<f64>() / self.goodput.len().max(1) as f64
-    }
-
     /// The same where everything carries so many times as much.
     pub fn times(mut self, factor: f64) -> Self {
         let halves = self.halves.iter_mut().flatten();
@@ -96,6 +95,7 @@ impl Posterior {
         let left = wrong * (1.0 - beyond.as_ref().map_or(0.0, |seen| seen.counts)).sqrt();
         let mut draw = Draw::new(17);
         let (mut goodput, mut rtt, mut halves) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        let mut lost = Vec::new();
         for particle in self.asked() {
             let trace = run(&particle.path, what, PARTS, draw.seed());
             let seen = beyond.as_ref().map_or(0.0, |seen| seen.of(particle));
@@ -106,11 +106,13 @@ impl Posterior {
                 half.push((every_other(&trace, first) * beyond).min(most));
             }
             rtt.push(trace.rtt(1));
+            lost.push(lost_beyond_chance(&particle.path, &trace, what.seconds));
         }
         Forecast {
             goodput,
             halves,
             rtt,
+            lost,
         }
     }
 
@@ -166,6 +168,15 @@ fn model(what: &Run) -> f64 {
         Control::Rate => MODEL_BY_RATE,
         _ => MODEL,
     }
+}
+
+/// The share of packets that a run loses once it has started, beyond what the path takes by chance.
+fn lost_beyond_chance(path: &Path, trace: &Trace, seconds: f64) -> f64 {
+    let started = seconds * (trace.bins.len() - 1) as f64 / trace.bins.len() as f64;
+    let arrived = trace.goodput(1) / 8.0 / path.segment * started;
+    let lost = trace.lost(1);
+    let chance = path.loss * path.run;
+    (lost / (lost + arrived).max(1.0) - CHANCE_ROOM * chance).max(0.0)
 }
 
 /// Mean goodput of every other part from `first` on.

@@ -10,6 +10,8 @@ const PARTS: f64 = 8.0;
 const PART_MIN: (f64, f64) = (0.4, 3.0);
 /// Payload of a segment where no kernel says: that of Ethernet with time stamps.
 const SEGMENT: f64 = 1448.0;
+/// The least that a far end is believed: IPv4 carries packets of 68 bytes (RFC 791).
+const SEGMENT_MIN: f64 = 16.0;
 /// Of a fixed buffer, which Linux doubles, so much is offered as window for each byte asked for.
 const OFFERED: f64 = 1.25;
 /// The share of busy time in which a buffer holds streams back, from which on it binds.
@@ -91,16 +93,17 @@ impl Evidence {
             .flatten()
             .min();
         let rtt = rtt_min.map_or(0.0, Span::as_secs_f64);
-        let used = seen
-            .setting
-            .congestion
-            .as_deref()
-            .or(seen.congestion_used.as_deref());
+        // A sender that may not use what was asked for says what it used.
+        let used = seen.congestion_used.clone();
+        let setting = Setting {
+            congestion: used.or_else(|| seen.setting.congestion.clone()),
+            ..seen.setting.clone()
+        };
         let run = Run {
             seconds: seen.duration.as_secs_f64(),
             joined: seen.grown_from.map_or(0, |count| count.get().into()),
             window: granted(&seen.setting, &streams),
-            ..of_setting(&seen.setting, used.or(congestion))
+            ..of_setting(&setting, congestion)
         };
         let parts = parts(seen, &streams, run.seconds, rtt)?;
         let on_way = most_on_way(&streams);
@@ -123,7 +126,7 @@ impl Evidence {
         Some(Evidence {
             run,
             parts,
-            segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64),
+            segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64).max(SEGMENT_MIN),
             rtt_min: rtt_min.map(Span::as_secs_f64),
             idle_wait: summary.rtt_unloaded.map(|idle| idle.as_secs_f64() - rtt),
             held,

@@ -53,8 +53,6 @@ pub struct Bin {
 pub struct Trace {
     /// The parts.
     pub bins: Vec<Bin>,
-    /// How long each is, seconds.
-    pub seconds: f64,
     /// What the others carried meanwhile, bits per second.
     pub others: f64,
 }
@@ -182,7 +180,6 @@ impl Books {
         }
         Trace {
             bins,
-            seconds: length,
             others: others / seconds,
         }
     }

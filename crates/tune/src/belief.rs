@@ -96,21 +96,13 @@ fn auto_window(limits: HostLimits) -> f64 {
 
 /// What a minute of a sample's setting carries, of both directions where both carried data.
 pub(crate) fn promise(history: &History, sample: &Sample) -> Promise {
-    let seen = sample.goodput();
     let belief = history.belief();
     let Some(belief) = belief.filter(|_| moves_as_usual(history, &sample.setting)) else {
+        let seen = sample.goodput();
         return Promise {
             goodput: seen.mean,
             interval: seen.interval,
         };
     };
-    let promise = belief.promise(&sample.setting);
-    let ways = seen.mean.as_f64() / sample.rate().as_f64().max(1.0);
-    let all = |rate: Rate| Rate::from_f64(ways.max(1.0) * rate.as_f64());
-    Promise {
-        goodput: all(promise.goodput),
-        interval: promise
-            .interval
-            .map(|one| RateInterval::new(all(one.low), all(one.high))),
-    }
+    belief.promise(&sample.setting)
 }

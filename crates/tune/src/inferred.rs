@@ -21,6 +21,7 @@ use crate::plan::{Axis, GAIN_MIN, Objective};
 use crate::settings::{candidates, usual};
 use crate::strategy::{Choice, Request, Strategy};
 use crate::tuning::{Purpose, Sample};
+use crate::verdict::name;
 
 /// The search ends when its answer is expected to be worth so little less than the best.
 const REGRET: f64 = 0.02;
@@ -267,17 +268,16 @@ fn highest(history: &History, may: impl Fn(&Setting) -> bool) -> Option<Setting>
 
 /// Why a sample's setting is recommended, and what others pay for it.
 fn because(history: &History, chosen: &Sample) -> String {
-    let reason = reason(history);
+    let reason = reason(history, &chosen.setting);
     let bbr = controls::caution(history, &chosen.setting);
     format!("{reason}{bbr}{}", over_udp::caution(history, chosen))
 }
 
-fn reason(history: &History) -> String {
-    if history.belief().is_none() {
+fn reason(history: &History, chosen: &Setting) -> String {
+    let Some(table) = history.table() else {
         return "it carried most of what was sampled".to_owned();
-    }
-    let forecasts = history.table().map(|table| table.forecasts.iter());
-    let most = forecasts.into_iter().flatten().map(|one| one.quantile(0.5));
+    };
+    let most = table.forecasts.iter().map(|one| one.quantile(0.5));
     let most = most.fold(0.0, f64::max);
     let most = units::Rate::from_f64(most).human();
     match history.plan.objective {
@@ -292,10 +292,22 @@ fn reason(history: &History) -> String {
         Objective::Power => {
             "its goodput is the highest for the round trip that it causes".to_owned()
         }
-        Objective::Gentle { added_rtt_max, .. } => format!(
-            "the most that is expected to add no more than {} to the round trip",
-            added_rtt_max.human()
-        ),
+        Objective::Gentle {
+            added_rtt_max,
+            loss_max,
+        } => {
+            let bounds = format!(
+                "{} to the round trip and lose no more than {} %",
+                added_rtt_max.human(),
+                loss_max * 100.0
+            );
+            match table.keeps_bounds(chosen) {
+                true => format!("the most that is expected to add no more than {bounds}"),
+                false => {
+                    format!("nothing is expected to add no more than {bounds}; this adds least")
+                }
+            }
+        }
     }
 }
 
@@ -309,9 +321,8 @@ pub(crate) fn untried(history: &History) -> Option<String> {
     let setting = &table.settings[best];
     (missing > REGRET).then(|| {
         format!(
-            "{} may carry {:.0} % more: the budget ended before that was tried",
-            crate::verdict::name(history, setting),
-            missing * 100.0
+            "{} may carry more, or as much for less: the budget ended before that was tried",
+            name(history, setting)
         )
     })
 }

@@ -84,11 +84,7 @@ fn figures(belief: &Belief, setting: &Setting, limit: Limit) -> String {
             rate(0.05),
             rate(0.95)
         ),
-        Limit::Loss => format!(
-            "by chance one packet in {:.0} to {:.0} is lost",
-            1.0 / quantile(belief, |path| path.loss, 0.9).max(1e-9),
-            1.0 / quantile(belief, |path| path.loss, 0.1).max(1e-7)
-        ),
+        Limit::Loss => lost(belief),
         Limit::ShallowQueue => format!(
             "its queue of {} to {} is short beside the {product} that fill the path",
             queue(0.05),
@@ -104,6 +100,20 @@ fn figures(belief: &Belief, setting: &Setting, limit: Limit) -> String {
         Limit::Host => "the threads that serve the streams had no processor left".to_owned(),
         Limit::RateLimit => "its streams send as fast as they were set to".to_owned(),
         _ => "no part of the path alone explains it".to_owned(),
+    }
+}
+
+/// How many packets are lost by chance; the least may be none.
+fn lost(belief: &Belief) -> String {
+    let one_in = |share| 1.0 / quantile(belief, |path| path.loss, share);
+    match (one_in(0.9), one_in(0.1)) {
+        (most, least) if least.is_finite() => {
+            format!("by chance one packet in {most:.0} to {least:.0} is lost")
+        }
+        (most, _) if most.is_finite() => {
+            format!("by chance up to one packet in {most:.0} is lost")
+        }
+        _ => "packets are lost by chance".to_owned(),
     }
 }
 

@@ -97,6 +97,17 @@ impl Table {
         (mean(&self.worth[0][row]) + mean(&self.worth[1][row])) / 2.0
     }
 
+    /// Whether a setting keeps to the bounds of what is sought on most paths: what leaves them is worth
+    /// less than nothing.
+    pub fn keeps_bounds(&self, setting: &Setting) -> bool {
+        let row = self.settings.iter().position(|one| one == setting);
+        row.is_some_and(|row| {
+            let worth = self.worth.iter().flat_map(|half| &half[row]);
+            let kept = worth.clone().filter(|worth| **worth > -1.0).count();
+            2 * kept > worth.count()
+        })
+    }
+
     /// How much more the best setting of each path would be worth than the one that is chosen for
     /// all.
     pub fn regret(&self, chosen: usize) -> f64 {
@@ -161,8 +172,13 @@ fn on_path(
             Objective::Max => share - DOUBLING_MAX * cost,
             Objective::Knee { share: enough } => (share / enough).min(1.0) - DOUBLING_KNEE * cost,
             Objective::Power => power(row) / most_power - DOUBLING_MAX * cost,
-            Objective::Gentle { added_rtt_max, .. } => {
-                let excess = (rtt[row] - idle) / added_rtt_max.as_secs_f64().max(1e-6);
+            Objective::Gentle {
+                added_rtt_max,
+                loss_max,
+            } => {
+                let delay = (rtt[row] - idle) / added_rtt_max.as_secs_f64().max(1e-6);
+                let loss = forecasts[row].lost[path] / loss_max.max(1e-9);
+                let excess = delay.max(loss);
                 let share = if excess <= 1.0 {
                     share
                 } else {
