@@ -29,6 +29,19 @@ impl Draw {
         low * (high / low).powf(self.uniform())
     }
 
+    /// `usual` with this probability, else what is drawn.
+    pub fn mostly(
+        &mut self,
+        probability: f64,
+        usual: f64,
+        other: impl FnOnce(&mut Self) -> f64,
+    ) -> f64 {
+        match self.happens(probability) {
+            true => usual,
+            false => other(self),
+        }
+    }
+
     /// Mean 0, variance 1 (Box and Muller, 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();

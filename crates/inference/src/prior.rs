@@ -120,44 +120,17 @@ impl Prior {
                 path.queue = queue.max(QUEUE_MIN * self.segment);
             }
             2 => {
-                let is_tail = draw.happens(DROP_TAIL);
-                path.standing = if is_tail {
-                    1.0
-                } else {
-                    draw.between(EARLY.0, EARLY.1)
-                };
+                let early = |draw: &mut Draw| draw.between(EARLY.0, EARLY.1);
+                path.standing = draw.mostly(DROP_TAIL, 1.0, early);
             }
-            3 => {
-                let none = draw.happens(NO_LOSS);
-                path.loss = if none {
-                    0.0
-                } else {
-                    draw.log_uniform(LOSS.0, LOSS.1)
-                };
-            }
-            4 => {
-                let single = draw.happens(SINGLE);
-                path.run = if single {
-                    1.0
-                } else {
-                    draw.log_uniform(RUN.0, RUN.1)
-                };
-            }
+            3 => path.loss = draw.mostly(NO_LOSS, 0.0, |draw| draw.log_uniform(LOSS.0, LOSS.1)),
+            4 => path.run = draw.mostly(SINGLE, 1.0, |draw| draw.log_uniform(RUN.0, RUN.1)),
             5 => {
-                let none = draw.happens(NO_OTHERS);
-                path.others = if none {
-                    0.0
-                } else {
-                    draw.log_uniform(OTHERS.0, OTHERS.1)
-                };
+                let some = |draw: &mut Draw| draw.log_uniform(OTHERS.0, OTHERS.1);
+                path.others = draw.mostly(NO_OTHERS, 0.0, some);
             }
             6 => {
-                let steady = draw.happens(STEADY);
-                path.swing = if steady {
-                    0.0
-                } else {
-                    draw.between(SWING.0, SWING.1)
-                };
+                path.swing = draw.mostly(STEADY, 0.0, |draw| draw.between(SWING.0, SWING.1));
                 path.swing_every = draw.log_uniform(SWING_EVERY.0, SWING_EVERY.1);
             }
             _ => self.hosts(path, draw),

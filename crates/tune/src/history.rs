@@ -12,10 +12,8 @@ use crate::settings::candidates;
 use crate::tuning::{Cost, FailedSample, Purpose, Sample};
 use crate::worth::Table;
 
-/// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
+/// A sample leaves time for so many of its length, itself included.
 const SAMPLES_AHEAD: u64 = 4;
-/// The same between two rungs, where a search has two or three.
-const SAMPLES_AHEAD_LATE: u64 = 2;
 
 /// Round trips that a run needs before its streams send: the handshakes of control and data.
 const CONNECTING: u64 = 5;
@@ -194,20 +192,11 @@ impl History {
     /// How the next sample is taken: no longer than a share of what the budget leaves, so that
     /// others can follow. `None` when too little is left to tell anything.
     pub fn sample_plan(&self) -> Option<SamplePlan> {
-        self.plan_with(SAMPLES_AHEAD)
-    }
-
-    /// The same for the last few samples, which can take more of what is left.
-    pub fn longer_plan(&self) -> Option<SamplePlan> {
-        self.plan_with(SAMPLES_AHEAD_LATE)
-    }
-
-    fn plan_with(&self, samples_ahead: u64) -> Option<SamplePlan> {
         if self.samples.is_empty() {
             return Some(self.plan.sample_plan(None));
         }
         let rtt = self.rtt_for_sampling();
-        let share = Span::from_nanos(self.time_left().as_nanos() / samples_ahead);
+        let share = Span::from_nanos(self.time_left().as_nanos() / SAMPLES_AHEAD);
         let most = share.max(self.plan.sample_time_min(rtt));
         let plan = self.plan.sample_plan(rtt);
         self.within_budget(shortened(plan, most))
