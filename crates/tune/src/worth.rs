@@ -97,8 +97,8 @@ impl Table {
         (mean(&self.worth[0][row]) + mean(&self.worth[1][row])) / 2.0
     }
 
-    /// Whether a setting keeps to the bounds of what is sought on most paths: what leaves them is worth
-    /// less than nothing.
+    /// Whether a setting keeps to the bounds of what is sought on most paths: what leaves them is
+    /// worth less than nothing.
     pub fn keeps_bounds(&self, setting: &Setting) -> bool {
         let row = self.settings.iter().position(|one| one == setting);
         row.is_some_and(|row| {
