@@ -200,6 +200,12 @@ impl Done {
             .map_err(Failure::from)?)
     }
 
+    /// The inferred path as a path file.
+    #[getter]
+    fn path_file(&self) -> PyResult<Option<String>> {
+        Ok(self.any()?.path_file().map(str::to_owned))
+    }
+
     /// Comma-separated values, of what has rows.
     fn to_csv(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let document = self.any()?;

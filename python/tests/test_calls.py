@@ -98,13 +98,24 @@ def test_fit_reads_points(tmp_path):
     assert fitted.schema == "trunkline/fit"
 
 
+def test_the_inferred_path_is_a_path():
+    for found in (
+        tl.tune("sim:slac-cern", history=False),
+        tl.examine("sim:slac-cern", ways="forward", path_file=True, history=False),
+    ):
+        assert found.path_file == found.document.to_dict().get("path_file")
+        path = tl.Path.from_toml(found.path_file)
+        assert 0.16 < path.base_rtt_seconds < 0.17
+        assert tl.simulate(path, streams=4, duration=5, cache=False).document.runs
+    assert tl.examine("sim:slac-cern", quick=True, history=False).path_file is None
+
+
 # Options of the program that a function needs not: results have methods for what they ask.
 OUTPUT = {"json", "brief", "save", "report", "csv", "plots", "log", "no-history", "help", "no-cache"}
-# Documents have it as text.
-OUTPUT |= {"path-file"}
 OTHERS = {
     "copy": {"archive", "preserve", "verbose", "quiet", "from0"},
     "measure": {"fq-rate"},
+    "tune": {"path-file"},
 }
 
 
@@ -165,6 +176,7 @@ def test_defaults_are_those_of_the_program(program):
         (lambda: tl.measure("sim:slac-cern", pacing="12MB"), "`96M"),
         (lambda: tl.measure("sim:slac-cern", reverse=True, bidir=True), "cannot be used with"),
         (lambda: tl.measure("sim:slac-cern", duration=1, bytes=1), "cannot be used with"),
+        (lambda: tl.examine("sim:slac-cern", quick=True, path_file=True), "cannot be used with"),
         (lambda: tl.tune("sim:slac-cern", budget="20"), "neither a time like `20s`"),
         (lambda: tl.tune("sim:slac-cern", loss=0.1), 'objective="gentle"'),
         (lambda: tl.tune("sim:slac-cern", axes=["colour"]), "possible values: streams"),

@@ -401,6 +401,7 @@ def _examine(
     no_load: bool = False,
     ways: Ways = "both",
     duration: Time | None = None,
+    path_file: bool = False,
     port: int = PORT,
     seed: int = 1,
     history: History = True,
@@ -414,6 +415,8 @@ def _examine(
         no_load: No streams.
         ways: Which directions are examined.
         duration: How long each of the streams' two runs takes in each direction.
+        path_file: Also take the samples of a search, in the first of `ways`, and infer the path that
+            explains them and the streams: `result.path_file`.
         port: The server's port, where the target names none.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept.
@@ -429,6 +432,7 @@ def _examine(
         "no_load": no_load,
         "ways": ways,
         "duration": _text.optional_span(duration),
+        "path_file": path_file,
     }
     return _call(_trunkline.start_examine, "examine", given, asked, on_progress, _examine)
 

@@ -83,6 +83,14 @@ class Result(Generic[D]):
             out.write(self.html)
 
     @property
+    def path_file(self) -> str | None:
+        """The inferred path as a path file, with the interval of each figure; for `Path.from_toml`.
+
+        `None` of kinds without one: `tune` has one, and `examine` and `sweep` where it was asked for.
+        """
+        return self._core.path_file
+
+    @property
     def csv(self) -> str | None:
         """Comma-separated values as the program writes them; `None` of kinds without `--csv`."""
         return self._core.to_csv()

@@ -3202,6 +3202,8 @@ class PathDocument(Record):
         available: What others leave of each direction.
         loads: Streams in each direction.
         buffers: What follows for socket buffers.
+        path_file: The path that explains the streams of the first direction and the samples of a
+            search, as a path file; absent where it was not asked for, or they tell nothing of it.
         left_out: What could not be told.
         costs: What each part took, in order.
     """
@@ -3223,10 +3225,11 @@ class PathDocument(Record):
     available: list[AvailableBandwidth] | None
     loads: list[LoadedWay] | None
     buffers: list[PathBuffers] | None
+    path_file: str | None
     left_out: list[LeftOut] | None
     costs: list[PartCost]
     _records = {"host": "Host", "target": "Target", "round_trips": "RoundTripsIdle", "mtu": "PathMtu", "traces": "Trace2", "variations": "Variation2", "capacities": "Capacity", "available": "AvailableBandwidth", "loads": "LoadedWay", "buffers": "PathBuffers", "left_out": "LeftOut", "costs": "PartCost"}
-    _optional = frozenset(["available", "buffers", "capacities", "left_out", "loads", "mtu", "round_trips", "seed", "traces", "variations"])
+    _optional = frozenset(["available", "buffers", "capacities", "left_out", "loads", "mtu", "path_file", "round_trips", "seed", "traces", "variations"])
 
 
 class RoundTripsIdle(Record):

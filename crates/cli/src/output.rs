@@ -115,13 +115,18 @@ pub(crate) fn show_again(document: &AnyDocument) -> Result<(), Failure> {
 /// Refuses places that cannot be written to, before hours are spent on what is to be written.
 pub(crate) fn check_places(output: &Output, plots: Option<&Path>) -> Result<(), Failure> {
     for file in [&output.save, &output.report].into_iter().flatten() {
-        record::check_target(file)?;
+        check_place(file)?;
     }
     if let Some(folder) = plots {
         make(folder)?;
         record::check_target(&folder.join("plot.svg"))?;
     }
     Ok(())
+}
+
+/// The same of a single file.
+pub(crate) fn check_place(file: &Path) -> Result<(), Failure> {
+    Ok(record::check_target(file)?)
 }
 
 fn make(folder: &Path) -> Result<(), Failure> {
@@ -145,13 +150,9 @@ pub(crate) fn write_page_with(
     Ok(())
 }
 
-/// Writes the path that explains a search's samples as a path file.
+/// Writes the inferred path of a document as a path file.
 pub(crate) fn write_path(document: &AnyDocument, file: &Path) -> Result<(), Failure> {
-    let path = match document {
-        AnyDocument::Tune(search) => search.body.path_file.as_deref(),
-        _ => None,
-    };
-    let path = path.ok_or_else(|| {
+    let path = document.path_file().ok_or_else(|| {
         Failure::wrong_request(
             &format!("this {} tells no path", document.schema().kind()),
             "a search does: `trunkline tune HOST --path-file FILE`",

@@ -193,3 +193,49 @@ fn what_contradicts_itself_is_refused() {
         assert!(told.contains(complaint_has), "{arguments:?}: {told}");
     }
 }
+
+/// What is written is what every other command reads, and it is like the path that was examined.
+#[test]
+fn the_inferred_path_is_taken_as_it_is() {
+    let (folder, target) = on_path("sim");
+    let file = folder.path().join("found.toml");
+    let file = file.to_str().unwrap();
+    let document = json(&[
+        "path",
+        &target,
+        "--ways",
+        "forward",
+        "--path-file",
+        file,
+        "--json",
+    ]);
+    let written = std::fs::read_to_string(file).unwrap();
+    assert_eq!(document["path_file"], written.as_str());
+    let read = trunkline::load_path(file).unwrap();
+    let rtt = read.base_rtt().as_secs_f64();
+    assert!((0.0098..0.0102).contains(&rtt), "{written}");
+    let found = format!("sim:{file}");
+    let carried = |target: &str| {
+        let measured = json(&["measure", target, "-P", "4", "--json"]);
+        number(&measured, "/goodput_bits_per_second")
+    };
+    let ratio = carried(&found) / carried(&target);
+    assert!((0.9..1.1).contains(&ratio), "{ratio}\n{written}");
+    for command in [
+        vec!["simulate", file, "-t", "5s", "--no-cache"],
+        vec!["predict", file],
+        vec!["tune", &found, "--budget", "5s"],
+        vec!["history", "1", "--path-file", file],
+    ] {
+        let output = run(&command);
+        let status = output.status;
+        assert!(status.success(), "{command:?}: {}", complaint(&output));
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), written);
+    let refused = run(&["path", &target, "--quick", "--path-file", file]);
+    assert!(
+        complaint(&refused).contains("--quick"),
+        "{}",
+        complaint(&refused)
+    );
+}

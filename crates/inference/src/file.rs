@@ -12,12 +12,18 @@ const LOW: f64 = 0.05;
 const HIGH: f64 = 0.95;
 /// IP and TCP headers with time stamps.
 const HEADERS: f64 = 52.0;
+/// What a path file takes.
+const MTU: (f64, f64) = (576.0, 65535.0);
 /// Payload that a receiver offers of each byte of its buffer.
 const OFFERED: f64 = 0.625;
 /// What stands in a queue that drops early, at the most, as a share of it.
 const EARLY: f64 = 0.6;
 /// Buffers that hold nothing back, for hosts of which nothing was seen.
 const AMPLE: f64 = 1e9;
+/// A figure whose interval is wider than this factor was left open by the samples.
+const OPEN: f64 = 2.0;
+/// Losses of fewer packets than this are single ones.
+const SINGLE: f64 = 1.5;
 
 impl Posterior {
     /// A path file with the middle of each figure, its interval as a comment, and what was guessed.
@@ -25,17 +31,13 @@ impl Posterior {
     /// * `congestion`: what the hosts use.
     pub fn path_file(&self, congestion: &str) -> String {
         let middle = |of: fn(&Path) -> f64| self.quantile(of, 0.5);
-        let range = |of: fn(&Path) -> f64, text: fn(f64) -> String| {
-            let ends = [LOW, HIGH].map(|share| text(self.quantile(of, share)));
-            format!("{} to {}", ends[0], ends[1])
-        };
         let segment = middle(|path| path.segment);
         let mut text = String::new();
         let mut line = |key: &str, value: String, comment: String| {
             let _ = writeln!(text, "{key} = {value}  # {comment}");
         };
-        line("rate", self.rate(), range(wire_rate, rate));
-        let delay = Span::from_secs_f64(middle(|path| path.rtt) / 2.0);
+        line("rate", self.rate(), self.range(wire_rate, rate));
+        let delay = Span::from_secs_f64(known(middle(|path| path.rtt) / 2.0));
         line(
             "delay",
             quoted(delay),
@@ -43,36 +45,65 @@ impl Posterior {
         );
         let is_early = middle(|path| path.standing) < EARLY;
         let kind = if is_early { "codel" } else { "drop-tail" };
-        let limit = Bytes::new(middle(wire_queue) as u64);
+        let limit = Bytes::new(known(middle(wire_queue)) as u64);
         let queue = format!("{{ kind = \"{kind}\", limit = \"{limit}\" }}");
-        line("queue", queue, range(wire_queue, bytes));
-        let most = self.quantile(|path| path.loss, HIGH);
-        match middle(|path| path.loss) {
-            0.0 if most == 0.0 => line(
-                "loss",
-                "{ kind = \"none\" }".to_owned(),
-                "none was seen".to_owned(),
-            ),
-            0.0 => line(
-                "loss",
-                "{ kind = \"none\" }".to_owned(),
-                format!("none has to be assumed; no more than {most:.1e}"),
-            ),
-            loss => line(
-                "loss",
-                format!("{{ kind = \"random\", rate = {loss:.1e} }}"),
-                range(|path| path.loss, |share| format!("{share:.1e}")),
-            ),
-        }
+        line("queue", queue, self.range(wire_queue, bytes));
+        let loss = self.loss();
         let mut file = format!(
-            "# A path that explains {} samples. Nine of ten that do lie between the ends that\n\
-             # comments give. The way back is a guess: it is taken to be like the way there.\n\
-             [forward]\n{text}\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
-            self.evidence.len(),
-            segment + HEADERS
+            "# A path that explains {}. Nine of ten that do lie between the ends that\n\
+             # comments give. The way back is a guess: like the way there, without its loss.\n\
+             {}[forward]\n{text}{loss}\n\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
+            match self.evidence.len() {
+                1 => "one sample".to_owned(),
+                samples => format!("{samples} samples"),
+            },
+            self.not_said(),
+            (segment + HEADERS).clamp(MTU.0, MTU.1)
         );
         file += &self.buffers();
         file + &self.others()
+    }
+
+    /// The interval of a figure as a comment, and whether the samples left it open.
+    fn range(&self, of: fn(&Path) -> f64, text: fn(f64) -> String) -> String {
+        let [low, high] = [LOW, HIGH].map(|share| self.quantile(of, share));
+        let guess = match high > OPEN * low {
+            true => "; a guess: the samples leave it open",
+            false => "",
+        };
+        match high == 0.0 {
+            true => "none was seen".to_owned(),
+            false => format!("{} to {}{guess}", text(low), text(high)),
+        }
+    }
+
+    /// The line of losses that come of no queue: single ones, or several packets at a time.
+    fn loss(&self) -> String {
+        let range = self.range(chance, share);
+        let (events, run) = (
+            self.quantile(|path| path.loss, 0.5),
+            self.quantile(|path| path.run, 0.5),
+        );
+        let loss = match (events > 0.0, run < SINGLE) {
+            (false, _) => return format!("# no loss beside the queue's: {range}"),
+            (_, true) => format!("kind = \"random\", rate = {events:.1e}"),
+            (_, false) => {
+                let leave = 1.0 / run;
+                format!("kind = \"gilbert-elliott\", enter = {events:.1e}, leave = {leave:.2}")
+            }
+        };
+        format!("loss = {{ {loss} }}  # {range}")
+    }
+
+    /// What hosts do to a run and no path file can say.
+    fn not_said(&self) -> String {
+        let hosts = self.quantile(|path| path.hosts, 0.5);
+        let stream = self.quantile(|path| path.per_stream, 0.5);
+        let bound = |most: f64, of: &str| match most.is_finite() {
+            true => format!("# Not in this file: {of} at most {}.\n", rate(most)),
+            false => String::new(),
+        };
+        bound(hosts, "the programs at both ends move") + &bound(stream, "a stream's thread moves")
     }
 
     /// A rate, or how it varies.
@@ -132,14 +163,29 @@ impl Posterior {
 
 /// The link's rate with headers.
 fn wire_rate(path: &Path) -> f64 {
-    let wire = path.rate * (path.segment + HEADERS) / path.segment;
-    // To three digits: more were never known.
-    let unit = 10_f64.powf(wire.max(1.0).log10().floor() - 2.0);
-    (wire / unit).round() * unit
+    known(path.rate * (path.segment + HEADERS) / path.segment)
+}
+
+/// To four digits: more were never known.
+fn known(figure: f64) -> f64 {
+    let unit = 10_f64.powf(figure.max(1e-9).log10().floor() - 3.0);
+    (figure / unit).round() * unit
 }
 
 fn wire_queue(path: &Path) -> f64 {
     path.queue * (path.segment + HEADERS) / path.segment
+}
+
+/// The share of packets that is lost in no queue.
+fn chance(path: &Path) -> f64 {
+    path.loss * path.run
+}
+
+fn share(lost: f64) -> String {
+    match lost {
+        0.0 => "none".to_owned(),
+        lost => format!("{lost:.1e}"),
+    }
 }
 
 fn rate(bits: f64) -> String {

@@ -12,11 +12,12 @@
 //! `bench/inference`, and is part of what a sample is allowed to differ by.
 //!
 //! Reading order: `path.rs`, `rounds.rs`, `stream.rs`; `evidence.rs`, `likelihood.rs`; `prior.rs`,
-//! `posterior.rs`; `answer.rs`, `file.rs`.
+//! `posterior.rs`, `explaining.rs`; `answer.rs`, `file.rs`.
 
 mod answer;
 mod draw;
 mod evidence;
+mod explaining;
 mod file;
 mod likelihood;
 mod path;

@@ -196,3 +196,47 @@ fn the_file_names_each_figure_with_its_interval() {
         assert!(file.contains(key), "{file}");
     }
 }
+
+/// Whatever the samples left open, the file is a path file, and says what it guessed.
+#[test]
+fn every_file_is_read_as_a_path_file() {
+    let paths = [
+        path(),
+        Path {
+            loss: 2e-3,
+            run: 6.0,
+            ..path()
+        },
+        Path {
+            others: 8.0,
+            ..path()
+        },
+        Path {
+            swing: 0.4,
+            standing: 0.2,
+            ..path()
+        },
+        Path {
+            rate: 3e5,
+            rtt: 0.6,
+            queue: 4e3,
+            segment: 512.0,
+            ..path()
+        },
+        Path {
+            rate: 9e9,
+            rtt: 5e-5,
+            hosts: 2e9,
+            per_stream: 1e9,
+            ..path()
+        },
+    ];
+    for (seed, path) in (0..).zip(paths) {
+        for counts in [&[1][..], &[1, 8]] {
+            let file = inferred(&path, counts, seed).path_file("cubic");
+            let read = netpath::PathSpec::from_toml("mine", &file);
+            assert!(read.is_ok(), "seed {seed}: {:?}\n{file}", read.err());
+            assert!(file.contains("guess"), "seed {seed}: {file}");
+        }
+    }
+}

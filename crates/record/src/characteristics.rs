@@ -51,6 +51,10 @@ pub struct Characteristics {
     /// What follows for socket buffers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<Buffers>,
+    /// The path that explains the streams of the first direction and the samples of a search, as a
+    /// path file; absent where it was not asked for, or they tell nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_file: Option<String>,
     /// What could not be told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
@@ -114,6 +118,7 @@ impl Characteristics {
                 .collect(),
             loads: found.loads.iter().map(load).collect(),
             buffers: found.buffers.iter().map(Buffers::from).collect(),
+            path_file: None,
             left_out: found.left_out.clone(),
             costs: found.costs.clone(),
         }

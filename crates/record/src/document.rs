@@ -120,6 +120,18 @@ kinds! {
     Copy: Copy = "trunkline/copy",
 }
 
+impl AnyDocument {
+    /// The inferred path as a path file; `None` where the document has none.
+    pub fn path_file(&self) -> Option<&str> {
+        match self {
+            AnyDocument::Tune(search) => search.body.path_file.as_deref(),
+            AnyDocument::Demo(demo) => demo.body.tune.path_file.as_deref(),
+            AnyDocument::Characteristics(path) => path.body.path_file.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 impl Schema {
     /// Its name without the program's: `tune` of `trunkline/tune`.
     pub fn kind(self) -> &'static str {

@@ -4,16 +4,13 @@
 //! back. Where samples say nothing of a path, as those of a far end that tells no readings over
 //! time, a setting is taken to carry what it showed.
 
-use inference::{Binding, Evidence, Forecast, Posterior, Run, of_setting};
-use observe::{HostLimits, RateInterval, Setting};
+use inference::{Binding, Forecast, Posterior, Run, of_setting};
+use observe::{RateInterval, Setting};
 use units::Rate;
 
 use crate::history::History;
 use crate::tuning::{Promise, Sample};
 
-/// Of a buffer that the kernel grows by itself, so much is offered as window, and holds payload.
-const OFFERED: f64 = 0.625;
-const HOLDS: f64 = 0.97;
 /// The share of long runs that lie in a promised interval.
 const LOW: f64 = 0.025;
 
@@ -28,17 +25,14 @@ impl Belief {
     /// `None` where the samples tell nothing of the path.
     pub fn of(history: &History) -> Option<Belief> {
         let congestion = history.target.congestion.first().cloned();
-        let evidence = history
+        let seen = history
             .samples
             .iter()
-            .filter(|one| moves_as_usual(history, &one.setting));
-        let evidence = evidence
-            .filter_map(|one| Evidence::of(&one.observation, congestion.as_deref()))
-            .collect::<Vec<_>>();
-        let told = history.limits().map(auto_window);
-        let seed = evidence.len() as u64;
+            .filter(|one| moves_as_usual(history, &one.setting))
+            .map(|one| &one.observation);
+        let posterior = Posterior::explaining(seen, history.limits(), congestion.as_deref())?;
         Some(Belief {
-            posterior: Posterior::of(evidence, told, seed)?,
+            posterior,
             congestion,
         })
     }
@@ -86,12 +80,6 @@ impl Belief {
 /// larger blocks says nothing of the path.
 pub(crate) fn moves_as_usual(history: &History, setting: &Setting) -> bool {
     setting.moving == history.plan.base.moving
-}
-
-/// The kernels' own buffers offer so much at the most, bytes.
-fn auto_window(limits: HostLimits) -> f64 {
-    let receive = OFFERED * limits.receive_auto_max.as_f64();
-    receive.min(HOLDS * limits.send_auto_max.as_f64())
 }
 
 /// What a minute of a sample's setting carries, of both directions where both carried data.

@@ -277,6 +277,7 @@ struct Examine {
     no_load: bool,
     ways: String,
     duration: Option<String>,
+    path_file: bool,
 }
 
 /// Starts an examination of a path.
@@ -291,6 +292,10 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         let other = if own.quick { "quick" } else { "no_load" };
         return Err(exclusive("duration", other).into());
     }
+    if own.path_file && !has_load {
+        let other = if own.quick { "quick" } else { "no_load" };
+        return Err(exclusive("path_file", other).into());
+    }
     let duration = optional("duration", own.duration.as_deref(), ask::duration)?;
     let wanted = Wanted {
         ways: ways(&own.ways)?,
@@ -302,7 +307,7 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     Call::start("examine", common.command, move |cancel, tell| {
         let target = open(name, seed)?;
         let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
-        let document = trunkline::examine(target, &wanted, cancel, on_progress)?;
+        let document = trunkline::examine(target, &wanted, own.path_file, cancel, on_progress)?;
         Ok(Done::of(document).kept_in(&history).cut(ended(cancel)))
     })
 }

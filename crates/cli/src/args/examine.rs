@@ -1,5 +1,7 @@
 //! `trunkline path` and `trunkline responsiveness`: what is to be found out, and at what cost.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use trunkline::examine::Plan;
 use trunkline::examine::Wanted;
@@ -16,6 +18,7 @@ use super::{Keep, Output, Target, duration};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline path emu:slac-cern\n  \
     trunkline path dtn.example.org --quick\n  \
+    trunkline path dtn.example.org --ways forward --path-file mine.toml\n  \
     trunkline path dtn.example.org --no-load --ways forward --json")]
 pub(crate) struct PathOf {
     #[command(flatten)]
@@ -36,6 +39,12 @@ pub(crate) struct PathOf {
     /// How long each of the streams' two runs takes in each direction
     #[arg(short = 't', long, value_name = "TIME", default_value_t = Wanted::LOAD, conflicts_with_all = ["quick", "no_load"], value_parser = duration)]
     pub duration: Span,
+
+    /// Write the path that explains the streams as a path file, for `simulate`, `predict`,
+    /// `emulate`, `sim:` and `emu:`. A search like that of `tune` runs first, in the first
+    /// direction of `--ways`, for the samples that this takes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "no_load"])]
+    pub path_file: Option<PathBuf>,
 
     #[command(flatten)]
     pub output: Output,

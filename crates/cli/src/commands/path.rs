@@ -13,6 +13,10 @@ use crate::stop;
 pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     let name = arguments.target.parse()?;
     output::check_places(&arguments.output, None)?;
+    arguments
+        .path_file
+        .as_deref()
+        .map_or(Ok(()), output::check_place)?;
     let cancel = stop::listen()?;
     let takes_time = !matches!(name, TargetName::Simulated(_));
     let target = arguments.target.open(name)?;
@@ -21,11 +25,16 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     }
     let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);
-    let document = trunkline::examine(target, &arguments.wanted(), &cancel, &mut |event| {
-        progress.on(event)
-    })?;
+    let (wanted, infers) = (arguments.wanted(), arguments.path_file.is_some());
+    let examined = trunkline::examine(target, &wanted, infers, &cancel, &mut |event| {
+        progress.on(event);
+    });
     drop(progress);
-    output::deliver(document, &arguments.output, &arguments.keep)?;
+    let document = examined?.into();
+    output::deliver_any(&document, &arguments.output, &arguments.keep)?;
+    if let Some(file) = &arguments.path_file {
+        output::write_path(&document, file)?;
+    }
     match cancel.is_cancelled() {
         true => Err(Failure::ended_by_user()),
         false => Ok(ExitCode::SUCCESS),
@@ -38,6 +47,9 @@ fn expected(arguments: &PathOf) -> &'static str {
     match (arguments.quick, arguments.no_load) {
         (true, _) => "small packets only: about 15 s",
         (_, true) => "packets and trains of them: up to three minutes",
+        _ if arguments.path_file.is_some() => {
+            "a search, packets, trains of them, then streams: three to five minutes"
+        }
         _ => "packets, trains of them, then streams: two to four minutes",
     }
 }

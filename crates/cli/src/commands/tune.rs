@@ -17,6 +17,10 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     let name = arguments.mover.of(arguments.target.parse()?)?;
     let mut plan = plan(arguments)?;
     output::check_places(&arguments.output, None)?;
+    arguments
+        .path_file
+        .as_deref()
+        .map_or(Ok(()), output::check_place)?;
     let cancel = stop::listen()?;
     let mut target = arguments.target.open(name)?;
     plan.remembered = arguments.keep.history().remembered(&target, &plan.base);

@@ -44,7 +44,8 @@ pub fn characteristics() -> Document<Characteristics> {
             cost("one stream forward", Some(Bytes::new(33_500_000))),
         ],
     };
-    let body = Characteristics::new(on_path(Target::from(&target())), &found);
+    let mut body = Characteristics::new(on_path(Target::from(&target())), &found);
+    body.path_file = Some("[forward]\nrate = \"45Mbit/s\"\n".to_owned());
     Document::new(origin("trunkline path emu:slac-cern", 7), body)
 }
 
