@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use trunkline::history::{self, Archive, Comparison, Filter, Listed, Listing};
 use trunkline::record::archive::since as since_text;
+use trunkline::{Cancel, compare_beside};
 
 use crate::error::Failure;
 use crate::result::Done;
@@ -84,7 +85,11 @@ pub fn compare(
     let compared = py.detach(|| -> Result<String, Failure> {
         let archive = Archive::open_existing(&place)?;
         let (from, to) = (archive.entry(from_run)?, archive.entry(to_run)?);
-        Ok(Comparison::new(from, to).to_json())
+        let documents = [archive.load(from_run)?, archive.load(to_run)?];
+        let both = [(from_run, &documents[0]), (to_run, &documents[1])];
+        let mut comparison = Comparison::new(from, to);
+        comparison.beside = compare_beside(both, &Cancel::new(), &mut |_| {})?;
+        Ok(comparison.to_json())
     });
     Ok(compared?)
 }

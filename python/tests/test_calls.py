@@ -91,6 +91,21 @@ def test_a_sweep_keeps_its_visits_and_goes_on(tmp_path):
         tl.sweep("sim:slac-cern", history=False)
 
 
+def test_a_sweep_is_simulated_beside(tmp_path):
+    archive = tmp_path / "archive.sqlite"
+    swept = tl.sweep(
+        "sim:lan", streams=[1, 2], cycles=2, duration=2, beside="sim", history=archive
+    )
+    (beside,) = swept.document.beside
+    assert len(beside.settings) == 2 and 0 <= beside.near_ratio <= 1
+    assert swept.path_file == beside.path_file
+    assert "simulated_bits_per_second" in swept.csv.splitlines()[0]
+    again = tl.history(archive)[swept.kept].document
+    assert again.beside == swept.document.beside
+    with pytest.raises(tl.RequestError, match="possible values: sim"):
+        tl.sweep("sim:lan", beside="emu", history=archive)
+
+
 def test_fit_reads_points(tmp_path):
     points = tmp_path / "points.csv"
     points.write_text("streams,goodput\n1,4M\n2,8M\n4,15M\n8,26M\n16,38M\n32,41M\n")

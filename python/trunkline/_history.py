@@ -59,7 +59,10 @@ class History:
         return Result(_trunkline.load_kept(run, self._file))
 
     def compare(self, run: int, other: int) -> Record:
-        """What changed from one run to another, by how much, and how sure that is."""
+        """What changed from one run to another, by how much, and how sure that is.
+
+        Where one of them inferred the path, `beside` has what the simulator carries on it.
+        """
         return Record(json.loads(_trunkline.compare(run, other, self._file)))
 
     def keep(self, result: Result[Any]) -> int | None:

@@ -231,6 +231,7 @@ def _sweep(
     set_mss: int | None = None,
     port: int = PORT,
     seed: int = 1,
+    beside: Literal["sim"] | None = None,
     resume: bool | int = False,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -252,6 +253,9 @@ def _sweep(
         set_mss: Maximum segment size, in bytes.
         port: The server's port, where the target names none.
         seed: Decides the order of the visits, and chance on emulated and simulated paths.
+        beside: `"sim"` infers the path that explains the visits afterwards and simulates every setting
+            on it: `r.document.beside`, with the share of settings within 10 %; with `resume` also of
+            a sweep that is finished.
         resume: Go on with the newest unfinished sweep, or with that of this number.
         history: The archive that keeps the visits.
         on_progress: Told of what happens, on the thread that waits.
@@ -270,6 +274,7 @@ def _sweep(
         "both_ways": both_ways,
         "port": port,
         "seed": seed,
+        "beside": beside,
         "resume": resume,
         "history": _text.history(history),
     }

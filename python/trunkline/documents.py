@@ -2520,6 +2520,8 @@ class SweepDocument(Record):
         cut_because: Why it ended before its time; absent where it did not.
         cells: Every visit so far, in the order of the plan. One that failed and was made again
             later keeps its place.
+        beside: What the simulator carries on the path that explains the visits, where it was asked
+            for: one for each direction.
         analysis: What the visits showed when the document was written; absent of one that was not
             analysed.
     """
@@ -2536,9 +2538,10 @@ class SweepDocument(Record):
     plan: SweepPlan
     cut_because: str | None
     cells: list[SweepCell]
+    beside: list[Beside] | None
     analysis: SweepAnalysis | None
-    _records = {"host": "Host", "target": "Target", "plan": "SweepPlan", "cells": "SweepCell", "analysis": "SweepAnalysis"}
-    _optional = frozenset(["analysis", "cut_because", "seed"])
+    _records = {"host": "Host", "target": "Target", "plan": "SweepPlan", "cells": "SweepCell", "beside": "Beside", "analysis": "SweepAnalysis"}
+    _optional = frozenset(["analysis", "beside", "cut_because", "seed"])
 
 
 class SweepPlan(Record):
@@ -2668,6 +2671,47 @@ class StreamFigures(Record):
     retransmits: int | None
     _records = {}
     _optional = frozenset(["goodput_bits_per_second", "retransmits"])
+
+
+class Beside(Record):
+    """The settings of one direction, simulated on the path that explains what was measured.
+
+    Attributes:
+        run: The run or sweep whose settings these are, of a comparison.
+        direction: Which way data flowed.
+        near_ratio: The share of the settings at which the simulator carries within 10 % of what was
+            measured.
+        settings: Each setting.
+        path_file: The path, as a path file; its forward link is the one that carried the data.
+    """
+
+    __slots__ = ()
+    run: int | None
+    direction: Direction
+    near_ratio: float
+    settings: list[BesideSetting]
+    path_file: str
+    _records = {"settings": "BesideSetting"}
+    _optional = frozenset(["run"])
+
+
+class BesideSetting(Record):
+    """One setting, measured and simulated.
+
+    Attributes:
+        setting: Which.
+        duration_seconds: How long its streams ran.
+        goodput_bits_per_second: Measured: the median where it was measured several times.
+        simulated_bits_per_second: Simulated: the median of three runs.
+    """
+
+    __slots__ = ()
+    setting: Setting
+    duration_seconds: float
+    goodput_bits_per_second: int
+    simulated_bits_per_second: int
+    _records = {"setting": "Setting"}
+    _optional = frozenset([])
 
 
 class SweepAnalysis(Record):

@@ -383,3 +383,86 @@ fn two_sweeps_are_compared_and_a_sweep_with_a_run_is_not() {
         &["1 is a sweep and 2 is not", "hint:"],
     );
 }
+
+/// The simulator on the inferred path stands beside the measured curves, and stays there.
+#[test]
+fn a_sweep_is_simulated_beside() {
+    let page = std::env::temp_dir().join(format!("beside-{}.html", std::process::id()));
+    let file = page.with_extension("toml");
+    let (page, file) = (page.to_str().unwrap(), file.to_str().unwrap());
+    let grid = [
+        "sweep",
+        "sim:slac-cern",
+        "--streams",
+        "1,4,16",
+        "--cycles",
+        "2",
+    ];
+    let asked = ["--both-ways", "--beside", "sim", "--report", page, "--json"];
+    let document = json(&[&grid[..], &asked].concat());
+    let beside = document["beside"].as_array().unwrap();
+    assert_eq!(beside.len(), 2, "one for each direction");
+    for one in beside {
+        let settings = one["settings"].as_array().unwrap();
+        assert_eq!(settings.len(), 3);
+        let ratio = |setting: &Value| {
+            let rate = |key: &str| setting[key].as_f64().unwrap();
+            rate("simulated_bits_per_second") / rate("goodput_bits_per_second")
+        };
+        let near = settings
+            .iter()
+            .filter(|one| (ratio(one) - 1.0).abs() <= 0.1);
+        assert_eq!(one["near_ratio"], near.count() as f64 / 3.0);
+        // Far off is another path.
+        assert!(
+            settings.iter().all(|one| (0.4..2.5).contains(&ratio(one))),
+            "{one}"
+        );
+    }
+    assert!(
+        fs::read_to_string(page)
+            .unwrap()
+            .contains("Dashed: what the simulator carries")
+    );
+    assert_eq!(
+        json(&["history", "1", "--json"])["beside"],
+        document["beside"]
+    );
+    text(&["history", "1", "--path-file", file]);
+    assert_eq!(beside[0]["path_file"], fs::read_to_string(file).unwrap());
+    let csv = text(&["history", "1", "--csv"]);
+    let filled = csv.lines().skip(1).filter(|line| !line.ends_with(','));
+    assert_eq!(filled.count(), 12, "{csv}");
+    // One without is compared on the path that the other found.
+    text(&[&grid[..], &["--seed", "2"]].concat());
+    let comparison = json(&["history", "--compare", "1", "14", "--json"]);
+    let of: Vec<i64> = comparison["beside"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["run"].as_i64().unwrap())
+        .collect();
+    assert_eq!(of, [1, 1, 14], "{comparison}");
+    let shown = text(&["history", "--compare", "1", "14"]);
+    assert!(shown.contains("simulated / measured"), "{shown}");
+    // A finished sweep is simulated when it is asked for again.
+    let told = text(&["sweep", "--resume", "14", "--beside", "sim"]);
+    assert!(told.contains("within 10 %"), "{told}");
+    fs::remove_file(page).unwrap();
+    fs::remove_file(file).unwrap();
+}
+
+/// A search has a path; what else was measured there is simulated on it.
+#[test]
+fn a_run_is_compared_on_the_path_of_a_search() {
+    text(&["tune", "sim:lan", "--budget", "3s"]);
+    text(&["measure", "sim:lan", "-P", "2"]);
+    text(&["measure", "sim:slac-cern"]);
+    let beside =
+        |other: &str| json(&["history", "--compare", "1", other, "--json"])["beside"].clone();
+    let runs = |beside: &Value| beside.as_array().map_or(0, Vec::len);
+    assert_eq!(runs(&beside("2")), 2);
+    assert_eq!(runs(&beside("3")), 1, "another path has its own");
+    let none = json(&["history", "--compare", "2", "3", "--json"]);
+    assert!(none["beside"].is_null());
+}

@@ -22,6 +22,8 @@ const EARLY: f64 = 0.6;
 const AMPLE: f64 = 1e9;
 /// A figure whose interval is wider than this factor was left open by the samples.
 const OPEN: f64 = 2.0;
+/// With fewer different paths than this the ends of intervals say little.
+const FEW: usize = 12;
 /// Losses of fewer packets than this are single ones.
 const SINGLE: f64 = 1.5;
 
@@ -52,11 +54,12 @@ impl Posterior {
         let mut file = format!(
             "# A path that explains {}. Nine of ten that do lie between the ends that\n\
              # comments give. The way back is a guess: like the way there, without its loss.\n\
-             {}[forward]\n{text}{loss}\n\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
+             {}{}[forward]\n{text}{loss}\n\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
             match self.evidence.len() {
                 1 => "one sample".to_owned(),
                 samples => format!("{samples} samples"),
             },
+            self.few(),
             self.not_said(),
             (segment + HEADERS).clamp(MTU.0, MTU.1)
         );
@@ -93,6 +96,21 @@ impl Posterior {
             }
         };
         format!("loss = {{ {loss} }}  # {range}")
+    }
+
+    /// Whether so few paths are left that their ends say little.
+    fn few(&self) -> &'static str {
+        let mut rates: Vec<u64> = self
+            .particles
+            .iter()
+            .map(|one| one.path.rate.to_bits())
+            .collect();
+        rates.sort_unstable();
+        rates.dedup();
+        match rates.len() < FEW {
+            true => "# Few of the paths that were tried do: the ends are too close together.\n",
+            false => "",
+        }
     }
 
     /// What hosts do to a run and no path file can say.

@@ -127,6 +127,7 @@ impl AnyDocument {
             AnyDocument::Tune(search) => search.body.path_file.as_deref(),
             AnyDocument::Demo(demo) => demo.body.tune.path_file.as_deref(),
             AnyDocument::Characteristics(path) => path.body.path_file.as_deref(),
+            AnyDocument::Sweep(sweep) => Some(&sweep.body.beside.first()?.path_file),
             _ => None,
         }
     }

@@ -15,6 +15,7 @@
 //! many of them, [`iperf3`] for what another program recorded.
 
 pub mod archive;
+pub mod beside;
 mod brief;
 pub mod characteristics;
 pub mod copy;
@@ -49,6 +50,7 @@ pub use ::sweep::SweepAnalysis;
 pub use ::tune::advice::{End, SysctlLine as Sysctl};
 pub use ::tune::{Cost, Objective, Purpose};
 pub use archive::{Archive, ArchiveError};
+pub use beside::{Beside, BesideSetting};
 pub use characteristics::Characteristics;
 pub use copy::{Copy, CopyEventLine, CopyLog, Request as CopyRequest};
 pub use cpu::{Cpu, Near, Shares};

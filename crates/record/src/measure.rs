@@ -1,6 +1,8 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
-use observe::{Lacking, Limit, Observation, Peer, RateInterval, Summary, TargetInfo, Verdict};
+use observe::{
+    Lacking, Limit, Observation, Peer, RateInterval, Summary, TargetInfo, TerminalCpu, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Rate, Span};
@@ -132,6 +134,27 @@ impl Run {
         }
     }
 
+    /// What was seen, as far as the document has it: of a brief one no readings.
+    pub fn observation(&self) -> Observation {
+        let rate =
+            |shares: crate::cpu::Shares| (100.0 * shares.user_ratio, 100.0 * shares.kernel_ratio);
+        Observation {
+            setting: self.setting.clone(),
+            grown_from: None,
+            peer: self.peer,
+            duration: Span::from_secs_f64(self.duration_seconds),
+            elapsed: Span::from_secs_f64(self.elapsed_seconds),
+            streams: self.streams.iter().map(Stream::observed).collect(),
+            round_trips: self.rtt.observed(),
+            congestion_used: self.congestion_used.clone(),
+            takes_udp: false,
+            cpu_near: self.cpu.near.as_ref().map(|near| TerminalCpu {
+                samples: near.samples.clone(),
+            }),
+            cpu_far_percent: self.cpu.far.map(rate),
+        }
+    }
+
     /// What kept it from being faster; `None` when it was not asked for.
     pub fn limit(&self) -> Option<Limit> {
         self.verdict.as_ref().map(|verdict| verdict.limit)
@@ -242,7 +265,35 @@ impl From<Lacking> for Unsettled {
 
 #[cfg(test)]
 mod tests {
-    use super::sum;
+    use super::*;
+    use crate::synthetic::{self, Case};
+
+    /// What was seen can be judged again later, from the document alone.
+    #[test]
+    fn a_run_tells_what_was_observed() {
+        for seed in 0..4 {
+            let run = synthetic::measure(&Case::streams(4, seed)).body.run;
+            let seen = run.observation();
+            let again = Run::new(&seen, &seen.summary(), run.verdict.as_ref());
+            // The figures of a made-up run are made up, too.
+            let seen = |run: &Run| {
+                let stream = |one: &Stream| Stream {
+                    goodput_bits_per_second: None,
+                    ..one.clone()
+                };
+                Run {
+                    streams: run.streams.iter().map(stream).collect(),
+                    goodput_bits_per_second: 0,
+                    interval: None,
+                    directions: Vec::new(),
+                    steady: steady(&[], 0.0),
+                    retransmits: None,
+                    ..run.clone()
+                }
+            };
+            assert!(seen(&again) == seen(&run), "seed {seed}");
+        }
+    }
 
     #[test]
     fn a_total_with_an_unknown_part_is_unknown() {

@@ -45,6 +45,21 @@ pub struct Series {
     pub probes: Vec<Probe>,
 }
 
+impl RoundTrips {
+    /// The round trips as they were observed.
+    pub(crate) fn observed(&self) -> observe::RoundTrips {
+        let series = |series: &Series| ProbeSeries {
+            method: series.method,
+            duplicated: 0,
+            probes: series.probes.clone(),
+        };
+        observe::RoundTrips {
+            unloaded: self.unloaded.as_ref().map(series),
+            loaded: self.loaded.as_ref().map(series),
+        }
+    }
+}
+
 impl From<&observe::RoundTrips> for RoundTrips {
     fn from(trips: &observe::RoundTrips) -> Self {
         RoundTrips {

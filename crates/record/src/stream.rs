@@ -51,4 +51,18 @@ impl Stream {
             tcp: stream.tcp.clone(),
         }
     }
+
+    /// The stream as it was observed.
+    pub(crate) fn observed(&self) -> observe::Stream {
+        observe::Stream {
+            number: self.number,
+            direction: self.direction,
+            buffers: self.buffers,
+            buffers_far: self.buffers_far,
+            delivery: self.delivery.clone(),
+            tcp: self.tcp.clone(),
+            retransmits: self.retransmits,
+            thread_cpu: self.thread_cpu_seconds.map(Span::from_secs_f64),
+        }
+    }
 }

@@ -11,7 +11,7 @@ pub use ::sweep::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Setting, SweepAnalysis, Target};
+use crate::{Beside, Setting, SweepAnalysis, Target};
 
 /// The body of a `trunkline/sweep` document.
 ///
@@ -29,6 +29,10 @@ pub struct Sweep {
     /// Every visit so far, in the order of the plan. One that failed and was made again later keeps
     /// its place.
     pub cells: Vec<SweepCell>,
+    /// What the simulator carries on the path that explains the visits, where it was asked for: one
+    /// for each direction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
     /// What the visits showed when the document was written; absent of one that was not analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<SweepAnalysis>,

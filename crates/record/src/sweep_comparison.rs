@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::Span;
 
-use crate::{SCHEMA_VERSION, Setting, Sweep, layout};
+use crate::{Beside, SCHEMA_VERSION, Setting, Sweep, layout};
 
 /// What changed from one sweep to another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -26,6 +26,10 @@ pub struct SweepComparison {
     /// Settings that only the second measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only_to: Vec<Setting>,
+    /// What the simulator carries on the inferred path beside what each measured; empty where
+    /// neither has one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
 }
 
 /// One of two sweeps.
@@ -59,6 +63,7 @@ impl SweepComparison {
             settings: change.settings,
             only_from: change.only_from,
             only_to: change.only_to,
+            beside: Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@
 //!
 //! Reading order: this file, [`table`], `run.rs` (what pages of runs share), then any kind.
 
+mod beside;
 mod campaign;
 mod copy;
 mod demo;

@@ -20,6 +20,7 @@
 //! | measure one setting | [`measure()`] | [`measure::Measured`] |
 //! | find the operating point | [`tune()`] | [`tune::Tuned`] |
 //! | measure a grid in cycles | [`sweep::Sweep`] | a document |
+//! | simulate it beside | [`simulate_beside()`], [`compare_beside()`] | [`record::Beside`] |
 //! | examine a path | [`examine()`], [`responsiveness()`] | a document |
 //! | simulate | [`simulate()`] | [`simulate::Simulated`] |
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
@@ -55,6 +56,7 @@
 //! [`record`] and [`report`] are whole rooms.
 
 pub mod ask;
+mod beside;
 pub mod campaign;
 mod cancel;
 pub mod copy;
@@ -76,6 +78,7 @@ pub mod target;
 pub mod tune;
 pub mod watch;
 
+pub use beside::{compare_beside, simulate_beside};
 pub use cancel::Cancel;
 pub use copy::copy;
 pub use error::Error;

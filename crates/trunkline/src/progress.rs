@@ -47,7 +47,8 @@ pub enum Progress<'a> {
         /// Which setting, and why.
         failed: &'a FailedSample,
     },
-    /// A part of an examination begins: a few words, such as "capacity forward".
+    /// A part of an examination begins, or a setting is simulated beside a sweep: a few words, such
+    /// as "capacity forward".
     PartStarted(&'a str),
     /// A visit of a sweep begins.
     VisitStarted {

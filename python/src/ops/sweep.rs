@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use trunkline::ask;
-use trunkline::history::default_place;
+use trunkline::history::{Archive, default_place};
 use trunkline::measure::{Direction, Setting, StreamCount, WINDOW_MAX, Window};
 use trunkline::sweep::{self, Grid, SweepPlan, Windows};
 use trunkline::{Cancel, Target};
@@ -31,6 +31,7 @@ pub struct Asked<'py> {
     set_mss: Option<String>,
     port: u16,
     seed: u64,
+    beside: Option<String>,
     resume: Option<Resume>,
     history: Keep,
     command: String,
@@ -68,6 +69,15 @@ impl Asked<'_> {
                 "name the archive with `history=FILE`",
             )
         })
+    }
+
+    /// Whether the settings are simulated beside what was measured.
+    fn simulates(&self) -> Result<bool, Failure> {
+        match self.beside.as_deref() {
+            None => Ok(false),
+            Some("sim") => Ok(true),
+            Some(other) => Err(Failure::value("beside", other, "possible values: sim")),
+        }
     }
 
     fn plan(&self) -> Result<SweepPlan, Failure> {
@@ -119,6 +129,7 @@ impl Asked<'_> {
 #[pyfunction]
 pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
     let place = asked.place()?;
+    let simulates = asked.simulates()?;
     let command = asked.command.clone();
     let resumed = match &asked.resume {
         Some(Resume::Number(id)) => Some(Some(*id)),
@@ -131,10 +142,14 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
             sweep::check_path(&kept)?;
             let id = kept.id;
             if kept.plan.remaining(&kept.ledger).is_empty() {
-                let archive = trunkline::history::Archive::open_existing(&place)?;
+                let mut archive = Archive::open_existing(&place)?;
+                if simulates {
+                    simulate(&mut archive, id, cancel, tell)?;
+                }
                 return Ok(Done::of(archive.load(id)?).numbered(id));
             }
-            go(sweep::Sweep::resume(&place, kept)?, cancel, tell)
+            let sweep = sweep::Sweep::resume(&place, kept)?;
+            go(sweep, simulates.then_some(&place), cancel, tell)
         });
     }
     let target = asked.target.as_ref().ok_or_else(|| {
@@ -156,15 +171,25 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
         sweep::check_place(&place)?;
         let target = Target::open_named(name, plan.seed);
         let target = target.map_err(|error| with_rights(error.into()))?;
-        go(
-            sweep::Sweep::begin(&place, &words, target, plan)?,
-            cancel,
-            tell,
-        )
+        let sweep = sweep::Sweep::begin(&place, &words, target, plan)?;
+        go(sweep, simulates.then_some(&place), cancel, tell)
     })
 }
 
-fn go(mut sweep: sweep::Sweep, cancel: &Cancel, tell: &Tell) -> Result<Done, Failure> {
+/// Simulates what a kept sweep measured on the path that explains it.
+fn simulate(archive: &mut Archive, id: i64, cancel: &Cancel, tell: &Tell) -> Result<(), Failure> {
+    let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
+    trunkline::simulate_beside(archive, id, cancel, on_progress)?;
+    Ok(())
+}
+
+/// * `simulated`: the archive, where the settings are to be simulated afterwards.
+fn go(
+    mut sweep: sweep::Sweep,
+    simulated: Option<&PathBuf>,
+    cancel: &Cancel,
+    tell: &Tell,
+) -> Result<Done, Failure> {
     let _claim = sweep.claim()?;
     let visits = sweep.plan().visits();
     let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
@@ -183,5 +208,13 @@ fn go(mut sweep: sweep::Sweep, cancel: &Cancel, tell: &Tell) -> Result<Done, Fai
             sweep.id()
         ))
     });
+    if let Some(place) = simulated.filter(|_| cut.is_none()) {
+        simulate(
+            &mut Archive::open_existing(place)?,
+            sweep.id(),
+            cancel,
+            tell,
+        )?;
+    }
     Ok(Done::of(sweep.document()?).numbered(sweep.id()).cut(cut))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use trunkline::ask::List;
 use trunkline::ask::sweep::{durations, products, streams, windows};
 use trunkline::measure::{StreamCount, Window};
@@ -22,6 +22,7 @@ use super::{RowsOutput, Tcp, port, whole};
     trunkline sweep dtn.example.org --streams 1..20 --windows 8k,16k,55k,256k --cycles 21 --duration 20s\n  \
     trunkline sweep dtn.example.org --streams 2,4,8,16,32,64,126 --product 5M,10M,20M --both-ways\n  \
     trunkline sweep sim:slac-cern --cycles 2 --report sweep.html\n  \
+    trunkline sweep dtn.example.org --beside sim --report sweep.html\n  \
     trunkline sweep --resume\n\n\
 A sweep of six settings in five cycles of ten seconds takes six minutes; before it starts, it says how long \
 it will take.")]
@@ -85,6 +86,12 @@ pub(crate) struct Sweep {
     #[allow(clippy::option_option)]
     pub resume: Option<Option<i64>>,
 
+    /// Afterwards infer the path that explains the visits, simulate every setting on it, and draw
+    /// that beside what was measured, with the share of settings within 10 %; with `--resume` also
+    /// of a sweep that is finished
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub beside: Option<Beside>,
+
     #[command(flatten)]
     pub output: RowsOutput,
 
@@ -95,6 +102,13 @@ pub(crate) struct Sweep {
     /// Known to the other commands; a sweep says why it has no use for it.
     #[arg(long, hide = true)]
     pub no_history: bool,
+}
+
+/// What is set beside the measured curves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Beside {
+    /// The packet simulator on the inferred path
+    Sim,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use trunkline::AnyDocument;
 use trunkline::history::{self, Archive, Comparison, Entry, Filter, Listed, Listing};
 use trunkline::record::archive::set_aside;
-use trunkline::record::{self, Measure, Schema, SweepComparison};
+use trunkline::record::{self, Beside, Measure, Schema, SweepComparison};
 use trunkline::report::render::html;
 use trunkline::report::render::terminal::{self, Width};
 use trunkline::report::text::count;
@@ -17,6 +17,8 @@ use trunkline::watch::{DatabaseName, archive_documents, named_database};
 use crate::args::History;
 use crate::failure::Failure;
 use crate::output::{self, tell};
+use crate::progress::RunProgress;
+use crate::stop;
 
 pub(crate) fn run(arguments: &History) -> Result<ExitCode, Failure> {
     let place = place(arguments)?;
@@ -120,9 +122,24 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
     }
     let (from, to) = (archive.entry(from)?, archive.entry(to)?);
     refuse_other_kinds(&from, &to)?;
-    let comparison = Comparison::new(from, to);
+    let documents = [archive.load(from.id)?, archive.load(to.id)?];
+    let beside = beside([(from.id, &documents[0]), (to.id, &documents[1])])?;
+    let mut comparison = Comparison::new(from, to);
+    comparison.beside = beside;
     let page = Page::comparing(&comparison);
     show_comparison(arguments, &page, || comparison.to_json())
+}
+
+/// What both measured, simulated on the path that one of them inferred.
+fn beside(documents: [(i64, &AnyDocument); 2]) -> Result<Vec<Beside>, Failure> {
+    let cancel = stop::listen()?;
+    let mut progress = RunProgress::new();
+    let mut on_progress = |event: trunkline::Progress<'_>| progress.on(event);
+    Ok(trunkline::compare_beside(
+        documents,
+        &cancel,
+        &mut on_progress,
+    )?)
 }
 
 /// A comparison as a page, and as JSON or text.
@@ -168,11 +185,13 @@ fn compare_sweeps(
     from: i64,
     to: i64,
 ) -> Result<(), Failure> {
-    let (from, to) = (archive.load(from)?, archive.load(to)?);
-    let (AnyDocument::Sweep(from), AnyDocument::Sweep(to)) = (from, to) else {
+    let documents = [archive.load(from)?, archive.load(to)?];
+    let beside = beside([(from, &documents[0]), (to, &documents[1])])?;
+    let [AnyDocument::Sweep(from), AnyDocument::Sweep(to)] = &documents else {
         unreachable!("both numbers are those of sweeps");
     };
-    let comparison = SweepComparison::new(&from.body, &to.body);
+    let mut comparison = SweepComparison::new(&from.body, &to.body);
+    comparison.beside = beside;
     let page = Page::comparing_sweeps(&comparison);
     show_comparison(arguments, &page, || comparison.to_json())
 }

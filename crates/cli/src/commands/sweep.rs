@@ -13,7 +13,7 @@ use trunkline::{AnyDocument, Cancel, Target, TargetName};
 use crate::args::{Keep, Sweep};
 use crate::failure::Failure;
 use crate::output::{self, tell};
-use crate::progress::SweepProgress;
+use crate::progress::{RunProgress, SweepProgress};
 use crate::stop;
 
 pub(crate) fn run(arguments: &Sweep) -> Result<ExitCode, Failure> {
@@ -58,7 +58,7 @@ fn begin(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> {
     let target = Target::open_named(name, plan.seed)?;
     hint_at_unfinished(place, &target, &plan, &elsewhere(arguments))?;
     let sweep = sweep::Sweep::begin(place, asked, target, plan)?;
-    go(arguments, sweep, &cancel)
+    go(arguments, place, sweep, &cancel)
 }
 
 fn resume(arguments: &Sweep, place: &Path, asked: Option<i64>) -> Result<ExitCode, Failure> {
@@ -66,11 +66,17 @@ fn resume(arguments: &Sweep, place: &Path, asked: Option<i64>) -> Result<ExitCod
     plan::check_same(arguments, &kept)?;
     if kept.plan.remaining(&kept.ledger).is_empty() {
         tell!("sweep {} is finished: nothing is left to do", kept.id);
+        beside(arguments, place, kept.id, &stop::listen()?)?;
         show(arguments, place, kept.id)?;
         return Ok(ExitCode::SUCCESS);
     }
     let cancel = stop::listen()?;
-    go(arguments, sweep::Sweep::resume(place, kept)?, &cancel)
+    go(
+        arguments,
+        place,
+        sweep::Sweep::resume(place, kept)?,
+        &cancel,
+    )
 }
 
 /// A user who types the same command again mostly wants to go on.
@@ -92,7 +98,12 @@ fn hint_at_unfinished(
 }
 
 /// Makes the visits that are left, and shows what there is in the end.
-fn go(arguments: &Sweep, mut sweep: sweep::Sweep, cancel: &Cancel) -> Result<ExitCode, Failure> {
+fn go(
+    arguments: &Sweep,
+    place: &Path,
+    mut sweep: sweep::Sweep,
+    cancel: &Cancel,
+) -> Result<ExitCode, Failure> {
     let _claim = sweep.claim()?;
     announce(&sweep);
     let mut progress = SweepProgress::new(sweep.plan());
@@ -101,7 +112,9 @@ fn go(arguments: &Sweep, mut sweep: sweep::Sweep, cancel: &Cancel) -> Result<Exi
     match ended {
         Ok(()) => {
             warn_of_failures(&sweep);
+            let beside = beside(arguments, place, sweep.id(), cancel);
             show_ended(arguments, &sweep)?;
+            beside?;
             Ok(ExitCode::SUCCESS)
         }
         Err(ended) if ended.is_refused => Err(ended.error.into()),
@@ -110,6 +123,18 @@ fn go(arguments: &Sweep, mut sweep: sweep::Sweep, cancel: &Cancel) -> Result<Exi
             Err(cut_short(arguments, &sweep, ended.error))
         }
     }
+}
+
+/// Simulates the settings on the path that explains them, where that was asked for.
+fn beside(arguments: &Sweep, place: &Path, id: i64, cancel: &Cancel) -> Result<(), Failure> {
+    if arguments.beside.is_none() {
+        return Ok(());
+    }
+    let mut archive = Archive::open_existing(place)?;
+    let mut progress = RunProgress::new();
+    let found =
+        trunkline::simulate_beside(&mut archive, id, cancel, &mut |event| progress.on(event));
+    Ok(found.map(drop)?)
 }
 
 /// What there is was kept; it is shown where there is any, and how to go on is said last.

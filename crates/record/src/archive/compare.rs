@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Entry;
-use crate::{SCHEMA_VERSION, layout};
+use crate::{Beside, SCHEMA_VERSION, layout};
 
 /// What changed from one document to another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -17,6 +17,10 @@ pub struct Comparison {
     pub to: Entry,
     /// Goodput of the second less that of the first.
     pub goodput: Change,
+    /// What the simulator carries on the inferred path beside what each measured; empty where
+    /// neither has one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
 }
 
 /// By how much the goodput changed, and how surely.
@@ -60,6 +64,7 @@ impl Comparison {
             goodput: change(&from, &to),
             from,
             to,
+            beside: Vec::new(),
         }
     }
 

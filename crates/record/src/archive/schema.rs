@@ -11,7 +11,7 @@ const APPLICATION: i64 = 0x7472_6e6b;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 3] = [FIRST, SWEEPS, TRANSPORT];
+const STEPS: [&str; 4] = [FIRST, SWEEPS, TRANSPORT, BESIDE];
 
 /// The version that this trunkline writes.
 const VERSION: i64 = STEPS.len() as i64;
@@ -116,6 +116,9 @@ const TRANSPORT: &str = "
 ALTER TABLE documents ADD COLUMN transport TEXT NOT NULL DEFAULT 'tcp';
 ALTER TABLE samples ADD COLUMN transport TEXT NOT NULL DEFAULT 'tcp';
 ";
+
+/// What was simulated on the path that explains a sweep.
+const BESIDE: &str = "ALTER TABLE sweeps ADD COLUMN beside_json TEXT;";
 
 /// Makes the tables where there are none, and brings those of earlier versions up to date.
 ///

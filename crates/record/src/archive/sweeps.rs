@@ -17,7 +17,7 @@ use units::Span;
 
 use super::{Archive, ArchiveError, Essence, packed, rows};
 use crate::sweep::{CellFigures, SweepPlan};
-use crate::{AnyDocument, Document, Measure, Origin, Sweep, Target};
+use crate::{AnyDocument, Beside, Document, Measure, Origin, Sweep, Target};
 pub use claim::SweepClaim;
 pub use listed::{Listed, SweepEntry};
 
@@ -125,11 +125,19 @@ impl Archive {
         sweep: i64,
         cut_because: Option<&str>,
     ) -> Result<(), ArchiveError> {
-        let statement = "UPDATE sweeps SET cut_because = ?2 WHERE id = ?1";
+        let statement = "UPDATE sweeps SET cut_because = ?2, beside_json = NULL WHERE id = ?1";
         self.write(|transaction| {
             transaction.execute(statement, params![sweep, cut_because])?;
             Ok(())
         })
+    }
+
+    /// Keeps what was simulated beside a sweep, until further visits are made.
+    ///
+    /// # Errors
+    /// When the archive cannot be written to.
+    pub fn keep_beside(&mut self, sweep: i64, beside: &[Beside]) -> Result<(), ArchiveError> {
+        self.write(|transaction| stored::keep_beside(transaction, sweep, beside))
     }
 
     /// Removes a sweep that has no visits, because what it asked for cannot be had; any other
@@ -209,6 +217,7 @@ impl Archive {
             }
             let statement = "UPDATE sweeps SET cut_because = ?2 WHERE id = ?1";
             transaction.execute(statement, params![id, body.cut_because])?;
+            stored::keep_beside(transaction, id, &body.beside)?;
             Ok(id)
         })
     }
@@ -280,6 +289,7 @@ fn assembled(head: &stored::Head, visits: Vec<stored::Row>) -> Option<Document<S
         target,
         cut_because,
         cells: cells.collect::<Option<_>>()?,
+        beside: head.beside()?,
         plan,
         analysis: None,
     };

@@ -99,6 +99,7 @@ pub fn sweep(case: &SweepCase) -> Document<Sweep> {
         },
         cut_because: None,
         cells,
+        beside: Vec::new(),
         analysis: None,
     };
     let words = "trunkline sweep emu:slac-cern --streams 1..20 --windows 8k,16k,55k,256k --cycles 5 \

@@ -2,7 +2,7 @@
 
 use record::archive::{Comparison, Entry, Essence, Listed, Outcome, SweepEntry};
 
-use super::{Block, Cell, Column, Page, Row, Standing, Table};
+use super::{Block, Cell, Column, Page, Row, Standing, Table, beside};
 use crate::format::{self, ABSENT, RateUnit, or_absent};
 use crate::rows::known;
 use crate::text;
@@ -29,7 +29,9 @@ pub fn comparison(comparison: &Comparison) -> Page {
     let (from, to) = (comparison.from.id, comparison.to.id);
     let headings = [String::new(), format!("run {from}"), format!("run {to}")];
     let table = Table::new(headings.map(Column::words), rows(comparison));
-    let blocks = vec![Block::Table(table), Block::Why(sentences(comparison))];
+    let mut blocks = vec![Block::Table(table), Block::Why(sentences(comparison))];
+    blocks.extend(beside::figure(&comparison.beside));
+    blocks.extend(beside::tables(&comparison.beside));
     Page::new("history", format!("run {from} and run {to}"), blocks)
 }
 

@@ -11,7 +11,7 @@ mod tables;
 use record::sweep::{Curve, DirectionAnalysis, SettingFigures};
 use record::{AnyDocument, Measure, Sweep, SweepAnalysis};
 
-use super::{Block, Fact, Medium, Page, run};
+use super::{Block, Fact, Medium, Page, beside, run};
 use crate::format::{self, RateUnit};
 use crate::text;
 use crate::text::sweep as say;
@@ -32,6 +32,7 @@ pub fn page(sweep: &Sweep, visit: Option<&Measure>) -> Page {
     blocks.extend(say::directions(&analysis).map(Block::lead));
     blocks.push(Block::wide([Block::Facts(facts(sweep, &groups))]));
     blocks.extend(visit.iter().flat_map(|visit| run::one_visit(&visit.run)));
+    blocks.extend(beside::tables(&sweep.beside));
     for way in &analysis.directions {
         blocks.extend(direction(sweep, &analysis, way, &groups));
     }

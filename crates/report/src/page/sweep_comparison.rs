@@ -4,7 +4,7 @@ use record::SweepComparison;
 use record::sweep::{DirectionChange, SettingChange};
 use record::sweep_comparison::ComparedSweep;
 
-use super::{Block, Column, Page, Row, Standing, Table};
+use super::{Block, Column, Page, Row, Standing, Table, beside};
 use crate::format::{self, RateUnit, or_absent, percent};
 use crate::text;
 use crate::text::sweep::{sure, times};
@@ -27,6 +27,8 @@ pub fn page(comparison: &SweepComparison) -> Page {
         );
         blocks.extend([Block::Table(table), Block::note(note)]);
     }
+    blocks.extend(beside::figure(&comparison.beside));
+    blocks.extend(beside::tables(&comparison.beside));
     Page::new("history", title, blocks)
 }
 

@@ -6,7 +6,7 @@ use units::{Bytes, Rate};
 
 use super::{direction, known, table};
 
-const NAMES: [&str; 37] = [
+const NAMES: [&str; 38] = [
     "number",
     "cycle",
     "started",
@@ -44,12 +44,23 @@ const NAMES: [&str; 37] = [
     "losses_together_by_chance_ratio",
     "stream_goodputs_bits_per_second",
     "stream_retransmits",
+    "simulated_bits_per_second",
 ];
 
 /// One line for each visit, in the order of the plan; figures of streams stand in one cell each,
 /// apart by spaces. What is unknown is empty, and so is a window that was left to the kernel.
 pub fn visits_csv(sweep: &Sweep) -> String {
-    table(&NAMES, sweep.cells.iter().map(cells))
+    let simulated = |cell: &SweepCell| {
+        let all = sweep.beside.iter();
+        let mut found = all.filter_map(|one| one.simulated(&cell.setting, cell.duration_seconds));
+        known(found.next_back())
+    };
+    let row = |cell| {
+        let mut cells = cells(cell);
+        cells.push(simulated(cell));
+        cells
+    };
+    table(&NAMES, sweep.cells.iter().map(row))
 }
 
 fn cells(cell: &SweepCell) -> Vec<String> {

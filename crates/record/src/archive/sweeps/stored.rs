@@ -7,7 +7,7 @@ use units::Span;
 use super::{FinishedVisit, VisitResult};
 use crate::archive::rows::word;
 use crate::sweep::{CellFigures, SweepCell, SweepPlan};
-use crate::{Document, Origin, Sweep, Target};
+use crate::{Beside, Document, Origin, Sweep, Target};
 
 /// One of our own shapes as JSON.
 fn json(value: &impl serde::Serialize) -> String {
@@ -131,11 +131,33 @@ pub(super) struct Head {
     pub origin_json: String,
     pub target_json: String,
     pub plan_json: String,
+    beside_json: Option<String>,
+}
+
+impl Head {
+    /// What was simulated beside it; `None` where it cannot be read.
+    pub(super) fn beside(&self) -> Option<Vec<Beside>> {
+        match &self.beside_json {
+            Some(json) => serde_json::from_str(json).ok(),
+            None => Some(Vec::new()),
+        }
+    }
+}
+
+/// Enters what was simulated beside the sweep `id`.
+pub(super) fn keep_beside(
+    connection: &Connection,
+    id: i64,
+    beside: &[Beside],
+) -> rusqlite::Result<()> {
+    let json = (!beside.is_empty()).then(|| json(&beside));
+    let statement = "UPDATE sweeps SET beside_json = ?2 WHERE id = ?1";
+    connection.execute(statement, params![id, json]).map(drop)
 }
 
 /// The sweep `id`; `None` where there is none.
 pub(super) fn head(connection: &Connection, id: i64) -> rusqlite::Result<Option<Head>> {
-    let statement = "SELECT asked, cut_because, origin_json, target_json, plan_json \
+    let statement = "SELECT asked, cut_because, origin_json, target_json, plan_json, beside_json \
          FROM sweeps WHERE id = ?1";
     let read = |row: &SqlRow<'_>| {
         Ok(Head {
@@ -144,6 +166,7 @@ pub(super) fn head(connection: &Connection, id: i64) -> rusqlite::Result<Option<
             origin_json: row.get(2)?,
             target_json: row.get(3)?,
             plan_json: row.get(4)?,
+            beside_json: row.get(5)?,
         })
     };
     connection.query_row(statement, [id], read).optional()

@@ -305,5 +305,5 @@ fn an_archive_of_the_first_version_gets_its_tables_for_sweeps() {
         .connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
-    assert_eq!(version, 3);
+    assert_eq!(version, 4);
 }

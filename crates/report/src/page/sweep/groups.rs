@@ -28,6 +28,8 @@ pub struct Group<'a> {
     pub analysis: Option<&'a DirectionAnalysis>,
     first: &'a Setting,
     visits: BTreeMap<(Window, u16), Vec<&'a CellFigures>>,
+    /// What the simulator carries beside each setting, bits per second.
+    simulated: BTreeMap<(Window, u16), f64>,
 }
 
 /// A setting and two figures.
@@ -76,6 +78,18 @@ fn alike(a: &Setting, b: &Setting) -> bool {
     rest(a) == rest(b)
 }
 
+/// Of settings that differ from `first` in streams and windows at most; of several durations the
+/// longest.
+fn simulated(sweep: &Sweep, first: &Setting) -> BTreeMap<(Window, u16), f64> {
+    let all = sweep.beside.iter().flat_map(|one| &one.settings);
+    let mut ours: Vec<_> = all.filter(|one| alike(first, &one.setting)).collect();
+    ours.sort_by(|a, b| a.duration_seconds.total_cmp(&b.duration_seconds));
+    let place = |setting: &Setting| (setting.window, setting.streams.get());
+    ours.into_iter()
+        .map(|one| (place(&one.setting), one.simulated_bits_per_second as f64))
+        .collect()
+}
+
 impl<'a> Group<'a> {
     fn new(sweep: &'a Sweep, analysis: &'a SweepAnalysis, first: &'a Setting) -> Self {
         let ours = |cell: &&SweepCell| alike(first, &cell.setting);
@@ -101,6 +115,7 @@ impl<'a> Group<'a> {
             columns: columns(&settings),
             first,
             visits,
+            simulated: simulated(sweep, first),
         }
     }
 
@@ -116,6 +131,11 @@ impl<'a> Group<'a> {
             "-{number}-{}",
             direction.split(' ').next().unwrap_or(direction)
         );
+    }
+
+    /// What the simulator carries with a setting on the inferred path, bits per second.
+    pub fn simulated(&self, streams: u16, window: Window) -> Option<f64> {
+        self.simulated.get(&(window, streams)).copied()
     }
 
     /// Whether its visits went this way.

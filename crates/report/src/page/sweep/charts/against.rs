@@ -26,9 +26,10 @@ pub(super) fn goodput_and_its_price(group: &Group<'_>) -> Drawing {
     });
     let caption = format!(
         "Goodput and its price against {}: median of the visits with its quartiles, of lost probes the mean{}, where the \
-         same small share at several settings is one lost probe at each.{}{}{}",
+         same small share at several settings is one lost probe at each.{}{}{}{}",
         curves.along(),
         curves.missing(&metrics),
+        curves.dashes(),
         curves.knees(),
         best.unwrap_or_default(),
         curves.selection(),

@@ -109,6 +109,14 @@ impl<'a> Curves<'a> {
         }
     }
 
+    /// What dashed lines are, for a caption.
+    pub(super) fn dashes(&self) -> &'static str {
+        match self.is_simulated() {
+            true => " Dashed: what the simulator carries on the inferred path.",
+            false => "",
+        }
+    }
+
     /// What a ring at a knee means, for a caption.
     pub(super) fn knees(&self) -> String {
         let [knees, _] = self.marks();

@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 use record::Window;
 
-use super::Curves;
+use super::{Curves, Line};
 use crate::chart::axis::Axis;
 use crate::chart::palette::window_colour;
 use crate::chart::palette::{ACCENT, INK};
@@ -45,13 +45,16 @@ impl Curves<'_> {
         let marks = self.marks().into_iter().filter(|_| with_marks);
         let marks = marks.filter(|mark| !mark.settings.is_empty());
         let marks = marks.map(|mark| Entry::new(Mark::Ring(mark.colour), mark.name));
-        lines.chain(marks).collect()
+        let simulated =
+            (with_marks && self.is_simulated()).then(|| Entry::new(Mark::Dashes(INK), "simulated"));
+        lines.chain(marks).chain(simulated).collect()
     }
 
     fn panel(&self, metric: &Metric, is_tall: bool, is_last: bool) -> Axes {
         let (unit, factor) = metric.scale.unit(self.group.top(metric));
         let layers: Vec<Layer> = (0..self.lines.len())
             .flat_map(|index| self.layers(index, metric, factor))
+            .chain(self.simulated(metric, factor))
             .chain(self.rings(metric, factor))
             .collect();
         Axes {
@@ -90,6 +93,27 @@ impl Curves<'_> {
             .into_iter()
             .map(|shape| Layer { colour, shape })
             .collect()
+    }
+
+    /// Whether anything was simulated beside it.
+    pub(super) fn is_simulated(&self) -> bool {
+        !self.simulated(&GOODPUT, 1.0).is_empty()
+    }
+
+    /// The dashed curves of the simulator, in the panel of the goodput.
+    fn simulated(&self, metric: &Metric, factor: f64) -> Vec<Layer> {
+        if metric.title != GOODPUT.title {
+            return Vec::new();
+        }
+        let place = |(x, (streams, window)): &(f64, (u16, Window))| {
+            Some((*x, self.group.simulated(*streams, *window)? / factor))
+        };
+        let lines = self.lines.iter().enumerate();
+        let layer = |(index, line): (usize, &Line)| {
+            let places = line.settings.iter().filter_map(place).collect();
+            Layer::new(window_colour(index), Shape::Dashes(places))
+        };
+        lines.map(layer).filter(is_drawn).collect()
     }
 
     /// What is ringed in the panel of the goodput: the knee of each window, and the recommendation
@@ -152,6 +176,10 @@ impl Curves<'_> {
     }
 }
 
+fn is_drawn(layer: &Layer) -> bool {
+    !matches!(&layer.shape, Shape::Dashes(places) if places.is_empty())
+}
+
 /// From zero, or from below it where something is, to the end of the longest whisker.
 fn y_axis(layers: &[Layer], scale: Scale, about: usize) -> Axis {
     let ends = layers.iter().flat_map(|layer| match &layer.shape {
@@ -159,7 +187,9 @@ fn y_axis(layers: &[Layer], scale: Scale, about: usize) -> Axis {
             .iter()
             .flat_map(|(_, low, high)| [*low, *high])
             .collect(),
-        Shape::Dots(_, places) => places.iter().map(|(_, y)| *y).collect::<Vec<f64>>(),
+        Shape::Dots(_, places) | Shape::Dashes(places) => {
+            places.iter().map(|(_, y)| *y).collect::<Vec<f64>>()
+        }
         _ => Vec::new(),
     });
     let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), end| {
