@@ -26,6 +26,8 @@ const CONTROLS: [(&str, Control); 4] = [
 ];
 /// A sample and a long run, seconds.
 const LENGTHS: [f64; 2] = [4.0, 60.0];
+/// How long others' streams send before ours do, seconds.
+const BESIDE: f64 = 10.0;
 const SEEDS_PACKETS: u64 = 2;
 const SEEDS_ROUNDS: u64 = 10;
 
@@ -38,6 +40,9 @@ struct Args {
     /// What is drawn follows from it.
     #[arg(long, default_value_t = 7)]
     seed: u64,
+    /// Beside others' streams.
+    #[arg(long)]
+    others: bool,
     /// Prints the worst so many at either end.
     #[arg(long, default_value_t = 5)]
     worst: usize,
@@ -73,7 +78,7 @@ fn main() {
     let mut draw = Draw(Pcg64::seed_from_u64(args.seed));
     let (mut ratios, mut spent) = (Vec::new(), [Duration::ZERO; 2]);
     for _ in 0..args.count {
-        let case = match case(&mut draw) {
+        let case = match case(&mut draw, args.others) {
             Ok(case) => case,
             Err(error) => return eprintln!("error: {error}"),
         };
@@ -92,7 +97,7 @@ fn timed(spent: &mut Duration, what: impl FnOnce() -> f64) -> f64 {
     value
 }
 
-fn case(draw: &mut Draw) -> Result<Case, String> {
+fn case(draw: &mut Draw, beside: bool) -> Result<Case, String> {
     let (rate, rtt) = (draw.log_uniform(1e7, 2e8), draw.log_uniform(5e-3, 0.3));
     let products = draw.log_uniform(0.02, 3.0);
     let queue = (products * rate * rtt / 8.0 / PACKET).round().max(4.0);
@@ -102,10 +107,15 @@ fn case(draw: &mut Draw) -> Result<Case, String> {
     };
     let (streams, (name, control)) = (draw.one_of(&STREAMS), draw.one_of(&CONTROLS));
     let seconds = draw.one_of(&LENGTHS);
+    let others = if beside { draw.log_uniform(1.0, 24.0).round() } else { 0.0 };
+    let cross = match beside {
+        true => format!("[[cross]]\nstreams = {others}\nwindow = \"32MiB\"\n"),
+        false => String::new(),
+    };
     let lost = format!("loss = {{ kind = \"random\", rate = {loss:e} }}\n");
     let text = format!(
         "[forward]\nrate = \"{rate:.0}bit/s\"\ndelay = \"{:.0}us\"\nqueue = {{ kind = \"drop-tail\", \
-         limit = \"{queue}packets\" }}\n{}",
+         limit = \"{queue}packets\" }}\n{}{cross}",
         rtt / 2.0 * 1e6,
         if loss > 0.0 { lost } else { String::new() },
     );
@@ -116,9 +126,11 @@ fn case(draw: &mut Draw) -> Result<Case, String> {
         standing: 1.0,
         loss,
         run: 1.0,
-        others: 0.0,
+        others,
         swing: 0.0,
         swing_every: 1.0,
+        back: f64::INFINITY,
+        back_wait: 0.0,
         window: 32e6,
         per_stream: f64::INFINITY,
         hosts: f64::INFINITY,
@@ -137,7 +149,7 @@ fn case(draw: &mut Draw) -> Result<Case, String> {
             seconds,
         },
         label: format!(
-            "{streams} x {name}, {seconds} s, {:.0} Mbit/s, {:.0} ms, queue {products:.2}, loss {loss:.1e}",
+            "{streams} x {name}, {seconds} s, {:.0} Mbit/s, {:.0} ms, queue {products:.2}, loss {loss:.1e}, {others} others",
             rate / 1e6,
             rtt * 1e3
         ),
@@ -152,7 +164,9 @@ fn by_rounds(case: &Case) -> f64 {
 fn by_packets(case: &Case) -> f64 {
     let mut scenario = Scenario::of(case.spec.clone(), case.variant);
     scenario.streams = case.run.streams;
-    scenario.duration = Span::from_secs_f64(case.run.seconds);
+    let idle = if case.path.others > 0.0 { BESIDE } else { 0.0 };
+    scenario.idle = Span::from_secs_f64(idle);
+    scenario.duration = Span::from_secs_f64(idle + case.run.seconds);
     scenario.window = Some(Bytes::from_mib(32));
     let mut one = |seed| {
         scenario.seed = seed;

@@ -4,14 +4,11 @@ use observe::Limit;
 
 use crate::draw::Draw;
 use crate::evidence::Held;
+use crate::likelihood::{model, swings};
 use crate::path::Path;
 use crate::posterior::{Particle, Posterior};
 use crate::rounds::{Control, Run, Trace, run};
 
-/// What rounds differ from packets by over a minute, as a logarithm (`bench/inference`).
-const MODEL: f64 = 0.06;
-/// The same of streams that go by the rate that arrives.
-const MODEL_BY_RATE: f64 = 0.2;
 /// What one short sample differs from the next by.
 const SAMPLE: f64 = 0.08;
 /// A sample of so many seconds counts half of what it shows beyond the model.
@@ -82,23 +79,28 @@ impl Posterior {
 
     /// What a long run carries: the mean of several runs on each path.
     pub fn forecast(&self, what: &Run) -> Forecast {
-        self.runs(what, 0.0)
+        self.runs(what, false)
     }
 
     /// What one long run may carry: with what rounds may be wrong by.
     pub fn promise(&self, what: &Run) -> Forecast {
-        self.runs(what, model(what))
+        self.runs(what, true)
     }
 
-    fn runs(&self, what: &Run, wrong: f64) -> Forecast {
+    fn runs(&self, what: &Run, may_err: bool) -> Forecast {
         let beyond = self.seen(what);
-        let left = wrong * (1.0 - beyond.as_ref().map_or(0.0, |seen| seen.counts)).sqrt();
         let mut draw = Draw::new(17);
         let (mut goodput, mut rtt, mut halves) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
         let mut lost = Vec::new();
         for particle in self.asked() {
             let trace = run(&particle.path, what, PARTS, draw.seed());
-            let seen = beyond.as_ref().map_or(0.0, |seen| seen.of(particle));
+            let (seen, counts) = beyond
+                .as_ref()
+                .map_or((0.0, 0.0), |seen| seen.of(particle));
+            let left = match may_err {
+                true => model(&particle.path, what.control) * (1.0 - counts).sqrt(),
+                false => 0.0,
+            };
             let beyond = (seen + left * draw.normal()).exp();
             let most = 1.02 * particle.path.rate;
             goodput.push((trace.goodput(0) * beyond).min(most));
@@ -131,11 +133,10 @@ impl Posterior {
             .map(|(index, one)| (index, one.run.seconds))
             .collect();
         let seconds: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
-        let noise = SAMPLE * SAMPLE * SHORT / seconds.max(0.1);
         (!samples.is_empty()).then(|| Seen {
-            counts: model(what).powi(2) / (model(what).powi(2) + noise),
+            control: what.control,
             samples,
-            seconds,
+            seconds: seconds.max(0.1),
         })
     }
 
@@ -159,14 +160,6 @@ impl Posterior {
             without: sum / number,
         };
         found.into_iter().map(one).collect()
-    }
-}
-
-/// What rounds differ from packets by.
-fn model(what: &Run) -> f64 {
-    match what.control {
-        Control::Rate => MODEL_BY_RATE,
-        _ => MODEL,
     }
 }
 
@@ -196,16 +189,37 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
 struct Seen {
     samples: Vec<(usize, f64)>,
     seconds: f64,
-    /// How much it counts, 0 to 1.
-    counts: f64,
+    control: Control,
 }
 
 impl Seen {
-    fn of(&self, particle: &Particle) -> f64 {
+    /// What goes on beyond what a path shows, and the share of the model's error that is known by
+    /// it: what chance makes of a short sample does not go on.
+    fn of(&self, particle: &Particle) -> (f64, f64) {
+        let chance = (SAMPLE * (SHORT / self.seconds).sqrt())
+            .hypot(swings(&particle.path, self.seconds));
+        let model = model(&particle.path, self.control);
+        let counts = model.powi(2) / (model.powi(2) + chance.powi(2));
         let weighed = self.samples.iter().map(|(index, seconds)| {
             particle.residuals.get(*index).copied().unwrap_or(0.0) * seconds
         });
-        self.counts * weighed.sum::<f64>() / self.seconds
+        (counts * weighed.sum::<f64>() / self.seconds, counts)
+    }
+}
+
+/// What a full path is.
+fn full(path: &Path) -> Limit {
+    match path.standing > 0.0 {
+        true => Limit::Link,
+        false => Limit::Policer,
+    }
+}
+
+/// What a queue is that is too short.
+fn short(path: &Path) -> Limit {
+    match path.standing > 0.0 {
+        true => Limit::ShallowQueue,
+        false => Limit::Policer,
     }
 }
 
@@ -221,7 +235,7 @@ fn binds(path: &Path, what: &Run, held: Option<Held>, seed: u64) -> (Limit, f64)
         return (Limit::RateLimit, pace.max(path.rate));
     }
     if own + base.others >= FILLS * path.rate {
-        return (Limit::Link, own);
+        return (full(path), own);
     }
     let held_by = |held: Option<Held>| match held {
         Some(Held::SendBuffer(_)) => Limit::SendBuffer,
@@ -231,7 +245,7 @@ fn binds(path: &Path, what: &Run, held: Option<Held>, seed: u64) -> (Limit, f64)
     let without = [
         (Limit::Loss, Path { loss: 0.0, ..*path }),
         (
-            Limit::ShallowQueue,
+            short(path),
             Path {
                 queue: deep,
                 standing: 1.0,
@@ -256,6 +270,13 @@ fn binds(path: &Path, what: &Run, held: Option<Held>, seed: u64) -> (Limit, f64)
             Limit::Host,
             Path {
                 per_stream: f64::INFINITY,
+                ..*path
+            },
+        ),
+        (
+            Limit::Link,
+            Path {
+                back: f64::INFINITY,
                 ..*path
             },
         ),

@@ -17,6 +17,11 @@ const IDLE: Run = Run {
     pacing: None,
     seconds: 4.0,
 };
+/// What rounds differ from packets by, as a logarithm (`bench/inference`): of windows, of the rate
+/// that arrives, and beside others.
+const MODEL: f64 = 0.06;
+const MODEL_BY_RATE: f64 = 0.15;
+const BESIDE: f64 = 0.2;
 /// Of the goodput of a whole sample whose streams go by the rate that arrives, as a logarithm.
 const WHOLE_BY_RATE: f64 = 0.25;
 /// Of the goodput of a whole sample and of a part of it, as logarithms.
@@ -46,10 +51,11 @@ pub(crate) fn fit(path: &Path, seen: &Evidence, seed: u64) -> Fit {
     let residual = ratio(seen.goodput(), trace.goodput(0));
     let log = match seen.run.control {
         // What such streams lose, and how long packets wait, hangs on much that rounds leave out.
-        Control::Rate => square(residual / WHOLE_BY_RATE),
+        Control::Rate => wide(residual, WHOLE_BY_RATE, beside(path)),
         _ => {
-            square(residual / WHOLE)
-                + shape(seen, &trace)
+            let beyond = swings(path, seen.run.seconds).hypot(beside(path));
+            wide(residual, WHOLE, beyond)
+                + shape(path, seen, &trace)
                 + waits(path, seen, &trace)
                 + losses(seen, &trace)
         }
@@ -74,15 +80,46 @@ fn square(deviations: f64) -> f64 {
     (deviations * deviations / 2.0).min(MOST)
 }
 
+/// The same of a figure that a swinging rate makes scatter beyond `usual`, and what it costs to
+/// allow that.
+fn wide(deviation: f64, usual: f64, swings: f64) -> f64 {
+    let wide = usual.hypot(swings);
+    square(deviation / wide) + (wide / usual).ln()
+}
+
+/// What rounds differ from packets by over a minute, as a logarithm (`bench/inference`).
+pub(crate) fn model(path: &Path, control: Control) -> f64 {
+    let alone = match control {
+        Control::Rate => MODEL_BY_RATE,
+        _ => MODEL,
+    };
+    alone.hypot(beside(path))
+}
+
+/// What they differ by further beside streams of others.
+fn beside(path: &Path) -> f64 {
+    if path.others > 0.0 { BESIDE } else { 0.0 }
+}
+
+/// How far goodput over a time differs from one run to the next while the rate swings: both what
+/// was seen and what is shown were drawn.
+pub(crate) fn swings(path: &Path, seconds: f64) -> f64 {
+    let share = (path.swing_every / seconds.max(1e-3)).min(1.0);
+    path.swing * (2.0 * share).sqrt()
+}
+
 fn ratio(seen: f64, shown: f64) -> f64 {
     (seen.max(1.0) / shown.max(1.0)).ln()
 }
 
 /// How goodput went over time, whatever its mean.
-fn shape(seen: &Evidence, trace: &Trace) -> f64 {
+fn shape(path: &Path, seen: &Evidence, trace: &Trace) -> f64 {
     let floor = FLOOR * seen.peak();
-    let one =
-        |(part, bin): (&Part, &Bin)| square(((part.rate + floor) / (bin.rate + floor)).ln() / PART);
+    let swings = swings(path, seen.run.seconds / seen.parts.len() as f64);
+    let one = |(part, bin): (&Part, &Bin)| {
+        let deviation = ((part.rate + floor) / (bin.rate + floor)).ln();
+        wide(deviation, PART, swings)
+    };
     let sum: f64 = seen.parts.iter().zip(&trace.bins).map(one).sum();
     // Neighbours go together.
     sum / 2.0

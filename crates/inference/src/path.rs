@@ -22,6 +22,10 @@ pub struct Path {
     pub swing: f64,
     /// Seconds for which it stays the same.
     pub swing_every: f64,
+    /// Payload whose acknowledgements fill the way back, bits per second.
+    pub back: f64,
+    /// The longest that acknowledgements wait there, seconds; more are dropped, which does no harm.
+    pub back_wait: f64,
     /// The most that one stream has on the way where its window is left to the kernels, bytes.
     pub window: f64,
     /// The most that each stream carries, whatever its window, bits per second.

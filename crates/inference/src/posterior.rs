@@ -14,11 +14,11 @@ use crate::prior::Prior;
 
 /// Paths that are drawn first, and that are kept.
 const DRAWN: usize = 1_200;
-const KEPT: usize = 160;
+const KEPT: usize = 200;
 /// How much the likelihood counts, round by round.
 const COUNTS: [f64; 4] = [0.12, 0.3, 0.6, 1.0];
 /// Moves of each path in a round.
-const MOVES: usize = 6;
+const MOVES: usize = 10;
 /// A path that explains the samples by so much less well than another, as a logarithm, is not kept.
 const HOPELESS: f64 = 80.0;
 

@@ -28,21 +28,30 @@ const NO_OTHERS: f64 = 0.7;
 /// How far a rate swings; mostly not.
 const SWING: (f64, f64) = (0.08, 0.55);
 const STEADY: f64 = 0.85;
-const SWING_EVERY: (f64, f64) = (0.1, 5.0);
-/// What may stand in a queue that drops early, as a share of it; most queues are drop-tail.
+const SWING_EVERY: (f64, f64) = (0.1, 8.0);
+/// What may stand in a queue that drops early, as a share of it, and how many of those are
+/// policers, in which nothing stands; most queues are drop-tail.
 const EARLY: (f64, f64) = (0.0, 0.6);
 const DROP_TAIL: f64 = 0.75;
+const POLICER: f64 = 0.4;
+/// A way back that acknowledgements of this share of the rate fill, and how long they wait there at
+/// the most, seconds; mostly there is none.
+const BACK: (f64, f64) = (0.15, 1.2);
+const BACK_WAIT: (f64, f64) = (5e-3, 1.5);
+const WIDE_BACK: f64 = 0.9;
 /// The most that a window may be, bytes.
 const WINDOW_MAX: f64 = 1e9;
 /// What a kernel counted may be off by.
 const COUNTED: f64 = 0.04;
-/// A figure is moved by so much, as a logarithm.
+/// A figure is moved by so much, as a logarithm, times a factor; some stay.
 const NUDGE: f64 = 0.25;
+const BOLD: (f64, f64) = (0.15, 2.0);
+const MOVED: f64 = 0.4;
 /// What the hosts' buffers are said to hold may be off by.
 const TOLD: f64 = 0.15;
 
 /// A part of a path that is drawn by itself.
-const PARTS: usize = 8;
+const PARTS: usize = 9;
 
 /// What is known before samples are explained.
 #[derive(Debug, Clone)]
@@ -92,6 +101,8 @@ impl Prior {
             others: 0.0,
             swing: 0.0,
             swing_every: 1.0,
+            back: f64::INFINITY,
+            back_wait: 0.0,
             window: WINDOW_MAX,
             per_stream: f64::INFINITY,
             hosts: f64::INFINITY,
@@ -120,7 +131,9 @@ impl Prior {
                 path.queue = queue.max(QUEUE_MIN * self.segment);
             }
             2 => {
-                let early = |draw: &mut Draw| draw.between(EARLY.0, EARLY.1);
+                let early = |draw: &mut Draw| {
+                    draw.mostly(POLICER, 0.0, |draw| draw.between(EARLY.0, EARLY.1))
+                };
                 path.standing = draw.mostly(DROP_TAIL, 1.0, early);
             }
             3 => path.loss = draw.mostly(NO_LOSS, 0.0, |draw| draw.log_uniform(LOSS.0, LOSS.1)),
@@ -132,6 +145,11 @@ impl Prior {
             6 => {
                 path.swing = draw.mostly(STEADY, 0.0, |draw| draw.between(SWING.0, SWING.1));
                 path.swing_every = draw.log_uniform(SWING_EVERY.0, SWING_EVERY.1);
+            }
+            7 => {
+                let back = |draw: &mut Draw| path.rate * draw.log_uniform(BACK.0, BACK.1);
+                path.back = draw.mostly(WIDE_BACK, f64::INFINITY, back);
+                path.back_wait = draw.log_uniform(BACK_WAIT.0, BACK_WAIT.1);
             }
             _ => self.hosts(path, draw),
         }
@@ -167,13 +185,19 @@ impl Prior {
     /// The path with its figures moved a little, within what is possible.
     pub fn nudge(&self, path: &Path, draw: &mut Draw) -> Path {
         let mut moved = *path;
-        let mut step = |wide: f64| (wide * draw.normal()).exp();
+        let bold = draw.log_uniform(BOLD.0, BOLD.1);
+        let mut step = |wide: f64| match draw.happens(MOVED) {
+            true => (wide * bold * draw.normal()).exp(),
+            false => 1.0,
+        };
         moved.rate *= step(NUDGE / 6.0);
         moved.queue *= step(NUDGE);
         moved.loss *= step(NUDGE);
         moved.others *= step(NUDGE);
         moved.run = (moved.run * step(NUDGE / 2.0)).max(1.0);
         moved.swing *= step(NUDGE);
+        moved.back *= step(NUDGE);
+        moved.back_wait *= step(NUDGE);
         if path.run == 1.0 {
             moved.run = 1.0;
         }

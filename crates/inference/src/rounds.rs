@@ -82,6 +82,8 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 /// Once all streams have started, more steps than this cost more than they tell: a step then is
 /// several round trips long.
 const STEPS_MAX: f64 = 250.0;
+/// Losses by chance that a stream may expect in such a step.
+const TWICE: f64 = 0.4;
 /// A step lasts one round trip for so many round trips, as long as streams start.
 const START: f64 = 30.0;
 /// More streams than this are reckoned several at a time: one's own, and those of others.
@@ -99,6 +101,8 @@ const FILLED: f64 = 2.0;
 /// What rate-based streams keep on the way, in bandwidth-delay products: one by itself, several.
 const RATE_ALONE: f64 = 1.1;
 const RATE_TOGETHER: f64 = 1.6;
+/// How far rate-based streams yield to others, by the queue in bandwidth-delay products.
+const YIELDS: f64 = 0.45;
 /// The share of its time in which bbr drains the path to measure its round trip.
 const RATE_PROBES: f64 = 0.02;
 /// A stream with fewer segments on the way hears of a loss only by a timeout.
@@ -112,7 +116,7 @@ const SILENCED: f64 = 0.8;
 /// use inference::{Control, Path, Run, run};
 /// let path = Path {
 ///     rate: 43.4e6, rtt: 0.165, queue: 126e3, standing: 1.0, loss: 4e-4, run: 1.0, others: 0.0,
-///     swing: 0.0, swing_every: 1.0, window: 3e6, per_stream: f64::INFINITY,
+///     swing: 0.0, swing_every: 1.0, back: f64::INFINITY, back_wait: 0.0, window: 3e6, per_stream: f64::INFINITY,
 ///     hosts: f64::INFINITY, segment: 1448.0,
 /// };
 /// let one = Run {
@@ -204,6 +208,11 @@ struct Link<'a> {
     swing: (f64, f64),
     /// Round trips that rate-based streams have filled the path.
     filled: f64,
+    /// How long acknowledgements wait on the way back, seconds.
+    back_waits: f64,
+    /// The least that packets waited since own streams started, seconds: what they take for the
+    /// empty path.
+    waited: f64,
 }
 
 /// What strikes streams in a step, in segments.
@@ -235,7 +244,7 @@ impl<'a> Link<'a> {
         let others = path.others.floor();
         let others = others + f64::from(u8::from(draw.happens(path.others - others)));
         let bundles = others.min(OTHERS_MAX);
-        let other = Stream::new(Control::Cubic, others / bundles.max(1.0));
+        let other = Stream::new(Control::Cubic, others / bundles.max(1.0), f64::NEG_INFINITY);
         Link {
             path,
             run,
@@ -248,6 +257,8 @@ impl<'a> Link<'a> {
             waiting: 0.0,
             swing: (1.0, f64::NEG_INFINITY),
             filled: 0.0,
+            back_waits: 0.0,
+            waited: f64::INFINITY,
         }
     }
 
@@ -273,6 +284,7 @@ impl<'a> Link<'a> {
         };
         self.join(self.run.streams - self.run.joined.min(self.run.streams));
         self.filled = 0.0;
+        self.waited = f64::INFINITY;
     }
 
     /// So many streams more. Where there are many, one stands for several.
@@ -280,7 +292,7 @@ impl<'a> Link<'a> {
         let bundles = f64::from(self.run.streams.max(1)).min(OWN_MAX);
         let weight = f64::from(self.run.streams.max(1)) / bundles;
         let joining = (f64::from(count) / weight).round() as usize;
-        let new = std::iter::repeat_n(Stream::new(self.run.control, weight), joining);
+        let new = std::iter::repeat_n(Stream::new(self.run.control, weight, self.now), joining);
         self.streams.splice(self.own..self.own, new);
         self.own += joining;
     }
@@ -314,18 +326,20 @@ impl<'a> Link<'a> {
             self.path.standing_queue() / segment,
             self.path.queue / segment,
         );
-        let rtt = self.path.rtt + self.waiting / capacity;
+        let empty = self.path.rtt + self.back_waits;
+        let rtt = empty + self.waiting / capacity;
         let is_early = self.now < START * rtt;
         let starts = is_early && self.streams[..self.own].iter().any(Stream::is_starting);
-        let length = if starts { rtt } else { rtt.max(self.step) };
-        let share = length / rtt;
         let bound = self.bound(rtt);
         self.give_way(rtt);
         let mut windows = std::mem::take(&mut self.windows);
         self.on_way(bound, &mut windows);
+        let step = self.step.min(self.between_losses(&windows, rtt));
+        let length = if starts { rtt } else { rtt.max(step) };
+        let share = length / rtt;
         let all: f64 = windows.iter().sum();
         let own: f64 = windows[..self.own].iter().sum();
-        let product = capacity * self.path.rtt;
+        let product = capacity * empty;
         let overflow = (all - product - standing).max(0.0);
         self.waiting = (all - product).clamp(0.0, standing);
         let carried = (all / rtt).min(capacity);
@@ -340,12 +354,13 @@ impl<'a> Link<'a> {
             share,
         };
         let lost = self.lose(&windows, &pressure);
-        self.leave_start(&windows, all, capacity);
+        self.leave_start(&windows, capacity);
         self.grow(&windows, bound, (rtt, share), product);
         self.windows = windows;
         self.now += length;
         let of_all = if all > 0.0 { own / all } else { 0.0 };
         let bits = 8.0 * segment;
+        self.wait_for_acknowledgements(carried * bits, length);
         let probes = if self.run.control == Control::Rate {
             1.0 - RATE_PROBES
         } else {
@@ -358,6 +373,21 @@ impl<'a> Link<'a> {
             lost,
             rtt,
         }
+    }
+
+    /// What arrives faster than the way back carries its acknowledgements makes these wait.
+    fn wait_for_acknowledgements(&mut self, carried: f64, length: f64) {
+        if self.path.back.is_finite() {
+            let grown = self.back_waits + (carried / self.path.back - 1.0) * length;
+            self.back_waits = grown.clamp(0.0, self.path.back_wait);
+        }
+    }
+
+    /// A time in which no stream is struck twice by chance, mostly.
+    fn between_losses(&self, windows: &[f64], rtt: f64) -> f64 {
+        let each = windows.iter().zip(&self.streams);
+        let most = each.map(|(window, one)| window / one.weight).fold(1.0, f64::max);
+        TWICE * rtt / (self.path.loss * most)
     }
 
     /// Segments that each stream has on the way.
@@ -434,16 +464,18 @@ impl<'a> Link<'a> {
 
     /// HyStart: acknowledgements that follow each other closely for half a round trip, or wait. The
     /// window has grown by half of what fills the path until the former are noticed.
-    fn leave_start(&mut self, windows: &[f64], all: f64, capacity: f64) {
+    fn leave_start(&mut self, windows: &[f64], capacity: f64) {
         let half = capacity * self.path.rtt / 2.0;
+        let own = self.own;
+        let all: f64 = windows[..own].iter().sum();
         let gap = self.streams.iter().map(|stream| stream.weight).sum::<f64>() / capacity;
-        let waits = self.waiting / capacity;
+        let waits = self.waiting / capacity + self.back_waits;
+        self.waited = self.waited.min(waits);
         let allowed = (self.path.rtt / 8.0).clamp(4e-3, 16e-3);
         let is_long = all > half && gap < HYSTART_GAP;
-        if !is_long && waits < allowed {
+        if !is_long && waits - self.waited < allowed {
             return;
         }
-        let own = self.own;
         for (index, (stream, window)) in self.streams.iter_mut().zip(windows).enumerate() {
             let window = window / stream.weight;
             if stream.is_starting() && stream.has_hystart() && window >= HYSTART_WINDOW {
@@ -457,17 +489,28 @@ impl<'a> Link<'a> {
         }
     }
 
+    /// What each rate-based stream keeps on the way once it knows the rate. Beside streams that give
+    /// way it takes nearly all of the path where the queue is short, and less the longer it is,
+    /// however many they are (Ware et al. 2019, "Modeling BBR's interactions with loss-based
+    /// congestion control"; how much less is fitted to packets, `bench/inference --others`).
+    fn rate_window(&self, product: f64) -> f64 {
+        let weigh = |streams: &[Stream]| streams.iter().map(|one| one.weight).sum::<f64>();
+        let (own, others) = self.streams.split_at(self.own);
+        let (own, others) = (weigh(own), weigh(others));
+        if others == 0.0 {
+            let gain = if own > 1.0 { RATE_TOGETHER } else { RATE_ALONE };
+            return gain * product / own.max(1.0);
+        }
+        let queue = self.path.standing_queue() / self.path.product();
+        let takes = 1.0 / (1.0 + YIELDS * queue);
+        takes.max(own / (own + others)) * (1.0 + queue) * product / own.max(1.0)
+    }
+
     fn grow(&mut self, windows: &[f64], bound: f64, (rtt, share): (f64, f64), product: f64) {
         let now = self.now;
-        let all: f64 = windows.iter().sum();
+        let all: f64 = windows[..self.own].iter().sum();
         self.filled += if all >= product { share } else { 0.0 };
-        let streams: f64 = self.streams.iter().map(|stream| stream.weight).sum();
-        let gain = if streams > 1.0 {
-            RATE_TOGETHER
-        } else {
-            RATE_ALONE
-        };
-        let fair = gain * product / streams.max(1.0);
+        let fair = self.rate_window(product);
         for (index, stream) in self.streams.iter_mut().enumerate() {
             let window = windows[index];
             if stream.goes_by_rate() {

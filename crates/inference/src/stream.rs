@@ -11,8 +11,6 @@ const RENO_GROWTH: f64 = 3.0 * (1.0 - KEPT) / (1.0 + KEPT);
 /// RFC 6928.
 const INITIAL: f64 = 10.0;
 const WINDOW_MIN: f64 = 2.0;
-/// What bbr's windows grow by in a round trip while it looks for the rate.
-const STARTUP: f64 = 2.885;
 /// The least timeout beyond a round trip, seconds: Linux's.
 const TIMEOUT: f64 = 0.2;
 
@@ -37,6 +35,8 @@ pub(crate) struct Stream {
     pub struck: Option<Struck>,
     /// Losses that may be expected until it is struck.
     spared: f64,
+    /// When it began to send.
+    began: f64,
 }
 
 /// Losses of a stream, which goes on as before until it hears of them.
@@ -55,7 +55,7 @@ pub(crate) struct Struck {
 }
 
 impl Stream {
-    pub fn new(control: Control, weight: f64) -> Self {
+    pub fn new(control: Control, weight: f64, began: f64) -> Self {
         Stream {
             control,
             weight,
@@ -69,6 +69,7 @@ impl Stream {
             idle_until: f64::NEG_INFINITY,
             struck: None,
             spared: f64::NAN,
+            began,
         }
     }
 
@@ -126,8 +127,7 @@ impl Stream {
     /// Grows for `share` of a round trip of `rtt` seconds that ends at `now`.
     pub fn grow(&mut self, now: f64, rtt: f64, share: f64) {
         if self.is_starting() {
-            let factor: f64 = if self.goes_by_rate() { STARTUP } else { 2.0 };
-            let grown = self.window * factor.powf(share.min(1.0));
+            let grown = self.window * share.min(1.0).exp2();
             self.window = grown.min(self.threshold.max(self.window));
             return;
         }
@@ -189,6 +189,9 @@ impl Stream {
         self.threshold = self.window;
         self.window = 1.0;
         self.max = 0.0;
-        self.idle_until = now + rtt + TIMEOUT;
+        // RFC 6298: a round trip is first taken to scatter by its half, then by a quarter less with
+        // each.
+        let scatters = 2.0 * rtt * 0.75_f64.powf((now - self.began) / rtt);
+        self.idle_until = now + rtt + scatters.max(TIMEOUT);
     }
 }

@@ -15,6 +15,8 @@ fn path() -> Path {
         others: 0.0,
         swing: 0.0,
         swing_every: 1.0,
+        back: f64::INFINITY,
+        back_wait: 0.0,
         window: 8e6,
         per_stream: f64::INFINITY,
         hosts: f64::INFINITY,
