@@ -4,7 +4,7 @@ use observe::Limit;
 
 use crate::draw::Draw;
 use crate::evidence::Held;
-use crate::likelihood::{model, swings};
+use crate::likelihood::{model, start, swings};
 use crate::path::Path;
 use crate::posterior::{Particle, Posterior};
 use crate::rounds::{Control, Run, Trace, run};
@@ -196,9 +196,11 @@ impl Seen {
     /// What goes on beyond what a path shows, and the share of the model's error that is known by
     /// it: what chance makes of a short sample does not go on.
     fn of(&self, particle: &Particle) -> (f64, f64) {
+        let path = &particle.path;
         let chance = (SAMPLE * (SHORT / self.seconds).sqrt())
-            .hypot(swings(&particle.path, self.seconds));
-        let model = model(&particle.path, self.control);
+            .hypot(swings(path, self.seconds))
+            .hypot(start(path, self.seconds / self.samples.len() as f64));
+        let model = model(path, self.control);
         let counts = model.powi(2) / (model.powi(2) + chance.powi(2));
         let weighed = self.samples.iter().map(|(index, seconds)| {
             particle.residuals.get(*index).copied().unwrap_or(0.0) * seconds

@@ -22,6 +22,7 @@ const IDLE: Run = Run {
 const MODEL: f64 = 0.06;
 const MODEL_BY_RATE: f64 = 0.15;
 const BESIDE: f64 = 0.2;
+const START: f64 = 1.0;
 /// Of the goodput of a whole sample whose streams go by the rate that arrives, as a logarithm.
 const WHOLE_BY_RATE: f64 = 0.25;
 /// Of the goodput of a whole sample and of a part of it, as logarithms.
@@ -49,12 +50,12 @@ pub(crate) struct Fit {
 pub(crate) fn fit(path: &Path, seen: &Evidence, seed: u64) -> Fit {
     let trace = run(path, &seen.run, seen.parts.len(), seed);
     let residual = ratio(seen.goodput(), trace.goodput(0));
+    let beyond = beside(path).hypot(start(path, seen.run.seconds));
     let log = match seen.run.control {
         // What such streams lose, and how long packets wait, hangs on much that rounds leave out.
-        Control::Rate => wide(residual, WHOLE_BY_RATE, beside(path)),
+        Control::Rate => wide(residual, WHOLE_BY_RATE, beyond),
         _ => {
-            let beyond = swings(path, seen.run.seconds).hypot(beside(path));
-            wide(residual, WHOLE, beyond)
+            wide(residual, WHOLE, beyond.hypot(swings(path, seen.run.seconds)))
                 + shape(path, seen, &trace)
                 + waits(path, seen, &trace)
                 + losses(seen, &trace)
@@ -94,6 +95,11 @@ pub(crate) fn model(path: &Path, control: Control) -> f64 {
         _ => MODEL,
     };
     alone.hypot(beside(path))
+}
+
+/// What they differ by in a short run: they are wrong about its start by this many round trips.
+pub(crate) fn start(path: &Path, seconds: f64) -> f64 {
+    START * path.rtt / seconds.max(1e-3)
 }
 
 /// What they differ by further beside streams of others.

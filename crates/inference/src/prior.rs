@@ -27,7 +27,7 @@ const OTHERS: (f64, f64) = (0.5, 40.0);
 const NO_OTHERS: f64 = 0.7;
 /// How far a rate swings; mostly not.
 const SWING: (f64, f64) = (0.08, 0.55);
-const STEADY: f64 = 0.85;
+const STEADY: f64 = 0.75;
 const SWING_EVERY: (f64, f64) = (0.1, 8.0);
 /// What may stand in a queue that drops early, as a share of it, and how many of those are
 /// policers, in which nothing stands; most queues are drop-tail.
@@ -50,8 +50,13 @@ const MOVED: f64 = 0.4;
 /// What the hosts' buffers are said to hold may be off by.
 const TOLD: f64 = 0.15;
 
+/// What a rate swings to at the most, in terms of its mean.
+fn swung(swing: f64) -> f64 {
+    1.0 + 3.0_f64.sqrt() * swing
+}
+
 /// A part of a path that is drawn by itself.
-const PARTS: usize = 9;
+const PARTS: usize = 8;
 
 /// What is known before samples are explained.
 #[derive(Debug, Clone)]
@@ -124,8 +129,14 @@ impl Prior {
 
     fn draw_part(&self, part: usize, path: &mut Path, draw: &mut Draw) {
         match part {
-            // Most samples that were taken come close to what the link carries.
-            0 => path.rate = self.fastest * self.faster(draw),
+            // Most samples that were taken come close to what the link carries; while it swings, to
+            // more than that.
+            0 => {
+                path.swing = draw.mostly(STEADY, 0.0, |draw| draw.between(SWING.0, SWING.1));
+                path.swing_every = draw.log_uniform(SWING_EVERY.0, SWING_EVERY.1);
+                let above = 1.0 + draw.uniform() * (swung(path.swing) - 1.0);
+                path.rate = self.fastest * self.faster(draw) / above;
+            }
             1 => {
                 let queue = path.product() * draw.log_uniform(QUEUE.0, QUEUE.1);
                 path.queue = queue.max(QUEUE_MIN * self.segment);
@@ -143,10 +154,6 @@ impl Prior {
                 path.others = draw.mostly(NO_OTHERS, 0.0, some);
             }
             6 => {
-                path.swing = draw.mostly(STEADY, 0.0, |draw| draw.between(SWING.0, SWING.1));
-                path.swing_every = draw.log_uniform(SWING_EVERY.0, SWING_EVERY.1);
-            }
-            7 => {
                 let back = |draw: &mut Draw| path.rate * draw.log_uniform(BACK.0, BACK.1);
                 path.back = draw.mostly(WIDE_BACK, f64::INFINITY, back);
                 path.back_wait = draw.log_uniform(BACK_WAIT.0, BACK_WAIT.1);
@@ -209,7 +216,7 @@ impl Prior {
 
     fn allows(&self, path: &Path) -> bool {
         let queue = path.queue / path.product();
-        path.rate >= 0.9 * self.fastest
+        path.rate >= 0.9 * self.fastest / swung(path.swing)
             && path.rate <= FASTEST * self.fastest
             && path.queue >= QUEUE_MIN * self.segment
             && queue <= 2.0 * QUEUE.1

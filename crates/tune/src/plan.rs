@@ -159,26 +159,26 @@ const STEADY_MIN: Span = Span::from_secs(1);
 const STEADY_MAX: Span = Span::from_secs(4);
 
 /// The longest sample in round trips: ten of slow start, and then thirty.
-const SAMPLE_ROUND_TRIPS: u64 = 40;
+const SAMPLE_ROUND_TRIPS: u64 = 20;
 /// The least of it: an interval needs two seconds, and warm-up may take half as long.
-const SAMPLE_MIN: Span = Span::from_secs(3);
+const SAMPLE_MIN: Span = Span::from_secs(2);
 
 /// A long look in round trips: some falls and rises of a window of a hundred segments.
-const LONG_ROUND_TRIPS: u64 = 100;
+const LONG_ROUND_TRIPS: u64 = 40;
 /// The least time of a long look.
-const LONG_MIN: Span = Span::from_secs(5);
+const LONG_MIN: Span = Span::from_secs(4);
 /// The most time of a long look.
 const LONG_MAX: Span = Span::from_secs(20);
 
 /// The least in round trips that shows more than slow start.
-const LEAST_ROUND_TRIPS: u64 = 15;
+const LEAST_ROUND_TRIPS: u64 = 14;
 /// The same in time: an interval of the goodput needs twenty readings.
-const LEAST: Span = Span::from_millis(2_100);
+const LEAST: Span = Span::from_millis(1_600);
 
 /// The first sample meets an unknown round trip, so it looks for longer before it may stop.
-const FIRST_STEADY: Span = Span::from_secs(2);
+const FIRST_STEADY: Span = Span::from_millis(1_500);
 /// The longest first sample: as long as one at 100 ms.
-const FIRST_MAX: Span = Span::from_secs(4);
+const FIRST_MAX: Span = Span::from_secs(3);
 /// How long the first sample probes the idle path, once for the whole search.
 const UNLOADED: Span = Span::from_secs(1);
 
