@@ -107,7 +107,11 @@ fn case(draw: &mut Draw, beside: bool) -> Result<Case, String> {
     };
     let (streams, (name, control)) = (draw.one_of(&STREAMS), draw.one_of(&CONTROLS));
     let seconds = draw.one_of(&LENGTHS);
-    let others = if beside { draw.log_uniform(1.0, 24.0).round() } else { 0.0 };
+    let others = if beside {
+        draw.log_uniform(1.0, 24.0).round()
+    } else {
+        0.0
+    };
     let cross = match beside {
         true => format!("[[cross]]\nstreams = {others}\nwindow = \"32MiB\"\n"),
         false => String::new(),

@@ -94,9 +94,7 @@ impl Posterior {
         let mut lost = Vec::new();
         for particle in self.asked() {
             let trace = run(&particle.path, what, PARTS, draw.seed());
-            let (seen, counts) = beyond
-                .as_ref()
-                .map_or((0.0, 0.0), |seen| seen.of(particle));
+            let (seen, counts) = beyond.as_ref().map_or((0.0, 0.0), |seen| seen.of(particle));
             let left = match may_err {
                 true => model(&particle.path, what.control) * (1.0 - counts).sqrt(),
                 false => 0.0,

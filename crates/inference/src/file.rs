@@ -27,6 +27,19 @@ const FEW: usize = 12;
 /// Losses of fewer packets than this are single ones.
 const SINGLE: f64 = 1.5;
 
+/// A link behind a policer is taken to be so many times as fast.
+const FASTER_LINK: f64 = 4.0;
+/// RFC 5681: an acknowledgement for every second segment.
+const SEGMENTS_PER_ACKNOWLEDGEMENT: f64 = 2.0;
+
+/// What takes the packets that the link cannot send at once.
+enum Kind {
+    /// A queue, of a kind that path files name.
+    Queue(&'static str),
+    /// A policer's bucket, in which none waits.
+    Bucket,
+}
+
 impl Posterior {
     /// A path file with the middle of each figure, its interval as a comment, and what was guessed.
     ///
@@ -38,29 +51,36 @@ impl Posterior {
         let mut line = |key: &str, value: String, comment: String| {
             let _ = writeln!(text, "{key} = {value}  # {comment}");
         };
-        line("rate", self.rate(), self.range(wire_rate, rate));
+        line("rate", self.rate(), self.why_rate());
         let delay = Span::from_secs_f64(known(middle(|path| path.rtt) / 2.0));
         line(
             "delay",
             quoted(delay),
             "half of the shortest round trip seen".to_owned(),
         );
-        let is_early = middle(|path| path.standing) < EARLY;
-        let kind = if is_early { "codel" } else { "drop-tail" };
         let limit = Bytes::new(known(middle(wire_queue)) as u64);
-        let queue = format!("{{ kind = \"{kind}\", limit = \"{limit}\" }}");
-        line("queue", queue, self.range(wire_queue, bytes));
+        let of_kind = |kind: &str| format!("{{ kind = \"{kind}\", limit = \"{limit}\" }}");
+        match self.kind() {
+            Kind::Queue(kind) => line("queue", of_kind(kind), self.range(wire_queue, bytes)),
+            Kind::Bucket => {
+                let rate = quoted(Rate::from_f64(middle(wire_rate)));
+                let bucket = format!("{{ rate = {rate}, bucket = \"{limit}\" }}");
+                line("policer", bucket, self.range(wire_queue, bytes));
+                let guess = "a guess: nothing stood in it".to_owned();
+                line("queue", of_kind("drop-tail"), guess);
+            }
+        }
         let loss = self.loss();
         let mut file = format!(
             "# A path that explains {}. Nine of ten that do lie between the ends that\n\
-             # comments give. The way back is a guess: like the way there, without its loss.\n\
-             {}{}[forward]\n{text}{loss}\n\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
+             # comments give.\n{}{}[forward]\n{text}{loss}\n\n{}\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
             match self.evidence.len() {
                 1 => "one sample".to_owned(),
                 samples => format!("{samples} samples"),
             },
             self.few(),
             self.not_said(),
+            self.way_back(),
             (segment + HEADERS).clamp(MTU.0, MTU.1)
         );
         file += &self.buffers();
@@ -124,9 +144,49 @@ impl Posterior {
         bound(hosts, "the programs at both ends move") + &bound(stream, "a stream's thread moves")
     }
 
+    /// What takes the packets that the link cannot send at once.
+    fn kind(&self) -> Kind {
+        match self.quantile(|path| path.standing, 0.5) {
+            0.0 => Kind::Bucket,
+            standing if standing < EARLY => Kind::Queue("codel"),
+            _ => Kind::Queue("drop-tail"),
+        }
+    }
+
+    /// A link whose rate a policer bounds is faster.
+    fn why_rate(&self) -> String {
+        match self.kind() {
+            Kind::Bucket => format!("a guess: {FASTER_LINK} times what the policer lets through"),
+            Kind::Queue(_) => self.range(wire_rate, rate),
+        }
+    }
+
+    /// The way back: as the way there, but where acknowledgements fill it.
+    fn way_back(&self) -> String {
+        if !self.quantile(|path| path.back, 0.5).is_finite() {
+            let guess = "The way back is a guess: like the way there, without its loss.";
+            return format!("# {guess}\n");
+        }
+        let delay = Span::from_secs_f64(known(self.quantile(|path| path.rtt / 2.0, 0.5)));
+        let back = Rate::from_f64(self.quantile(back_rate, 0.5));
+        let packets = |path: &Path| path.back_wait * back_rate(path) / 8.0 / HEADERS;
+        let packets = self.quantile(packets, 0.5).max(1.0);
+        format!(
+            "[reverse]\nrate = {}  # {}\ndelay = {}\n\
+             queue = {{ kind = \"drop-tail\", limit = \"{packets:.0}packets\" }}\n",
+            quoted(back),
+            self.range(back_rate, rate),
+            quoted(delay),
+        )
+    }
+
     /// A rate, or how it varies.
     fn rate(&self) -> String {
-        let mean = self.quantile(wire_rate, 0.5);
+        let faster = match self.kind() {
+            Kind::Bucket => FASTER_LINK,
+            Kind::Queue(_) => 1.0,
+        };
+        let mean = faster * self.quantile(wire_rate, 0.5);
         let swing = self.quantile(|path| path.swing, 0.5);
         if swing == 0.0 {
             return quoted(Rate::from_f64(mean));
@@ -188,6 +248,12 @@ fn wire_rate(path: &Path) -> f64 {
 fn known(figure: f64) -> f64 {
     let unit = 10_f64.powf(figure.max(1e-9).log10().floor() - 3.0);
     (figure / unit).round() * unit
+}
+
+/// What acknowledgements fill, where anything of the way back bounds them.
+fn back_rate(path: &Path) -> f64 {
+    let share = HEADERS / path.segment / SEGMENTS_PER_ACKNOWLEDGEMENT;
+    known((path.back * share).min(wire_rate(path)))
 }
 
 fn wire_queue(path: &Path) -> f64 {

@@ -55,8 +55,11 @@ pub(crate) fn fit(path: &Path, seen: &Evidence, seed: u64) -> Fit {
         // What such streams lose, and how long packets wait, hangs on much that rounds leave out.
         Control::Rate => wide(residual, WHOLE_BY_RATE, beyond),
         _ => {
-            wide(residual, WHOLE, beyond.hypot(swings(path, seen.run.seconds)))
-                + shape(path, seen, &trace)
+            wide(
+                residual,
+                WHOLE,
+                beyond.hypot(swings(path, seen.run.seconds)),
+            ) + shape(path, seen, &trace)
                 + waits(path, seen, &trace)
                 + losses(seen, &trace)
         }

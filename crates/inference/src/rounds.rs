@@ -386,7 +386,9 @@ impl<'a> Link<'a> {
     /// A time in which no stream is struck twice by chance, mostly.
     fn between_losses(&self, windows: &[f64], rtt: f64) -> f64 {
         let each = windows.iter().zip(&self.streams);
-        let most = each.map(|(window, one)| window / one.weight).fold(1.0, f64::max);
+        let most = each
+            .map(|(window, one)| window / one.weight)
+            .fold(1.0, f64::max);
         TWICE * rtt / (self.path.loss * most)
     }
 

@@ -242,3 +242,23 @@ fn every_file_is_read_as_a_path_file() {
         }
     }
 }
+
+#[test]
+fn a_policer_and_a_narrow_way_back_have_their_own_lines() {
+    let policed = Path {
+        standing: 0.0,
+        ..path()
+    };
+    let narrow = Path {
+        back: 20e6,
+        back_wait: 0.2,
+        ..path()
+    };
+    for (path, has) in [(policed, "policer = {"), (narrow, "[reverse]")] {
+        let mut found = inferred(&path, &[1], 1);
+        found.particles.iter_mut().for_each(|one| one.path = path);
+        let file = found.path_file("cubic");
+        let read = netpath::PathSpec::from_toml("inferred", &file);
+        assert!(file.contains(has) && read.is_ok(), "{file}\n{read:?}");
+    }
+}

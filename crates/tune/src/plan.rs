@@ -158,12 +158,13 @@ const STEADY_MIN: Span = Span::from_secs(1);
 /// The most steady time: beyond 200 ms the interval itself must tell.
 const STEADY_MAX: Span = Span::from_secs(4);
 
-/// The longest sample in round trips: ten of slow start, and then thirty.
+/// The longest sample in round trips: ten of slow start, and as many after it. The inferred path
+/// explains the start, so that more of them tell less than another sample.
 const SAMPLE_ROUND_TRIPS: u64 = 20;
-/// The least of it: an interval needs two seconds, and warm-up may take half as long.
+/// The least of it: twenty readings.
 const SAMPLE_MIN: Span = Span::from_secs(2);
 
-/// A long look in round trips: some falls and rises of a window of a hundred segments.
+/// A long look in round trips: a fall and a rise of a window of a hundred segments.
 const LONG_ROUND_TRIPS: u64 = 40;
 /// The least time of a long look.
 const LONG_MIN: Span = Span::from_secs(4);
@@ -172,12 +173,12 @@ const LONG_MAX: Span = Span::from_secs(20);
 
 /// The least in round trips that shows more than slow start.
 const LEAST_ROUND_TRIPS: u64 = 14;
-/// The same in time: an interval of the goodput needs twenty readings.
+/// The same in time: sixteen readings.
 const LEAST: Span = Span::from_millis(1_600);
 
 /// The first sample meets an unknown round trip, so it looks for longer before it may stop.
 const FIRST_STEADY: Span = Span::from_millis(1_500);
-/// The longest first sample: as long as one at 100 ms.
+/// The longest first sample: as long as one at 150 ms.
 const FIRST_MAX: Span = Span::from_secs(3);
 /// How long the first sample probes the idle path, once for the whole search.
 const UNLOADED: Span = Span::from_secs(1);
@@ -190,10 +191,10 @@ impl TunePlan {
     /// # use observe::Amount;
     /// # use units::Span;
     /// let plan = TunePlan::default();
-    /// // 165 ms: 20 round trips are 3.3 s of steady time, 40 the 6.6 s that it may take.
+    /// // 165 ms: 20 round trips are 3.3 s, steady or not.
     /// let far = plan.sample_plan(Some(Span::from_millis(165)));
     /// assert_eq!(far.precision.unwrap().steady_min, Span::from_millis(3_300));
-    /// assert_eq!(far.amount, Amount::Time(Span::from_millis(6_600)));
+    /// assert_eq!(far.amount, Amount::Time(Span::from_millis(3_300)));
     /// // 0.3 ms: one second of steady time is thousands of them.
     /// let near = plan.sample_plan(Some(Span::from_micros(300)));
     /// assert_eq!(near.precision.unwrap().steady_min, Span::from_secs(1));
