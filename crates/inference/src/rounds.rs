@@ -81,9 +81,11 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 /// Once all streams have started, more steps than this cost more than they tell: a step then is
 /// several round trips long.
-const STEPS_MAX: f64 = 250.0;
-/// Losses by chance that a stream may expect in such a step.
+const STEPS_MAX: f64 = 150.0;
+/// Losses by chance that a stream may expect in such a step, which is shorter for them, but no more
+/// than by this factor.
 const TWICE: f64 = 0.4;
+const FINER: f64 = 8.0;
 /// A step lasts one round trip for so many round trips, as long as streams start.
 const START: f64 = 30.0;
 /// More streams than this are reckoned several at a time: one's own, and those of others.
@@ -116,8 +118,8 @@ const SILENCED: f64 = 0.8;
 /// use inference::{Control, Path, Run, run};
 /// let path = Path {
 ///     rate: 43.4e6, rtt: 0.165, queue: 126e3, standing: 1.0, loss: 4e-4, run: 1.0, others: 0.0,
-///     swing: 0.0, swing_every: 1.0, back: f64::INFINITY, back_wait: 0.0, window: 3e6, per_stream: f64::INFINITY,
-///     hosts: f64::INFINITY, segment: 1448.0,
+///     swing: 0.0, swing_every: 1.0, back: f64::INFINITY, back_wait: 0.0, window: 3e6,
+///     per_stream: f64::INFINITY, hosts: f64::INFINITY, segment: 1448.0,
 /// };
 /// let one = Run {
 ///     streams: 1, joined: 0, window: None, control: Control::Reno, pacing: None, seconds: 120.0,
@@ -334,7 +336,8 @@ impl<'a> Link<'a> {
         self.give_way(rtt);
         let mut windows = std::mem::take(&mut self.windows);
         self.on_way(bound, &mut windows);
-        let step = self.step.min(self.between_losses(&windows, rtt));
+        let finer = self.between_losses(&windows, rtt).max(self.step / FINER);
+        let step = self.step.min(finer);
         let length = if starts { rtt } else { rtt.max(step) };
         let share = length / rtt;
         let all: f64 = windows.iter().sum();
