@@ -679,6 +679,8 @@ class TuneDocument(Record):
         failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
+        confirmations: Runs of what was recommended, in order: the last one bore it out, or was the
+            last that was made. Of a demonstration.
         path_file: The path that explains the samples, as a path file; absent where they tell
             nothing of it.
         samples: Everything that was tried, in order.
@@ -712,10 +714,11 @@ class TuneDocument(Record):
     untried: str | None
     failed: list[FailedSample] | None
     left_behind: str | None
+    confirmations: list[Confirmation] | None
     path_file: str | None
     samples: list[Sample]
-    _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "confirmations": "Confirmation", "samples": "Sample"}
+    _optional = frozenset(["confirmations", "could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
     _promised = {"recommended": "this search ended before it could recommend a setting; `cut_because` says why"}
 
 
@@ -866,6 +869,36 @@ class FailedSample(Record):
     _optional = frozenset([])
 
 
+class Confirmation(Record):
+    """What was recommended, run once more.
+
+    Attributes:
+        sample: Which sample that is: its index in `samples`, from 0.
+        promise: What was promised before.
+    """
+
+    __slots__ = ()
+    sample: int
+    promise: Promise
+    _records = {"promise": "Promise"}
+    _optional = frozenset([])
+
+
+class Promise(Record):
+    """What a minute of a setting is expected to carry.
+
+    Attributes:
+        goodput_bits_per_second: The middle of it.
+        interval: Where 95 in 100 such minutes lie.
+    """
+
+    __slots__ = ()
+    goodput_bits_per_second: int
+    interval: RateInterval | None
+    _records = {"interval": "RateInterval"}
+    _optional = frozenset(["interval"])
+
+
 class Sample(Record):
     """One setting that was tried.
 
@@ -930,21 +963,6 @@ class Sample(Record):
     _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "doubt", "interval", "limit", "limit_because", "limit_or", "promise", "retransmits", "window_needed_bytes"])
 
 
-class Promise(Record):
-    """What a minute of a setting is expected to carry.
-
-    Attributes:
-        goodput_bits_per_second: The middle of it.
-        interval: Where 95 in 100 such minutes lie.
-    """
-
-    __slots__ = ()
-    goodput_bits_per_second: int
-    interval: RateInterval | None
-    _records = {"interval": "RateInterval"}
-    _optional = frozenset(["interval"])
-
-
 class Doubt(Record):
     """Why a sample did not count for what it showed where one was recommended.
 
@@ -974,8 +992,8 @@ class DemoDocument(Record):
         target: What was measured.
         runs: The settings to compare, in the order in which they are shown.
         tune: The search for the best one.
-        tuned: What it recommends, measured again for longer than a search takes; absent in
-            documents of earlier versions.
+        tuned: What it recommends, run once more for longer than a search does, which is one of its
+            samples as well; absent where it was not, and in documents of earlier versions.
     """
 
     __slots__ = ()
@@ -999,6 +1017,8 @@ class LabelledRun(Record):
 
     Attributes:
         label: Its name in tables and plots.
+        promise: What the search promises for it, of whose samples it is none; absent in documents
+            of earlier versions.
         published: What was published of this setting on the real path.
         setting: What was asked for.
         goodput_bits_per_second: Delivered to the receiver per time over the steady window, all
@@ -1029,6 +1049,7 @@ class LabelledRun(Record):
 
     __slots__ = ()
     label: str
+    promise: Promise | None
     published: Published | None
     setting: Setting
     goodput_bits_per_second: int
@@ -1049,8 +1070,8 @@ class LabelledRun(Record):
     cpu: Cpu
     directions: list[DirectionFigures]
     streams: list[Stream]
-    _records = {"published": "Published", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "published", "retransmits", "window_needed_bytes"])
+    _records = {"promise": "Promise", "published": "Published", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "promise", "published", "retransmits", "window_needed_bytes"])
 
 
 class Published(Record):
@@ -1101,6 +1122,8 @@ class Tune(Record):
         failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
+        confirmations: Runs of what was recommended, in order: the last one bore it out, or was the
+            last that was made. Of a demonstration.
         path_file: The path that explains the samples, as a path file; absent where they tell
             nothing of it.
         samples: Everything that was tried, in order.
@@ -1127,10 +1150,11 @@ class Tune(Record):
     untried: str | None
     failed: list[FailedSample] | None
     left_behind: str | None
+    confirmations: list[Confirmation] | None
     path_file: str | None
     samples: list[Sample]
-    _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "samples": "Sample"}
-    _optional = frozenset(["could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "confirmations": "Confirmation", "samples": "Sample"}
+    _optional = frozenset(["confirmations", "could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Run(Record):

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Run, Target, Tune};
+use crate::{Promise, Run, Target, Tune};
 
 /// The body of a `trunkline/demo` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,8 +14,8 @@ pub struct Demo {
     pub runs: Vec<LabelledRun>,
     /// The search for the best one.
     pub tune: Tune,
-    /// What it recommends, measured again for longer than a search takes; absent in documents of
-    /// earlier versions.
+    /// What it recommends, run once more for longer than a search does, which is one of its samples
+    /// as well; absent where it was not, and in documents of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<Run>,
 }
@@ -25,6 +25,10 @@ pub struct Demo {
 pub struct LabelledRun {
     /// Its name in tables and plots.
     pub label: String,
+    /// What the search promises for it, of whose samples it is none; absent in documents of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<Promise>,
     /// What was published of this setting on the real path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,

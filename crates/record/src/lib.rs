@@ -79,4 +79,6 @@ pub use stream::Stream;
 pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_comparison::SweepComparison;
 pub use target::Target;
-pub use tune::{Answer, Doubt, FailedSample, Promise, Recommended, Sample, ToolSetting, Tune};
+pub use tune::{
+    Answer, Confirmation, Doubt, FailedSample, Promise, Recommended, Sample, ToolSetting, Tune,
+};

@@ -182,6 +182,8 @@ fn tuning(cases: Vec<Case>) -> Tuning {
                 .sum(),
         },
         samples,
+        confirmations: Vec::new(),
+        asked: Vec::new(),
         path_file: Some("[forward]\nrate = \"45Mbit/s\"\n".to_owned()),
         drift: None,
         untried: None,
@@ -275,6 +277,7 @@ fn labelled(
     });
     LabelledRun {
         label: label.to_owned(),
+        promise: None,
         published,
         run: Run::new(&made.observation, &made.summary, Some(&verdict)),
     }

@@ -39,6 +39,10 @@ pub struct Tune {
     /// nothing was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_behind: Option<String>,
+    /// Runs of what was recommended, in order: the last one bore it out, or was the last that was
+    /// made. Of a demonstration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirmations: Vec<Confirmation>,
     /// The path that explains the samples, as a path file; absent where they tell nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_file: Option<String>,
@@ -162,6 +166,15 @@ pub struct Promise {
     pub interval: Option<Interval>,
 }
 
+/// What was recommended, run once more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Confirmation {
+    /// Which sample that is: its index in `samples`, from 0.
+    pub sample: usize,
+    /// What was promised before.
+    pub promise: Promise,
+}
+
 /// Why a sample did not count for what it showed where one was recommended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubt {
@@ -185,6 +198,11 @@ impl Tune {
             untried: tuning.untried.clone(),
             failed: tuning.failed.iter().map(FailedSample::from).collect(),
             left_behind: tuning.left_behind.clone(),
+            confirmations: tuning
+                .confirmations
+                .iter()
+                .map(Confirmation::from)
+                .collect(),
             path_file: tuning.path_file.clone(),
             samples: samples(tuning),
         }
@@ -252,6 +270,15 @@ impl From<&tune::Promise> for Promise {
         Promise {
             goodput_bits_per_second: promise.goodput.bits_per_second(),
             interval: promise.interval,
+        }
+    }
+}
+
+impl From<&tune::Confirmation> for Confirmation {
+    fn from(confirmation: &tune::Confirmation) -> Self {
+        Confirmation {
+            sample: confirmation.sample,
+            promise: Promise::from(&confirmation.promise),
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::progress::Watcher;
 use crate::{Cancel, Error, OnProgress, Target, origin};
 
 pub use ::tune::{
-    Advice, Answer, Axis, Budget, Controls, Cost, Ended, FailedSample, Objective, Purpose,
-    Recommended, Remembered, Request, Sample, TunePlan, Tuning,
+    Advice, Answer, Axis, Budget, Confirmation, Controls, Cost, Ended, FailedSample, Objective,
+    Purpose, Recommended, Remembered, Request, Sample, TunePlan, Tuning,
 };
 
 /// A search and what it found.

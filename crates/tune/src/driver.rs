@@ -1,6 +1,8 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, SamplePlan, Setting, Target, TargetError, Then, Transport, Watch};
+use observe::{
+    Fault, Observation, SamplePlan, Setting, Target, TargetError, Then, Transport, Watch,
+};
 
 use crate::belief::promise;
 use crate::controls;
@@ -11,12 +13,18 @@ use crate::host::host_advice;
 use crate::inferred::{Inferred, untried};
 use crate::plan::TunePlan;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::{Answer, Ended, FailedSample, Recommended, Sample, TuneError, Tuning};
+use crate::tuning::{
+    Answer, Confirmation, Ended, FailedSample, Promise, Purpose, Recommended, Sample, TuneError,
+    Tuning,
+};
 use crate::verdict::verdict;
 
 /// So many failures in a row may be of two settings, each of which was asked for twice; one more
 /// says that the target is gone.
 const FAILED_MAX: usize = 4;
+
+/// Runs of what is recommended: where the third leads to yet another answer, that is left to stand.
+const CONFIRMED_MAX: usize = 3;
 
 /// Follows a search, sample after sample.
 pub trait SampleObserver: Watch {
@@ -67,7 +75,9 @@ pub fn tune_with(
     let described = target.describe();
     let plan = plan.clone().within(described.mover.as_ref());
     let mut history = History::new(plan, described);
-    let cut = sample_until_known(strategy, target, &mut history, observer).err();
+    let cut = sample_until_known(strategy, target, &mut history, observer)
+        .and_then(|()| confirm(strategy, target, &mut history, observer))
+        .err();
     target.stop();
     match cut {
         Some(error) if history.samples.is_empty() => Err(TuneError::Target(error)),
@@ -118,17 +128,70 @@ fn sample_until_known(
             }
         };
         failed_last = 0;
-        let sample = Sample {
-            summary: observation.summary(),
-            setting: request.setting,
-            purpose: request.purpose,
-            why: request.why,
-            observation,
-        };
-        observer.on_sample_done(number, &sample);
-        history.add(sample);
+        add(history, request, observation, observer);
     }
     Ok(())
+}
+
+/// Runs what is recommended once more where the plan says so, and again where the answer is another
+/// one then.
+///
+/// # Errors
+/// What cut it short.
+fn confirm(
+    strategy: &dyn Strategy,
+    target: &mut dyn Target,
+    history: &mut History,
+    observer: &mut dyn SampleObserver,
+) -> Result<(), TargetError> {
+    let Some(length) = history.plan.confirms else {
+        return Ok(());
+    };
+    for _ in 0..CONFIRMED_MAX {
+        let choice = strategy.choose(history);
+        let Some(chosen) = choice.and_then(|choice| history.samples.get(choice.sample)) else {
+            return Ok(());
+        };
+        let setting = chosen.setting.clone();
+        let mut confirmed = history.confirmations.iter();
+        if confirmed.any(|one| history.samples[one.sample].setting == setting) {
+            return Ok(());
+        }
+        let promise = promise(history, chosen);
+        let request = Request {
+            plan: SamplePlan::lasting(length),
+            purpose: Purpose::Confirm,
+            why: format!(
+                "recommended, and promised to carry {}",
+                promise.goodput.human()
+            ),
+            setting,
+        };
+        let sample = history.samples.len();
+        observer.on_sample_started(sample + 1, &request);
+        let observation = target.observe(&request.setting, &request.plan, observer)?;
+        add(history, request, observation, observer);
+        history.confirmations.push(Confirmation { sample, promise });
+    }
+    Ok(())
+}
+
+/// Enters what a request showed.
+fn add(
+    history: &mut History,
+    request: Request,
+    observation: Observation,
+    observer: &mut dyn SampleObserver,
+) {
+    let sample = Sample {
+        summary: observation.summary(),
+        setting: request.setting,
+        purpose: request.purpose,
+        why: request.why,
+        observation,
+    };
+    observer.on_sample_done(history.samples.len() + 1, &sample);
+    history.add(sample);
 }
 
 /// Whether a failure may be one of this setting alone, as where the far end takes only so many
@@ -181,6 +244,8 @@ fn conclude(
             .collect(),
         rtt_unloaded: history.rtt_unloaded(),
         path_file: history.belief().map(|belief| belief.path_file()),
+        confirmations: std::mem::take(&mut history.confirmations),
+        asked: asked(&history),
         drift: drift(&history),
         untried: untried(&history),
         left_behind: target.left_behind(),
@@ -189,6 +254,13 @@ fn conclude(
         samples: history.samples,
         ended,
     })
+}
+
+/// What the settings that the plan asks for are expected to carry.
+fn asked(history: &History) -> Vec<Promise> {
+    let belief = history.belief();
+    let promise = |setting| belief.map(|belief| belief.promise(setting));
+    history.plan.asked.iter().filter_map(promise).collect()
 }
 
 fn answer(

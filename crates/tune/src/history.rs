@@ -9,7 +9,7 @@ use units::{Bytes, Rate, Span};
 use crate::belief::Belief;
 use crate::plan::{Budget, TunePlan};
 use crate::settings::candidates;
-use crate::tuning::{Cost, FailedSample, Purpose, Sample};
+use crate::tuning::{Confirmation, Cost, FailedSample, Purpose, Sample};
 use crate::worth::Table;
 
 /// A sample leaves time for so many of its length, itself included.
@@ -29,6 +29,8 @@ pub struct History {
     pub samples: Vec<Sample>,
     /// What could not be.
     pub failed: Vec<FailedSample>,
+    /// Which of the samples are runs of what was recommended.
+    pub confirmations: Vec<Confirmation>,
     /// What the samples say of the path, once it was asked for.
     belief: OnceCell<Option<Belief>>,
     /// What each candidate is worth, once it was asked for.
@@ -67,6 +69,7 @@ impl History {
             target,
             samples: Vec::new(),
             failed: Vec::new(),
+            confirmations: Vec::new(),
             belief: OnceCell::new(),
             table: OnceCell::new(),
         }

@@ -38,7 +38,8 @@ pub use inferred::Inferred;
 pub use plan::{Axis, Budget, Controls, Objective, Remembered, TunePlan};
 pub use strategy::{Choice, Request, Strategy};
 pub use tuning::{
-    Answer, Cost, Ended, FailedSample, Promise, Purpose, Recommended, Sample, TuneError, Tuning,
+    Answer, Confirmation, Cost, Ended, FailedSample, Promise, Purpose, Recommended, Sample,
+    TuneError, Tuning,
 };
 
 #[cfg(any(test, feature = "synthetic"))]

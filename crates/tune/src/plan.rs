@@ -25,6 +25,11 @@ pub struct TunePlan {
     /// What earlier searches on this target recommended, the latest first. Tried early and believed
     /// only as far as a new sample bears it out.
     pub remembered: Vec<Remembered>,
+    /// How long the recommended setting is run once more, beyond the budget, after which the answer
+    /// is chosen anew, with this run as evidence; `None` does without.
+    pub confirms: Option<Span>,
+    /// Settings whose promises are asked for, sampled or not.
+    pub asked: Vec<Setting>,
 }
 
 /// Something that the search may vary.
@@ -138,6 +143,8 @@ impl Default for TunePlan {
             controls: Controls::default(),
             budget: Budget::default(),
             remembered: Vec::new(),
+            confirms: None,
+            asked: Vec::new(),
         }
     }
 }

@@ -489,3 +489,93 @@ fn a_path_that_carries_nothing_is_an_error() {
         "{error}"
     );
 }
+
+/// Carries little wherever the setting that was recommended first is run for long.
+struct Deceiving {
+    honest: Synthetic,
+    slow: Synthetic,
+    first: Option<Setting>,
+}
+
+const LONG: Span = Span::from_secs(20);
+
+impl observe::Target for Deceiving {
+    fn describe(&self) -> observe::TargetInfo {
+        self.honest.describe()
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &observe::SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<observe::Observation, observe::TargetError> {
+        let is_long = plan.amount == observe::Amount::Time(LONG);
+        match is_long && self.first.get_or_insert_with(|| setting.clone()) == setting {
+            true => self.slow.observe(setting, plan, watch),
+            false => self.honest.observe(setting, plan, watch),
+        }
+    }
+
+    fn probes(
+        &mut self,
+        watch: &mut dyn Watch,
+    ) -> Result<Box<dyn observe::Probes>, observe::ProbesError> {
+        self.honest.probes(watch)
+    }
+}
+
+#[test]
+fn what_is_recommended_is_run_once_more() {
+    let plan = TunePlan {
+        confirms: Some(LONG),
+        asked: vec![Setting::new(streams(3), Window::Auto)],
+        ..TunePlan::default()
+    };
+    for seed in 0..3 {
+        let path = quiet(100.0 * MBIT, 0.05);
+        let found = tune(&mut Synthetic::new(path, seed), &plan, &mut ()).unwrap();
+        let last = found.confirmations.last().unwrap();
+        let sample = &found.samples[last.sample];
+        let recommended = &found.answer().unwrap().recommended;
+        assert_eq!(sample.setting, recommended.setting, "seed {seed}");
+        assert_eq!(sample.purpose, Purpose::Confirm);
+        assert_eq!(sample.observation.duration, LONG);
+        assert_eq!(found.asked.len(), 1);
+    }
+}
+
+/// A run that contradicts the promise is evidence: the promise falls, or another is recommended.
+#[test]
+fn a_broken_promise_changes_the_answer() {
+    let plan = TunePlan {
+        confirms: Some(LONG),
+        ..TunePlan::default()
+    };
+    for seed in 0..3 {
+        let path = quiet(100.0 * MBIT, 0.05);
+        let slow = Path {
+            capacity: 10.0 * MBIT,
+            ..path
+        };
+        let mut target = Deceiving {
+            honest: Synthetic::new(path, seed),
+            slow: Synthetic::new(slow, seed),
+            first: None,
+        };
+        let found = tune(&mut target, &plan, &mut ()).unwrap();
+        let recommended = &found.answer().unwrap().recommended;
+        let first = &found.confirmations[0];
+        let carried = found.samples[first.sample].goodput().mean;
+        let is_another = recommended.setting != found.samples[first.sample].setting;
+        assert!(
+            carried.as_f64() < 0.2 * first.promise.goodput.as_f64(),
+            "seed {seed}"
+        );
+        assert!(
+            is_another
+                || recommended.promise.goodput.as_f64() < 0.6 * first.promise.goodput.as_f64(),
+            "seed {seed}: {recommended:?}"
+        );
+    }
+}

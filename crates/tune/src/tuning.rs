@@ -69,6 +69,15 @@ pub struct Promise {
     pub interval: Option<RateInterval>,
 }
 
+/// The setting that was recommended, run once more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Confirmation {
+    /// Which sample that is: an index into [`Tuning::samples`].
+    pub sample: usize,
+    /// What was promised before.
+    pub promise: Promise,
+}
+
 /// The operating point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recommended {
@@ -146,6 +155,11 @@ pub struct Tuning {
     pub rtt_unloaded: Option<Span>,
     /// The path that explains the samples, as a path file; `None` where they tell nothing of it.
     pub path_file: Option<String>,
+    /// Runs of what was recommended, in order: of the last one where they bore it out.
+    pub confirmations: Vec<Confirmation>,
+    /// What the settings that were asked for are expected to carry; empty where the samples tell
+    /// nothing of the path.
+    pub asked: Vec<Promise>,
     /// What it took.
     pub cost: Cost,
     /// What changed on the path while it was measured, as a sentence for people without a full

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use trunkline::measure::{SamplePlan, Setting, StreamCount, Window};
-use trunkline::record::{Demo as Body, LabelledRun, Published, Run};
+use trunkline::record::{Demo as Body, LabelledRun, Published};
 use trunkline::tune::{Controls, Ended, TunePlan};
 use trunkline::units::{Bytes, Span};
 use trunkline::{Cancel, Document, Target};
@@ -71,26 +71,33 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     for row in rows() {
         runs.push(usual(&mut target, &row, &cancel, &mut progress)?);
     }
-    // Streams and windows alone, as in the settings that it is compared with.
+    // Streams and windows alone, as in the settings that it is compared with. What it recommends is
+    // run once more, and may change its answer.
     let plan = TunePlan {
         controls: Controls::Kept,
+        confirms: Some(SHORT),
+        asked: runs.iter().map(|run| run.run.setting.clone()).collect(),
         ..TunePlan::default()
     };
     let tuned = trunkline::tune(&mut target, &plan, &cancel, &mut |event| progress.on(event))?;
+    drop(progress);
     let answer = match &tuned.tuning.ended {
         Ended::Found(answer) | Ended::Cut(answer, _) => answer,
         Ended::Stopped(error) => return Err(Failure::cut_short(error)),
     };
-    progress.label("what the search recommends, once more");
-    let setting = &answer.recommended.setting;
-    let best = measured(&mut target, setting, SHORT, &cancel, &mut progress)?;
-    drop(progress);
+    for (run, promise) in runs.iter_mut().zip(&tuned.tuning.asked) {
+        run.promise = Some(promise.into());
+    }
     let tune = tuned.document.body;
+    let setting = &answer.recommended.setting;
+    let confirmations = tune.confirmations.iter();
+    let mut confirmed = confirmations.filter_map(|one| tune.samples.get(one.sample));
+    let best = confirmed.find(|sample| sample.run.setting == *setting);
     let body = Body {
         target: tune.target.clone(),
         runs,
+        tuned: best.map(|sample| sample.run.clone()),
         tune,
-        tuned: Some(best),
     };
     let document = Document::new(trunkline::origin(Some(seed)), body);
     output::deliver(document, &arguments.output(), &arguments.keep)?;
@@ -110,22 +117,13 @@ fn usual(
         goodput_bits_per_second: rate,
         source: SOURCE.to_owned(),
     });
+    let plan = SamplePlan::lasting(row.length);
+    let mut on_progress = |event: trunkline::Progress<'_>| progress.on(event);
+    let measured = trunkline::measure(target, &setting, &plan, cancel, &mut on_progress)?;
     Ok(LabelledRun {
         label: row.label.to_owned(),
+        promise: None,
         published,
-        run: measured(target, &setting, row.length, cancel, progress)?,
+        run: measured.run(),
     })
-}
-
-fn measured(
-    target: &mut Target,
-    setting: &Setting,
-    length: Span,
-    cancel: &Cancel,
-    progress: &mut RunProgress,
-) -> Result<Run, Failure> {
-    let plan = SamplePlan::lasting(length);
-    let mut on_progress = |event: trunkline::Progress<'_>| progress.on(event);
-    let measured = trunkline::measure(target, setting, &plan, cancel, &mut on_progress)?;
-    Ok(measured.run())
 }

@@ -3,7 +3,7 @@
 use record::StreamCount;
 use std::borrow::Cow;
 
-use record::{Demo, LabelledRun, Published, Run, Tune, Window};
+use record::{Demo, LabelledRun, Promise, Published, Run, Tune, Window};
 
 use crate::page::tune::tuned_run;
 use crate::{format, text};
@@ -15,6 +15,8 @@ pub struct Compared<'a> {
     pub label: String,
     /// What was seen.
     pub run: Cow<'a, Run>,
+    /// What the search promised for it before it saw this run.
+    pub promise: Option<&'a Promise>,
     /// What others measured with it on the real path.
     pub published: Option<&'a Published>,
     /// Whether it is the one to use.
@@ -52,6 +54,7 @@ fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
     Some(Compared {
         label: "1 default stream".to_owned(),
         run: Cow::Borrowed(&first.run),
+        promise: first.promise.as_ref(),
         published: None,
         role: Role::Usual,
     })
@@ -72,10 +75,21 @@ fn tuned(demo: &Demo) -> Option<Compared<'_>> {
             chosen.window,
             paced.unwrap_or_default()
         ),
+        promise: promised(&demo.tune, &run),
         run,
         published: None,
         role: Role::Tuned,
     })
+}
+
+/// What was promised for a setting before it was run once more.
+fn promised<'a>(tune: &'a Tune, run: &Run) -> Option<&'a Promise> {
+    let sample = |one: &&record::Confirmation| {
+        let sample = tune.samples.get(one.sample);
+        sample.is_some_and(|sample| sample.run.setting == run.setting)
+    };
+    let confirmation = tune.confirmations.iter().find(sample);
+    confirmation.map(|one| &one.promise)
 }
 
 impl Compared<'_> {
@@ -97,6 +111,7 @@ impl<'a> From<&'a LabelledRun> for Compared<'a> {
         Compared {
             label: text::plain(&labelled.label),
             run: Cow::Borrowed(&labelled.run),
+            promise: labelled.promise.as_ref(),
             published: labelled.published.as_ref(),
             role: Role::Usual,
         }
