@@ -679,8 +679,8 @@ class TuneDocument(Record):
         failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
-        confirmations: Runs of what was recommended, in order: the last one bore it out, or was the
-            last that was made. Of a demonstration.
+        confirmations: Runs of what was recommended, in order: several where one led to another
+            answer. Of a demonstration.
         path_file: The path that explains the samples, as a path file; absent where they tell
             nothing of it.
         samples: Everything that was tried, in order.
@@ -1122,8 +1122,8 @@ class Tune(Record):
         failed: Settings that could not be sampled; absent where all could.
         left_behind: What could not be removed from the far end: a sentence without a full stop;
             absent where nothing was left.
-        confirmations: Runs of what was recommended, in order: the last one bore it out, or was the
-            last that was made. Of a demonstration.
+        confirmations: Runs of what was recommended, in order: several where one led to another
+            answer. Of a demonstration.
         path_file: The path that explains the samples, as a path file; absent where they tell
             nothing of it.
         samples: Everything that was tried, in order.

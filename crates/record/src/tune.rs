@@ -39,8 +39,8 @@ pub struct Tune {
     /// nothing was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_behind: Option<String>,
-    /// Runs of what was recommended, in order: the last one bore it out, or was the last that was
-    /// made. Of a demonstration.
+    /// Runs of what was recommended, in order: several where one led to another answer. Of a
+    /// demonstration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmations: Vec<Confirmation>,
     /// The path that explains the samples, as a path file; absent where they tell nothing of it.

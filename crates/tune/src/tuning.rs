@@ -155,7 +155,7 @@ pub struct Tuning {
     pub rtt_unloaded: Option<Span>,
     /// The path that explains the samples, as a path file; `None` where they tell nothing of it.
     pub path_file: Option<String>,
-    /// Runs of what was recommended, in order: of the last one where they bore it out.
+    /// Runs of what was recommended, in order: several where one led to another answer.
     pub confirmations: Vec<Confirmation>,
     /// What the settings that were asked for are expected to carry; empty where the samples tell
     /// nothing of the path.

@@ -90,9 +90,10 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     }
     let tune = tuned.document.body;
     let setting = &answer.recommended.setting;
-    let confirmations = tune.confirmations.iter();
-    let mut confirmed = confirmations.filter_map(|one| tune.samples.get(one.sample));
-    let best = confirmed.find(|sample| sample.run.setting == *setting);
+    let asked = |sample: usize| tuned.tuning.samples.get(sample).map(|one| &one.setting);
+    let mut confirmations = tune.confirmations.iter();
+    let confirmed = confirmations.find(|one| asked(one.sample) == Some(setting));
+    let best = confirmed.and_then(|one| tune.samples.get(one.sample));
     let body = Body {
         target: tune.target.clone(),
         runs,
