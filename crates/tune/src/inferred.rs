@@ -32,7 +32,7 @@ const SURE: f64 = 0.1;
 /// The second number of streams.
 const SECOND: u64 = 8;
 /// Looks at one setting, the longer one included.
-const LOOKS: usize = 3;
+const LOOKS: usize = 2;
 
 /// See the page of this module.
 #[derive(Debug, Clone, Copy, Default)]

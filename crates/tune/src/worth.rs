@@ -15,14 +15,14 @@ use crate::settings::goes_by_rate;
 
 /// What doubling the streams costs: of the highest goodput next to nothing, of the knee what makes
 /// half of the streams worth two hundredths of its share.
-const DOUBLING_MAX: f64 = 0.002;
+const DOUBLING_MAX: f64 = 0.003;
 const DOUBLING_KNEE: f64 = 0.02;
 /// What is missing to the share that is sought counts so many times.
 const SHORTFALL: f64 = 2.0;
 /// bbr costs others what four times its streams would. UDP costs this host more, and no other
-/// program speaks it: it has to carry a quarter more where the knee is sought. In doublings.
+/// program speaks it: it has to carry a third more where the knee is sought. In doublings.
 const RATE_DOUBLINGS: f64 = 2.0;
-const UDP_DOUBLINGS: f64 = 12.0;
+const UDP_DOUBLINGS: f64 = 16.0;
 /// A fixed window or a pace is one more thing to set; doublings.
 const SET_DOUBLINGS: f64 = 1.5;
 /// A loop of decisions looks this far ahead, seconds.
