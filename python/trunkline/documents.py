@@ -2726,7 +2726,7 @@ class BesideSetting(Record):
         setting: Which.
         duration_seconds: How long its streams ran.
         goodput_bits_per_second: Measured: the median where it was measured several times.
-        simulated_bits_per_second: Simulated: the median of three runs.
+        simulated_bits_per_second: Simulated: the median of seven runs.
     """
 
     __slots__ = ()

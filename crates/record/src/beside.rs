@@ -32,7 +32,7 @@ pub struct BesideSetting {
     pub duration_seconds: f64,
     /// Measured: the median where it was measured several times.
     pub goodput_bits_per_second: u64,
-    /// Simulated: the median of three runs.
+    /// Simulated: the median of seven runs.
     pub simulated_bits_per_second: u64,
 }
 

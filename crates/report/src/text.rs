@@ -81,7 +81,7 @@ pub const RUNS_LEGEND: &str = "\u{b1}: half the 95 % interval, - where the run w
      of the bytes. limit: of the first setting and the recommended one.";
 
 /// The same of the settings of a demonstration.
-pub const DEMO_LEGEND: &str = "published: what was measured on the real path then. promised: what the search \
+pub const DEMO_LEGEND: &str = "published: what was measured on the real path then. 60 s: what the search \
      expects of a minute, before it has seen this run. \u{b1}: half the 95 % interval, - \
      where there is none. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path.";
 

@@ -13,7 +13,7 @@ use crate::{Cancel, Error, OnProgress};
 /// The most visits of a sweep that its path is inferred from.
 const VISITS: usize = 24;
 /// Simulated runs of each setting, each with draws of its own.
-const RUNS: u64 = 3;
+const RUNS: u64 = 7;
 
 /// A setting, and what was measured with it.
 struct Measured {

@@ -6,7 +6,7 @@ use plotters::style::RGBColor;
 use record::{Demo, Promise, Run};
 
 use super::{Block, Column, Page, Row, Standing, Table, run, tune};
-use crate::chart::palette::{ACCENT, BLUE, GREY, INK};
+use crate::chart::palette::{ACCENT, BLUE, INK, SERIES};
 use crate::chart::{BarRow, Chart, Entry, Mark, Panel};
 use crate::format::{self, or_absent};
 use crate::text;
@@ -47,7 +47,7 @@ fn table(settings: &[Compared<'_>]) -> Table {
     let names = [
         Column::name("setting"),
         Column::number("published"),
-        Column::number("promised"),
+        Column::number("60 s"),
     ];
     let row = |compared: &Compared<'_>| {
         let published = compared.published_bits_per_second();
@@ -122,7 +122,7 @@ fn confirmation(promise: &Promise, run: &Run, is_last: bool) -> String {
     });
     let bore_out = match (kept, is_last) {
         (true, true) => "as promised",
-        (true, false) => "within the promise, and yet another setting is worth more since",
+        (true, false) => "within the promise, but since then another setting is worth more",
         (false, true) => "not as promised, and with this run counted it is still the answer",
         (false, false) => "not as promised, and the search chose another",
     };
@@ -179,7 +179,7 @@ fn bars(settings: &[Compared<'_>]) -> Chart {
 /// The interval of a promise as a thin bar.
 fn promised(promise: &Promise) -> Option<(f64, f64, RGBColor)> {
     let ends = promise.interval?;
-    Some((ends.low.as_f64(), ends.high.as_f64(), GREY))
+    Some((ends.low.as_f64(), ends.high.as_f64(), SERIES[2]))
 }
 
 #[cfg(test)]
