@@ -73,7 +73,8 @@ impl Posterior {
         let loss = self.loss();
         let mut file = format!(
             "# A path that explains {}. Nine of ten that do lie between the ends that\n\
-             # comments give.\n{}{}[forward]\n{text}{loss}\n\n{}\n[hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
+             # comments give.\n{}{}[forward]\n{text}{loss}\n\n{}\n\
+             [hosts]\nmtu = {:.0}\ncongestion = \"{congestion}\"\n",
             match self.evidence.len() {
                 1 => "one sample".to_owned(),
                 samples => format!("{samples} samples"),
@@ -192,11 +193,11 @@ impl Posterior {
             return quoted(Rate::from_f64(mean));
         }
         let wide = 3.0_f64.sqrt() * swing;
-        let every = Span::from_secs_f64(self.quantile(|path| path.swing_every, 0.5));
+        let every = Span::from_secs_f64(known(self.quantile(|path| path.swing_every, 0.5)));
         format!(
             "{{ low = {}, high = {}, every = {} }}",
-            quoted(Rate::from_f64(mean * (1.0 - wide).max(0.02))),
-            quoted(Rate::from_f64(mean * (1.0 + wide))),
+            quoted(Rate::from_f64(known(mean * (1.0 - wide).max(0.02)))),
+            quoted(Rate::from_f64(known(mean * (1.0 + wide)))),
             quoted(every)
         )
     }

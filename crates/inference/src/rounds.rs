@@ -494,9 +494,9 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// What each rate-based stream keeps on the way once it knows the rate. Beside streams that give
-    /// way it takes nearly all of the path where the queue is short, and less the longer it is,
-    /// however many they are (Ware et al. 2019, "Modeling BBR's interactions with loss-based
+    /// What each rate-based stream keeps on the way once it knows the rate. Beside streams that
+    /// give way it takes nearly all of the path where the queue is short, and less the longer it
+    /// is, however many they are (Ware et al. 2019, "Modeling BBR's interactions with loss-based
     /// congestion control"; how much less is fitted to packets, `bench/inference --others`).
     fn rate_window(&self, product: f64) -> f64 {
         let weigh = |streams: &[Stream]| streams.iter().map(|one| one.weight).sum::<f64>();
