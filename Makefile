@@ -6,7 +6,7 @@ ifeq ($(shell id -u), 0)
 APART := unshare --net sh -c 'ip link set lo up && exec "$$0" "$$@"'
 endif
 
-.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample stops soak model hostile agreement studies fuzz clean
+.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-coverage bench-watch-detection bench-watch-store crash crash-sample stops soak model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -131,11 +131,6 @@ bench:
 # trunkline simulate beside ns-2 and ns-3: what a packet costs, and whether the figures agree.
 bench-sim: build
 	python3 bench/simulator.py
-
-# How often the verdict on a default stream is the true one: some minutes of two processors.
-bench-confusion:
-	$(CARGO) build --release --locked -p trunkline-bench-confusion
-	sh bench/confusion/page.sh > bench/results/confusion-$$(date -u +%F).md
 
 # How often the interval of one run holds the long-run mean: the truths take most of the time. With TRUTHS, the page of an
 # earlier run, they are taken from there.

@@ -14,10 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use netpath::{Class, Cross, CrossTraffic, Loss, PathSpec};
-use observe::limit::diagnose;
-use observe::{
-    Context, Limit, Observation, ProbeSeries, SamplePlan, Setting, StreamCount, Target, Window,
-};
+use observe::{Limit, Observation, ProbeSeries, SamplePlan, Setting, StreamCount, Target, Window};
 use target::SimulatedPath;
 use units::{Bytes, Rate, Span};
 
@@ -282,13 +279,9 @@ fn shown(seen: &Observation) -> Option<Shown> {
     let summary = seen.summary();
     let way = summary.main()?;
     let probes = seen.round_trips.unloaded.as_ref()?;
-    let context = Context {
-        rtt_min: probes.min(),
-        ..Context::default()
-    };
     Some(Shown {
         goodput: summary.goodput().mean.as_f64(),
-        limit: diagnose(&summary, &context).limit,
+        limit: inference::verdict(seen).limit,
         loaded: summary.rtt_loaded.map(Span::as_secs_f64),
         resent: way.tcp.retransmitted_share,
         idle: sorted(probes),

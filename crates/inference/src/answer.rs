@@ -3,7 +3,7 @@
 use observe::Limit;
 
 use crate::draw::Draw;
-use crate::evidence::Held;
+use crate::evidence::{Evidence, Held};
 use crate::likelihood::{model, start, swings};
 use crate::path::Path;
 use crate::posterior::{Particle, Posterior};
@@ -13,6 +13,9 @@ use crate::rounds::{Control, Run, Trace, run};
 const SAMPLE: f64 = 0.08;
 /// A sample of so many seconds counts half of what it shows beyond the model.
 const SHORT: f64 = 3.0;
+/// Seconds of a long run, and the share of its rate below which another has not yet grown to it.
+const LONG: f64 = 60.0;
+const GROWN: f64 = 0.7;
 /// Parts of a long run.
 const PARTS: usize = 8;
 /// Paths that are asked where all would take too long.
@@ -22,7 +25,18 @@ const FILLS: f64 = 0.9;
 /// What a path loses by chance scatters by as much.
 const CHANCE_ROOM: f64 = 1.5;
 /// A part that holds a run back by less than this does not.
-const GAINS: f64 = 1.05;
+const GAINS: f64 = 1.1;
+/// What a run would carry without a part is more than is said in so many of all cases.
+const SURELY: f64 = 0.2;
+/// Streams that carry this share of the rate that was set keep to it: headers take some of it.
+const PACED: f64 = 0.93;
+/// Round trips that are so much longer than the shortest wait in a queue.
+const WAITS: f64 = 1.15;
+/// A full path on which packets wait no longer, in seconds, and are dropped so often is policed.
+const WAITS_MIN: f64 = 2e-3;
+const POLICED: f64 = 0.003;
+/// Holds nothing back.
+const UNBOUNDED: f64 = 1e12;
 
 /// What a run carries, path by path.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +80,7 @@ pub struct Binding {
     pub limit: Limit,
     /// How likely, 0 to 1.
     pub probability: f64,
-    /// What the run would carry without it, bits per second.
+    /// What the run would surely carry without it, bits per second.
     pub without: f64,
 }
 
@@ -118,16 +132,11 @@ impl Posterior {
 
     /// What samples of the same run showed beyond the model.
     fn seen(&self, what: &Run) -> Option<Seen> {
-        let same = |run: &Run| {
-            (run.streams, run.control) == (what.streams, what.control)
-                && close(run.window, what.window)
-                && close(run.pacing, what.pacing)
-        };
         let samples: Vec<(usize, f64)> = self
             .evidence
             .iter()
             .enumerate()
-            .filter(|(_, one)| same(&one.run))
+            .filter(|(_, one)| same(&one.run, what))
             .map(|(index, one)| (index, one.run.seconds))
             .collect();
         let seconds: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
@@ -138,24 +147,43 @@ impl Posterior {
         })
     }
 
+    /// How likely the rate of a run still grew when it ended, 0 to 1.
+    pub(crate) fn still_grows(&self, what: &Run) -> f64 {
+        let long = Run {
+            seconds: LONG.max(what.seconds),
+            joined: 0,
+            ..*what
+        };
+        let grows = |(index, particle): (usize, &Particle)| {
+            let short = run(&particle.path, what, PARTS, index as u64);
+            let long = run(&particle.path, &long, PARTS, index as u64);
+            short.goodput(PARTS - PARTS / 4) < GROWN * long.goodput(PARTS / 4)
+        };
+        let grown: Vec<bool> = self.asked().enumerate().map(grows).collect();
+        grown.iter().filter(|grows| **grows).count() as f64 / grown.len().max(1) as f64
+    }
+
     /// What holds a long run back, the likeliest first.
     pub fn binding(&self, what: &Run) -> Vec<Binding> {
-        let mut found: Vec<(Limit, f64, f64)> = Vec::new();
+        let told = Told::of(&self.evidence, what);
+        let mut found: Vec<(Limit, Vec<f64>)> = Vec::new();
         let mut count = 0.0;
-        let held = self.evidence.iter().rev().find_map(|one| one.held);
         for (index, particle) in self.asked().enumerate() {
-            let (limit, without) = binds(&particle.path, what, held, index as u64);
+            let (limit, without) = binds(&particle.path, what, &told, index as u64);
             count += 1.0;
-            match found.iter_mut().find(|(other, ..)| *other == limit) {
-                Some((_, number, sum)) => (*number, *sum) = (*number + 1.0, *sum + without),
-                None => found.push((limit, 1.0, without)),
+            match found.iter_mut().find(|(other, _)| *other == limit) {
+                Some((_, all)) => all.push(without),
+                None => found.push((limit, vec![without])),
             }
         }
-        found.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let one = |(limit, number, sum): (Limit, f64, f64)| Binding {
-            limit,
-            probability: number / count,
-            without: sum / number,
+        found.sort_by_key(|(_, all)| std::cmp::Reverse(all.len()));
+        let one = |(limit, mut all): (Limit, Vec<f64>)| {
+            all.sort_by(f64::total_cmp);
+            Binding {
+                limit,
+                probability: all.len() as f64 / count,
+                without: all[(SURELY * (all.len() - 1) as f64) as usize],
+            }
         };
         found.into_iter().map(one).collect()
     }
@@ -174,6 +202,12 @@ fn lost_beyond_chance(path: &Path, trace: &Trace, seconds: f64) -> f64 {
 fn every_other(trace: &Trace, first: usize) -> f64 {
     let rates = trace.bins.iter().skip(first).step_by(2).map(|bin| bin.rate);
     rates.sum::<f64>() / (trace.bins.len() / 2).max(1) as f64
+}
+
+fn same(a: &Run, b: &Run) -> bool {
+    (a.streams, a.control) == (b.streams, b.control)
+        && close(a.window, b.window)
+        && close(a.pacing, b.pacing)
 }
 
 fn close(a: Option<f64>, b: Option<f64>) -> bool {
@@ -207,9 +241,11 @@ impl Seen {
     }
 }
 
-/// What a full path is.
-fn full(path: &Path) -> Limit {
-    match path.standing > 0.0 {
+/// What a full path is: what exceeds a policer's rate is dropped, and next to nothing waits.
+fn full(path: &Path, base: &Trace, what: &Run) -> Limit {
+    let waits = 8.0 * path.standing_queue() / path.rate > WAITS_MIN;
+    let arrived = base.goodput(0) / 8.0 / path.segment * what.seconds;
+    match waits || base.lost(0) < POLICED * arrived {
         true => Limit::Link,
         false => Limit::Policer,
     }
@@ -223,86 +259,125 @@ fn short(path: &Path) -> Limit {
     }
 }
 
-/// What holds a run back on one path: the part without which it would carry most.
-fn binds(path: &Path, what: &Run, held: Option<Held>, seed: u64) -> (Limit, f64) {
-    let carries = |path: &Path| run(path, what, 1, seed).goodput(0);
+/// What kernels counted, which rounds do not know.
+struct Told {
+    /// What held this very run back at a host.
+    here: Option<Held>,
+    /// What windows that bind are.
+    window: Limit,
+}
+
+impl Told {
+    fn of(evidence: &[Evidence], what: &Run) -> Told {
+        let mut held = evidence.iter().rev().filter_map(|one| one.held);
+        let here = evidence.iter().rfind(|one| same(&one.run, what));
+        Told {
+            here: here.and_then(|one| one.held),
+            window: match held.next() {
+                Some(Held::SendBuffer(_)) => Limit::SendBuffer,
+                _ => Limit::ReceiveBuffer,
+            },
+        }
+    }
+}
+
+/// What holds a run back on one path: the part without which it would carry most, and what that is.
+fn binds(path: &Path, what: &Run, told: &Told, seed: u64) -> (Limit, f64) {
+    let free = Run {
+        window: None,
+        pacing: None,
+        ..*what
+    };
+    let carries = |path: Path, what: &Run| run(&path, what, 1, seed).goodput(0);
     let base = run(path, what, 1, seed);
     let own = base.goodput(0);
-    if let Some(pace) = what
-        .pacing
-        .filter(|pace| own >= 0.93 * pace * f64::from(what.streams))
-    {
-        return (Limit::RateLimit, pace.max(path.rate));
-    }
-    if own + base.others >= FILLS * path.rate {
-        return (full(path), own);
-    }
-    let held_by = |held: Option<Held>| match held {
-        Some(Held::SendBuffer(_)) => Limit::SendBuffer,
-        _ => Limit::ReceiveBuffer,
+    let deep = Path {
+        queue: path.queue.max(path.product()),
+        standing: 1.0,
+        ..*path
     };
-    let deep = path.queue.max(path.product());
+    let unheld = Path {
+        window: UNBOUNDED,
+        hosts: UNBOUNDED,
+        per_stream: UNBOUNDED,
+        loss: 0.0,
+        ..deep
+    };
+    let paced = what
+        .pacing
+        .map_or(UNBOUNDED, |pace| pace * f64::from(what.streams));
+    if own >= PACED * paced {
+        return (Limit::RateLimit, carries(*path, &free));
+    }
+    let waits = base.rtt(0) > WAITS * path.rtt;
+    if let Some(held) = told.here.filter(|_| !waits) {
+        return (held.limit(), carries(unheld, &free));
+    }
+    let alone = Path {
+        others: 0.0,
+        ..*path
+    };
+    if own + base.others >= FILLS * path.rate {
+        return match carries(alone, what) {
+            without if without >= GAINS * own => (Limit::Others, without),
+            _ => (full(path, &base, what), own),
+        };
+    }
+    let window = carries(
+        Path {
+            window: UNBOUNDED,
+            ..*path
+        },
+        &free,
+    );
+    let of = |limit, path| (limit, carries(path, what));
     let without = [
-        (Limit::Loss, Path { loss: 0.0, ..*path }),
-        (
-            short(path),
-            Path {
-                queue: deep,
-                standing: 1.0,
-                ..*path
-            },
-        ),
-        (
-            held_by(held),
-            Path {
-                window: 1e12,
-                ..*path
-            },
-        ),
-        (
+        of(Limit::Loss, Path { loss: 0.0, ..*path }),
+        of(short(path), deep),
+        (told.window, window),
+        of(
             Limit::Application,
             Path {
-                hosts: f64::INFINITY,
+                hosts: UNBOUNDED,
                 ..*path
             },
         ),
-        (
+        of(
             Limit::Host,
             Path {
-                per_stream: f64::INFINITY,
+                per_stream: UNBOUNDED,
                 ..*path
             },
         ),
-        (
-            Limit::Link,
+        of(Limit::Others, alone),
+        of(
+            Limit::WayBack,
             Path {
                 back: f64::INFINITY,
                 ..*path
             },
         ),
-        (
-            Limit::Link,
+        of(
+            Limit::VaryingRate,
             Path {
-                rate: 3.0 * path.rate,
+                swing: 0.0,
                 ..*path
             },
         ),
     ];
-    let gains = without
-        .into_iter()
-        .map(|(limit, path)| (limit, carries(&path)));
-    let best = gains.fold((Limit::Unknown, own), |best, one| {
-        // A faster link is no cure where something else is.
-        let counts = if one.0 == Limit::Link {
-            one.1 / 2.0
-        } else {
-            one.1
-        };
-        if counts > best.1 { one } else { best }
-    });
-    match best.1 > GAINS * own {
-        true => best,
-        false if what.control == Control::Rate => (Limit::Link, own),
-        false => (Limit::Unknown, own),
-    }
+    let best = without.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let best = best.filter(|best| best.1 > GAINS * own);
+    best.unwrap_or_else(|| {
+        let faster = carries(
+            Path {
+                rate: 3.0 * path.rate,
+                ..*path
+            },
+            what,
+        );
+        match what.control == Control::Rate || faster > GAINS * own {
+            true => (Limit::Link, own),
+            false => (Limit::Unknown, own),
+        }
+    })
 }

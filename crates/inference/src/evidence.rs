@@ -1,6 +1,7 @@
 //! What a sample showed, in the terms in which a path explains it.
 
-use observe::{Direction, Observation, Setting, Stream, StreamDirection, Transport, Window};
+use observe::{Direction, Limit, Observation, Setting, Stream, StreamDirection, Summary};
+use observe::{TcpSummary, Transport, Window};
 use units::{Bytes, Rate, Span, Time};
 
 use crate::rounds::{Control, Run};
@@ -16,13 +17,19 @@ const SEGMENT_MIN: f64 = 16.0;
 const OFFERED: f64 = 1.25;
 /// The share of busy time in which a buffer holds streams back, from which on it binds.
 const HELD: f64 = 0.3;
-/// The share of readings at which the peer's window was full, where the kernel tells no times.
-const FULL: f64 = 0.5;
+/// ... and from which on it may leave the kernel with nothing to send.
+const HELD_SOME: f64 = 0.1;
+/// A window that falls by more than this is closed by a program that does not read, or by what
+/// waits behind lost packets: kernels never shrink buffers.
+const FALLS: f64 = 0.5;
+/// More than half of the readings, or of what was sent again.
+const MOSTLY: f64 = 0.5;
 /// Less of the time with data outstanding: the program leaves connections idle.
 const BUSY: f64 = 0.9;
 /// Where more than this is lost, timeouts leave connections idle.
 const LOSES: f64 = 0.05;
-/// A thread that uses this much of a processor has next to none left.
+/// A thread that uses this much of a processor has next to none left, and so has a program that
+/// leaves its connections idle.
 const PROCESSOR: f64 = 0.9;
 
 /// What one sample showed.
@@ -39,7 +46,7 @@ pub struct Evidence {
     /// How long packets waited before any stream sent, on average, seconds; `None` where nothing
     /// was probed then.
     pub idle_wait: Option<f64>,
-    /// What held the streams back at a host, as its kernel counted.
+    /// What held the streams back, as a host's kernel counted.
     pub held: Option<Held>,
     /// Payload on the way of each stream, the most over its parts, bytes.
     pub on_way: f64,
@@ -56,17 +63,21 @@ pub struct Part {
     pub rtt: Option<f64>,
 }
 
-/// What a host's kernel says held its streams back.
+/// What held streams back, as a host's kernel counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Held {
     /// The receiver's buffer: each stream had so many bytes on the way.
     ReceiveBuffer(f64),
+    /// The same buffer, which a program leaves full.
+    SlowReader(f64),
     /// The sender's buffer.
     SendBuffer(f64),
     /// The sending program had nothing to send: so many bits per second in all.
     Program(f64),
     /// A thread for each stream had no processor left: so many bits per second each.
     Processor(f64),
+    /// Packets overtake each other: most of what was sent again had arrived.
+    Reordering,
 }
 
 impl Evidence {
@@ -88,10 +99,10 @@ impl Evidence {
         let summary = seen.summary();
         let main = summary.main()?;
         let tcp = &main.tcp;
-        let rtt_min = [tcp.rtt_min, summary.rtt_unloaded]
-            .into_iter()
-            .flatten()
-            .min();
+        let readings = streams.iter().flat_map(|one| &one.tcp);
+        let smoothed = || readings.filter_map(|one| one.rtt).min();
+        let least = [tcp.rtt_min, summary.rtt_unloaded].into_iter().flatten();
+        let rtt_min = least.min().or_else(smoothed);
         let rtt = rtt_min.map_or(0.0, Span::as_secs_f64);
         // A sender that may not use what was asked for says what it used.
         let used = seen.congestion_used.clone();
@@ -106,31 +117,14 @@ impl Evidence {
             ..of_setting(&setting, congestion)
         };
         let parts = parts(seen, &streams, run.seconds, rtt)?;
-        let on_way = most_on_way(&streams);
-        let rate = main.goodput.mean.as_f64();
-        let each = tcp.flight.map_or(on_way, Bytes::as_f64);
-        let share = |share: Option<f64>| share.unwrap_or(0.0);
-        let is_idle = tcp.busy_share.is_some_and(|busy| busy < BUSY)
-            && share(tcp.retransmitted_share) < LOSES;
-        let held = match () {
-            () if share(tcp.receive_window_share) > HELD || share(tcp.window_full_share) > FULL => {
-                Some(Held::ReceiveBuffer(each))
-            }
-            () if share(tcp.send_buffer_share) > HELD => Some(Held::SendBuffer(each)),
-            () if is_idle => Some(Held::Program(rate)),
-            () if share(main.thread_cpu_share) >= PROCESSOR => {
-                Some(Held::Processor(rate / f64::from(run.streams)))
-            }
-            () => None,
-        };
         Some(Evidence {
             run,
             parts,
             segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64).max(SEGMENT_MIN),
             rtt_min: rtt_min.map(Span::as_secs_f64),
             idle_wait: summary.rtt_unloaded.map(|idle| idle.as_secs_f64() - rtt),
-            held,
-            on_way,
+            held: Held::of(&summary),
+            on_way: most_on_way(&streams),
         })
     }
 
@@ -148,6 +142,74 @@ impl Evidence {
         let better = &rates[rates.len() / 2..];
         better.iter().sum::<f64>() / better.len().max(1) as f64
     }
+}
+
+impl Held {
+    /// What the kernels counted of the main direction.
+    pub fn of(summary: &Summary) -> Option<Held> {
+        let main = summary.main()?;
+        let tcp = &main.tcp;
+        let share = |share: Option<f64>| share.unwrap_or(0.0);
+        let rate = main.goodput.mean.as_f64();
+        let each = rate / main.streams.len().max(1) as f64;
+        let product = each / 8.0 * tcp.rtt.map_or(0.0, Span::as_secs_f64);
+        let on_way = tcp.flight.map_or(product, Bytes::as_f64).max(SEGMENT_MIN);
+        let (receive, send) = (
+            share(tcp.receive_window_share),
+            share(tcp.send_buffer_share),
+        );
+        let is_processor = share(main.thread_cpu_share) >= PROCESSOR;
+        let processor = summary.cpu_near.map_or(0.0, |(user, kernel)| user + kernel);
+        match () {
+            () if is_processor => Some(Held::Processor(each)),
+            () if receive.max(send) > HELD && send >= receive => Some(Held::SendBuffer(on_way)),
+            () if receive > HELD || share(tcp.window_full_share) > MOSTLY => {
+                let is_read = share(tcp.peer_window_fall) <= FALLS || always_misses(tcp, each);
+                Some(match is_read {
+                    true => Held::ReceiveBuffer(on_way),
+                    false => Held::SlowReader(on_way),
+                })
+            }
+            () if share(tcp.duplicate_share) > MOSTLY && tcp.reorderings != Some(0) => {
+                Some(Held::Reordering)
+            }
+            () if !is_idle(tcp) => None,
+            () if processor >= PROCESSOR => Some(Held::Processor(each)),
+            () => Some(Held::Program(rate)),
+        }
+    }
+
+    /// What it is called.
+    pub fn limit(self) -> Limit {
+        match self {
+            Held::ReceiveBuffer(_) => Limit::ReceiveBuffer,
+            Held::SlowReader(_) => Limit::SlowReader,
+            Held::SendBuffer(_) => Limit::SendBuffer,
+            Held::Program(_) => Limit::Application,
+            Held::Processor(_) => Limit::Host,
+            Held::Reordering => Limit::Reordering,
+        }
+    }
+}
+
+/// Whether the program leaves connections idle, and not timeouts.
+fn is_idle(tcp: &TcpSummary) -> bool {
+    let is_lossy = tcp.retransmitted_share.is_some_and(|share| share >= LOSES);
+    let is_idle = tcp.busy_share.is_some_and(|busy| busy < BUSY);
+    let held = [tcp.receive_window_share, tcp.send_buffer_share]
+        .into_iter()
+        .flatten();
+    let has_nothing = tcp.not_sent_empty_share.is_some_and(|share| share > MOSTLY)
+        && held.fold(0.0, f64::max) < HELD_SOME;
+    (is_idle || has_nothing) && !is_lossy
+}
+
+/// Whether a stream of `rate` loses a packet in each round trip and more, so that something always
+/// waits in the receiver's buffer behind one that is missing.
+fn always_misses(tcp: &TcpSummary, rate: f64) -> bool {
+    let lost = tcp.retransmitted_share.unwrap_or(0.0);
+    let rtt = tcp.rtt_min.map_or(0.0, Span::as_secs_f64);
+    lost * rate * rtt / (8.0 * SEGMENT) >= 1.0
 }
 
 /// What a long run of `setting` sends.

@@ -204,7 +204,10 @@ impl Posterior {
 
     fn buffers(&self) -> String {
         let window = self.quantile(|path| path.window, 0.5);
-        let held = self.evidence.iter().any(|one| one.held.is_some());
+        use crate::Held::{ReceiveBuffer, SendBuffer, SlowReader};
+        let is_buffer =
+            |held| matches!(held, Some(ReceiveBuffer(_) | SendBuffer(_) | SlowReader(_)));
+        let held = self.evidence.iter().any(|one| is_buffer(one.held));
         let (size, why) = match held {
             true => (window / OFFERED, "as the kernels counted"),
             false => (

@@ -12,7 +12,7 @@
 //! `bench/inference`, and is part of what a sample is allowed to differ by.
 //!
 //! Reading order: `path.rs`, `rounds.rs`, `stream.rs`; `evidence.rs`, `likelihood.rs`; `prior.rs`,
-//! `posterior.rs`, `explaining.rs`; `answer.rs`, `file.rs`.
+//! `posterior.rs`, `explaining.rs`; `answer.rs`, `verdict.rs`, `file.rs`.
 
 mod answer;
 mod draw;
@@ -25,6 +25,7 @@ mod posterior;
 mod prior;
 mod rounds;
 mod stream;
+mod verdict;
 
 #[cfg(test)]
 mod tests;
@@ -34,3 +35,4 @@ pub use evidence::{Evidence, Held, Part, of_setting};
 pub use path::Path;
 pub use posterior::{Particle, Posterior};
 pub use rounds::{Bin, Control, Run, Trace, run};
+pub use verdict::verdict;

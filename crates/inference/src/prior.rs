@@ -180,12 +180,14 @@ impl Prior {
         path.per_stream = f64::INFINITY;
         path.hosts = f64::INFINITY;
         match self.held {
-            Some(Held::ReceiveBuffer(bytes) | Held::SendBuffer(bytes)) => {
+            Some(
+                Held::ReceiveBuffer(bytes) | Held::SlowReader(bytes) | Held::SendBuffer(bytes),
+            ) => {
                 path.window = about(bytes, draw, COUNTED);
             }
             Some(Held::Program(rate)) => path.hosts = about(rate, draw, COUNTED),
             Some(Held::Processor(rate)) => path.per_stream = about(rate, draw, COUNTED),
-            None => {}
+            None | Some(Held::Reordering) => {}
         }
     }
 

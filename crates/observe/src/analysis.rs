@@ -8,7 +8,7 @@
 //! that had come before and waited behind a hole do not count again when it is filled.
 //! `arrivals.rs` says why, and what a sender's count is good for.
 //!
-//! Left out: what limits the run (see [`crate::limit`]), and anything that needs several runs.
+//! Left out: what limits the run (`inference`), and anything that needs several runs.
 //!
 //! Reading order: `series.rs` for the grid, `steady.rs` for where warm-up ends, `arrivals.rs` for
 //! the bound on goodput, `tcp_window.rs` for the kernels' counters, then this page.
@@ -25,7 +25,6 @@ mod summary;
 mod tcp_window;
 
 pub use long_run::{Lacking, Unsettled};
-pub(crate) use summary::stands;
 pub use summary::{
     DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
     TcpSummary,

@@ -27,7 +27,7 @@ pub use analysis::{
     Summary, TcpSummary, Unsettled,
 };
 pub use ladder::Ladder;
-pub use limit::{Alternative, Context, Limit, OtherCount, Paced, Verdict, diagnose};
+pub use limit::{Limit, Verdict};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,

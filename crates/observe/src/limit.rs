@@ -1,38 +1,13 @@
-//! What keeps a run from being faster.
+//! The names of what keeps a run, or a copy, from being faster.
 //!
-//! [`diagnose`] goes from the cause nearest to the sending program outwards: the program, the
-//! receiver's window, the send buffer, then the path. Each step is a threshold on what the sender's
-//! kernel counted over the steady window; the thresholds were measured on Linux 6.18 over a path of
-//! 50 Mbit/s and 20 ms, and `limit/tests.rs` holds that table.
-//!
-//! Two causes that one run cannot tell apart are both named: random loss and a queue too shallow
-//! for the sender's bursts look alike. A paced run of the same setting tells them apart, see
-//! [`Context`].
-//!
-//! [`Limit`] also names what can bound a copy; which of that does is decided where copies are
-//! steered, from what both ends did. Left out here: the disk behind the sending program, the far
-//! end's processors (their use is known by process, not by thread), and which hop a limit sits at.
-//! Without `TCP_INFO` (a foreign sender) only a comparison of runs remains, and mostly the answer
-//! is [`Limit::Unknown`].
-
-mod buffers;
-mod diagnose;
-mod drops;
-mod evidence;
-mod full;
-mod no_signal;
-mod over_udp;
-mod words;
-
-pub use diagnose::diagnose;
+//! Which of them it is, `inference` says from what runs showed, and `steer` of the parts of a copy
+//! that are not the path.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate, Span};
-
-use crate::{Observation, StreamCount, Transport};
+use units::{Bytes, Rate};
 
 /// What can bound the goodput of a run, or the rate of a copy.
 #[derive(
@@ -48,6 +23,12 @@ pub enum Limit {
     Policer,
     /// Packets dropped by a queue too short for the sender's bursts.
     ShallowQueue,
+    /// What others send.
+    Others,
+    /// A way back that acknowledgements fill.
+    WayBack,
+    /// A rate that rises and falls, which streams do not follow.
+    VaryingRate,
     /// Packets that overtake each other, which TCP takes for loss.
     Reordering,
     /// Packets so small that the same losses leave less of the rate.
@@ -92,11 +73,14 @@ pub enum Limit {
 
 impl Limit {
     /// All of them, from the path to the hosts to the unknown.
-    pub const ALL: [Limit; 23] = [
+    pub const ALL: [Limit; 26] = [
         Limit::Link,
         Limit::Loss,
         Limit::Policer,
         Limit::ShallowQueue,
+        Limit::Others,
+        Limit::WayBack,
+        Limit::VaryingRate,
         Limit::Reordering,
         Limit::PathMtu,
         Limit::PerFlow,
@@ -138,6 +122,9 @@ impl Limit {
                 | Limit::Loss
                 | Limit::Policer
                 | Limit::ShallowQueue
+                | Limit::Others
+                | Limit::WayBack
+                | Limit::VaryingRate
                 | Limit::Reordering
                 | Limit::PathMtu
                 | Limit::PerFlow
@@ -154,6 +141,9 @@ impl Limit {
             Limit::Loss => "loss",
             Limit::Policer => "policer",
             Limit::ShallowQueue => "shallow-queue",
+            Limit::Others => "others",
+            Limit::WayBack => "way-back",
+            Limit::VaryingRate => "varying-rate",
             Limit::Reordering => "reordering",
             Limit::PathMtu => "path-mtu",
             Limit::PerFlow => "per-flow",
@@ -210,114 +200,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// A cause without rivals; what removing it would bring is unknown.
-    fn of(limit: Limit, because: String) -> Self {
-        Verdict {
-            limit,
-            or: Vec::new(),
-            because,
-            window_needed: None,
-            could_reach: None,
-        }
-    }
-
-    /// The same where other causes would look alike.
-    fn or(self, others: &[Limit]) -> Self {
-        Verdict {
-            or: others.to_vec(),
-            ..self
-        }
-    }
-
     /// Whether the numbers point to a cause at all.
     pub fn tells(&self) -> bool {
         !matches!(self.limit, Limit::Unknown | Limit::TooShort)
     }
 }
-
-/// What is known beside the run itself. Every part may be missing.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Context {
-    /// The highest goodput that any run has shown on this path in this direction.
-    pub best_seen: Option<Rate>,
-    /// The goodput that more streams did not raise any further: what the path carries.
-    pub plateau: Option<Rate>,
-    /// The shortest round trip that any run has shown: that of the empty path.
-    pub rtt_min: Option<Span>,
-    /// Median round trip before any stream sent.
-    pub rtt_unloaded: Option<Span>,
-    /// The longest that packets waited on average beside any run: how deep the path's queue is,
-    /// once something filled it.
-    pub queue_most: Option<Span>,
-    /// The rate that the run's own setting gave each stream at the most, where nothing else is
-    /// sought than what this run shows.
-    pub pacing: Option<Rate>,
-    /// What carried the run's streams.
-    pub transport: Transport,
-    /// The congestion control of the run, where its setting names one or the sender said it.
-    pub congestion: Option<String>,
-    /// Other numbers of streams with everything else the same.
-    pub by_streams: Vec<OtherCount>,
-    /// The same setting with its sending rate paced, or one stream of it.
-    pub paced: Option<Paced>,
-    /// The same setting with other congestion controls.
-    pub alternatives: Vec<Alternative>,
-}
-
-impl Context {
-    /// What is known of a run by itself: what it was asked for, and the congestion control that the
-    /// sending host chose where it was not asked for.
-    pub fn alone(seen: &Observation) -> Self {
-        let asked = seen.setting.congestion.clone();
-        Context {
-            transport: seen.setting.transport,
-            pacing: seen.setting.pacing,
-            congestion: asked.or_else(|| seen.congestion_used.clone()),
-            ..Context::default()
-        }
-    }
-}
-
-/// What a run of the same setting showed but for its number of streams.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OtherCount {
-    /// How many.
-    pub streams: StreamCount,
-    /// What they carried together.
-    pub goodput: Rate,
-    /// Retransmitted bytes as a share of the bytes sent.
-    pub retransmitted_share: Option<f64>,
-}
-
-/// What a run showed whose sending rate was bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Paced {
-    /// The bound of each stream.
-    pub pace: Rate,
-    /// Whether it was one stream, and the run that is judged has several.
-    pub is_one_stream: bool,
-    /// What it carried.
-    pub goodput: Rate,
-    /// Segments delivered over its steady window.
-    pub segments: Option<f64>,
-    /// Retransmitted bytes as a share of the bytes sent.
-    pub retransmitted_share: Option<f64>,
-    /// Retransmitted segments.
-    pub retransmits: Option<u64>,
-    /// The same over the whole run, warm-up included.
-    pub retransmits_total: Option<u64>,
-}
-
-/// What a run of the same setting showed under another congestion control.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Alternative {
-    /// Its kernel name.
-    pub congestion: String,
-    /// Retransmitted bytes as a share of the bytes sent.
-    pub retransmitted_share: Option<f64>,
-    /// What it carried.
-    pub goodput: Rate,
-}
-
-#[cfg(test)]
-mod tests;

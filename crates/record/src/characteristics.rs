@@ -3,7 +3,6 @@
 use ::probing::characterise as seen;
 use ::probing::hops::QueueAt;
 use observe::PathMtu;
-use observe::limit::{Context, diagnose};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +137,7 @@ impl From<&observe::ProbeSeries> for RoundTripsIdle {
 /// The run with what limited it.
 fn judged(seen: &observe::Observation) -> Run {
     let summary = seen.summary();
-    let verdict = diagnose(&summary, &Context::alone(seen));
+    let verdict = inference::verdict(seen);
     Run::new(seen, &summary, Some(&verdict))
 }
 

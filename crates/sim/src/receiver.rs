@@ -43,6 +43,8 @@ struct Beyond {
     /// Runs among them, the latest first; the first three are told.
     recent: [Block; SACK_BLOCKS + 1],
     recent_count: u8,
+    /// Segments that had arrived before.
+    repeated: u32,
 }
 
 impl Receiver {
@@ -73,6 +75,11 @@ impl Receiver {
         (top, top - self.next - held)
     }
 
+    /// Segments that arrived more than once, each time but the first.
+    pub(crate) fn repeated(&self) -> u32 {
+        self.beyond.repeated
+    }
+
     /// A segment arrives. RFC 5681 section 4.2: every second one is acknowledged, and each one that
     /// is out of order or fills a hole.
     pub(crate) fn on_data(&mut self, packet: &Packet, patience: Option<Span>) -> Reply {
@@ -81,6 +88,8 @@ impl Receiver {
             if packet.number > self.next {
                 self.beyond.hold(packet.number, self.next);
                 self.has_gap = true;
+            } else {
+                self.beyond.repeated += 1;
             }
             return Reply::Now;
         }
@@ -133,6 +142,7 @@ impl Beyond {
     /// A segment beyond `next` arrives.
     fn hold(&mut self, number: u32, next: u32) {
         if number < self.top && self.held.contains(number) {
+            self.repeated += 1;
             return;
         }
         self.held.reserve(next, number + 1);

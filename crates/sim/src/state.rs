@@ -34,6 +34,8 @@ pub struct StreamState {
     pub outstanding: u32,
     /// Segments that were sent again.
     pub retransmitted: u64,
+    /// Segments that reached the receiver again.
+    pub repeated: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
     /// Time with data outstanding.
@@ -88,6 +90,7 @@ impl Simulation {
             round_trip_min: sender.round_trip.smallest(),
             outstanding: sender.outstanding(),
             retransmitted: sender.tally().retransmitted,
+            repeated: receiver.repeated(),
             timeouts: sender.tally().timeouts,
             busy,
             window_limited,

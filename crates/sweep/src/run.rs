@@ -4,7 +4,7 @@ mod keeper;
 
 use std::error::Error;
 
-use observe::{Context, Fault, Observation, Target, TargetError, diagnose};
+use observe::{Fault, Observation, Target, TargetError};
 use thiserror::Error as ThisError;
 use units::Span;
 
@@ -195,7 +195,7 @@ fn patiently(
 
 fn judged(seen: Observation) -> Measured {
     let summary = seen.summary();
-    let verdict = diagnose(&summary, &Context::alone(&seen));
+    let verdict = inference::verdict(&seen);
     let figures = CellFigures::of(&seen, Some(verdict.limit));
     Measured {
         seen,

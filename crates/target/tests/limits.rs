@@ -1,15 +1,22 @@
-//! The paths of `limits/` are valid, and their page names each.
+//! The paths of `limits/` are valid, their page names each, and what holds streams back on them is
+//! what the inferred path says.
 
 use std::fs;
 use std::path::Path;
 
 use netpath::PathSpec;
+use observe::{Limit, Observation, SamplePlan, Setting, StreamCount, Target, TerminalCpu, Window};
+use target::SimulatedPath;
+use units::{Rate, Span};
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/limits")
+}
 
 #[test]
 fn each_path_is_valid_and_on_the_page() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/limits");
-    let page = fs::read_to_string(folder.join("README.md")).unwrap();
-    let files = fs::read_dir(&folder)
+    let page = fs::read_to_string(folder().join("README.md")).unwrap();
+    let files = fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path());
     let paths: Vec<PathSpec> = files
@@ -23,5 +30,104 @@ fn each_path_is_valid_and_on_the_page() {
             "{}",
             path.name
         );
+    }
+}
+
+/// What a path carries with so many streams in `seconds`.
+fn seen(name: &str, streams: u64, pacing: Option<u64>, seconds: u64) -> Observation {
+    let file = folder().join(format!("{name}.toml"));
+    let path = PathSpec::load(file.to_str().unwrap()).unwrap();
+    let setting = Setting {
+        pacing: pacing.map(Rate::from_bits_per_second),
+        ..Setting::new(StreamCount::new(streams).unwrap(), Window::Auto)
+    };
+    let plan = SamplePlan::lasting(Span::from_secs(seconds));
+    SimulatedPath::new(&path, 1)
+        .observe(&setting, &plan, &mut ())
+        .unwrap()
+}
+
+/// The first of those that are right has to be named, first or among those that may be it.
+fn said(name: &str, seen: &Observation, right: &[Limit]) {
+    let verdict = inference::verdict(seen);
+    let named = [&[verdict.limit][..], &verdict.or].concat();
+    assert!(
+        named.iter().any(|limit| right.contains(limit)),
+        "{name}: {named:?}, not {right:?}: {}",
+        verdict.because
+    );
+    assert!(named.len() <= 4, "{name}: {named:?}");
+}
+
+#[test]
+fn what_holds_the_streams_back_is_said() {
+    use Limit::*;
+    for (name, streams, pacing, seconds, right) in [
+        ("link-full", 4, None, 6, &[Link][..]),
+        ("random-loss", 1, None, 10, &[Loss]),
+        ("receive-buffer", 1, None, 6, &[ReceiveBuffer]),
+        ("send-buffer", 1, None, 6, &[SendBuffer]),
+        ("pacing", 1, Some(10_000_000), 6, &[RateLimit]),
+        ("policer", 1, None, 10, &[Policer]),
+        ("policer", 8, None, 10, &[Policer]),
+        ("shallow-queue", 1, None, 10, &[ShallowQueue]),
+        ("reordering", 1, None, 10, &[Reordering]),
+        ("narrow-way-back", 1, None, 20, &[WayBack]),
+        ("elastic-others", 4, None, 10, &[Others, Link]),
+        ("on-off-others", 4, None, 10, &[Others, Link]),
+        ("varying-rate", 4, None, 10, &[VaryingRate, Link]),
+    ] {
+        said(name, &seen(name, streams, pacing, seconds), right);
+    }
+}
+
+/// A simulation has neither programs that pause nor processors: what a kernel would have counted is
+/// written into its readings.
+#[test]
+fn what_only_kernels_count_is_said() {
+    let paused = counted(&|one| {
+        one.busy = one
+            .busy
+            .map(|busy| Span::from_secs_f64(busy.as_secs_f64() / 2.0));
+    });
+    said("application", &paused, &[Limit::Application]);
+    let mut full = counted(&|_| {});
+    full.streams[0].thread_cpu = Some(full.duration);
+    said("processor", &full, &[Limit::Host]);
+    let mut full = paused.clone();
+    full.cpu_near = Some(used(full.duration));
+    said("processor", &full, &[Limit::Host]);
+    let slow = counted(&|one| {
+        let share = one
+            .busy
+            .map(|busy| Span::from_secs_f64(busy.as_secs_f64() * 0.6));
+        one.receive_window_limited = share;
+        let tenths = one.at.as_nanos() / 100_000_000;
+        let is_closed = tenths.is_multiple_of(7);
+        one.peer_window = one
+            .peer_window
+            .filter(|_| !is_closed)
+            .or(Some(units::Bytes::new(2_000)));
+    });
+    said("slow-reader", &slow, &[Limit::SlowReader]);
+}
+
+/// A stream that carries a tenth of a path on which nothing binds, with readings changed.
+fn counted(change: &dyn Fn(&mut observe::TcpSample)) -> Observation {
+    let mut seen = seen("application", 1, Some(100_000_000), 4);
+    seen.setting.pacing = None;
+    seen.streams[0].tcp.iter_mut().for_each(change);
+    seen
+}
+
+/// A whole processor.
+fn used(duration: Span) -> TerminalCpu {
+    let at = |span: Span| observe::CpuSample {
+        at: units::Time::ZERO + span,
+        user: span,
+        kernel: Span::ZERO,
+    };
+    TerminalCpu {
+        samples: vec![at(Span::ZERO), at(duration)],
     }
 }

@@ -1,6 +1,5 @@
 //! One setting in detail.
 
-use observe::limit::{Context, diagnose};
 use record::{Document, Run};
 
 use crate::progress::Watcher;
@@ -62,7 +61,7 @@ pub fn measure(
     let mut watcher = Watcher::new(cancel, on_progress);
     let observation = target.observed.observe(setting, plan, &mut watcher)?;
     let summary = observation.summary();
-    let verdict = diagnose(&summary, &Context::alone(&observation));
+    let verdict = inference::verdict(&observation);
     let mut body = record::Measure::new(&target.describe(), &observation, &summary, &verdict);
     body.target = target.shape();
     let document = Document::new(origin(Some(target.seed)), body);

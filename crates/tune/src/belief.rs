@@ -4,8 +4,8 @@
 //! back. Where samples say nothing of a path, as those of a far end that tells no readings over
 //! time, a setting is taken to carry what it showed.
 
-use inference::{Binding, Forecast, Posterior, Run, of_setting};
-use observe::{RateInterval, Setting};
+use inference::{Forecast, Posterior, Run, of_setting};
+use observe::{RateInterval, Setting, Verdict};
 use units::Rate;
 
 use crate::history::History;
@@ -59,9 +59,9 @@ impl Belief {
         }
     }
 
-    /// What holds a setting back, the likeliest first.
-    pub fn binding(&self, setting: &Setting) -> Vec<Binding> {
-        self.posterior.binding(&self.run(setting))
+    /// What holds a setting back.
+    pub fn verdict(&self, setting: &Setting) -> Option<Verdict> {
+        self.posterior.verdict(&self.run(setting))
     }
 
     /// The path as a path file.

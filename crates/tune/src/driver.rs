@@ -1,8 +1,6 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{
-    Fault, Observation, SamplePlan, Setting, Target, TargetError, Then, Transport, Watch,
-};
+use observe::{Fault, Observation, SamplePlan, Setting, Target, TargetError, Transport, Watch};
 
 use crate::belief::promise;
 use crate::controls;
@@ -100,12 +98,8 @@ fn sample_until_known(
         }
         let number = history.samples.len() + 1;
         observer.on_sample_started(number, &request);
-        let plan = SamplePlan {
-            then: after(strategy, &request),
-            ..request.plan
-        };
         let mut guard = Guard::new(history, observer);
-        let observed = target.observe(&request.setting, &plan, &mut guard);
+        let observed = target.observe(&request.setting, &request.plan, &mut guard);
         let cost = guard.cost();
         let observation = match observed {
             Ok(observation) => observation,
@@ -199,14 +193,6 @@ fn add(
 fn is_of_its_setting(error: &TargetError, history: &History, request: &Request) -> bool {
     let is_new = history.of(&request.setting).is_none();
     error.fault == Fault::Run && is_new && !history.samples.is_empty()
-}
-
-/// Only a strategy that compares stages of one run may have streams that go on.
-fn after(strategy: &dyn Strategy, request: &Request) -> Then {
-    match strategy.grows() {
-        true => request.plan.then,
-        false => Then::Stop,
-    }
 }
 
 fn cancelled() -> TargetError {

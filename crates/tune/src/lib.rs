@@ -5,9 +5,8 @@
 //! recommended setting, every sample with the reason for taking it, and what all of it cost. The
 //! strategy of this crate is [`Inferred`]; `bench/tuning` has those of the literature.
 //!
-//! What is left out: samples whose streams leave while data flow (they join, see
-//! [`observe::Then`]), and stream counts between powers of two. There is no clock here: time is
-//! what the observations say has passed.
+//! What is left out: samples whose number of streams changes while data flow, and stream counts
+//! between powers of two. There is no clock here: time is what the observations say has passed.
 //!
 //! Reading order: [`plan`], [`strategy`], `inferred.rs`, `belief.rs`, `settings.rs`, `worth.rs`,
 //! `verdict.rs`, `driver.rs`; [`advice`] stands by itself.

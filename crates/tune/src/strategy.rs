@@ -14,12 +14,6 @@ pub trait Strategy {
     /// The next sample to take; `None` when the recommendation would not change any more.
     fn next(&self, history: &History) -> Option<Request>;
 
-    /// Whether its samples may be stages of one run where the target can do that: streams join
-    /// those that send already, see [`observe::Then::KeepRunning`].
-    fn grows(&self) -> bool {
-        false
-    }
-
     /// The best of what was sampled; `None` when nothing arrived in any sample.
     fn choose(&self, history: &History) -> Option<Choice>;
 

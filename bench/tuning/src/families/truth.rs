@@ -78,7 +78,7 @@ impl Part {
     const THEN: [Part; 2] = [Part::Buffers, Part::Link];
 
     /// The verdicts that are right where this part limits. A link that others fill, one whose rate
-    /// falls and a way back that is full are full links.
+    /// falls and a way back that is full are full links as well.
     fn verdicts(self) -> &'static [Limit] {
         match self {
             Part::Loss => &[Limit::Loss],
@@ -88,7 +88,10 @@ impl Part {
             Part::Window | Part::Buffers => &[Limit::ReceiveBuffer, Limit::SendBuffer],
             Part::Policer => &[Limit::Policer],
             Part::Reordering => &[Limit::Reordering],
-            Part::Others | Part::WayBack | Part::Variation | Part::Link => &[Limit::Link],
+            Part::Others => &[Limit::Link, Limit::Others],
+            Part::Variation => &[Limit::Link, Limit::VaryingRate],
+            Part::WayBack => &[Limit::Link, Limit::WayBack],
+            Part::Link => &[Limit::Link],
         }
     }
 

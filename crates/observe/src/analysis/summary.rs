@@ -36,25 +36,6 @@ impl SteadyWindow {
         self.to.since(self.from)
     }
 
-    /// Whether it spans so many round trips that windows fell and grew back many times, and no
-    /// single stroke of luck decided its figures.
-    ///
-    /// ```
-    /// # use observe::{Steadiness, SteadyWindow};
-    /// # use units::{Span, Time};
-    /// let window = SteadyWindow {
-    ///     from: Time::ZERO,
-    ///     to: Time::ZERO + Span::from_secs(5),
-    ///     steadiness: Steadiness::Settled,
-    /// };
-    /// // Five seconds are 250 round trips of 20 ms, but only 30 of 165 ms.
-    /// assert!(window.is_long(Span::from_millis(20)));
-    /// assert!(!window.is_long(Span::from_millis(165)));
-    /// ```
-    pub fn is_long(&self, rtt: Span) -> bool {
-        self.length() >= rtt.times(ROUND_TRIPS_LONG)
-    }
-
     /// Whether `at` lies in it, both ends included.
     pub fn contains(&self, at: Time) -> bool {
         (self.from..=self.to).contains(&at)
@@ -276,35 +257,12 @@ impl Summary {
         self.directions.iter().find_map(|way| way.unsettled)
     }
 
-    /// Time that packets waited in queues, on average, when the empty path's round trip is `empty`.
-    ///
-    /// The shorter of what probes and the senders' kernels saw: a kernel with a window of a few
-    /// segments counts the receiver's delayed acknowledgements, up to 40 ms.
-    ///
-    /// ```
-    /// # use observe::Summary;
-    /// # use units::Span;
-    /// let summary = Summary {
-    ///     directions: vec![], cpu_near: None, cpu_far: None,
-    ///     rtt_unloaded: None, rtt_loaded: Some(Span::from_millis(31)),
-    /// };
-    /// assert_eq!(summary.queueing(Span::from_millis(20)), Some(Span::from_millis(11)));
-    /// ```
-    pub fn queueing(&self, empty: Span) -> Option<Span> {
-        let by_kernel = self.main().and_then(|way| way.tcp.rtt);
-        let seen = [by_kernel, self.rtt_loaded].into_iter().flatten().min();
-        Some(seen? - empty)
-    }
-
     /// Round-trip time that the run added to the idle path's; `None` when one of the two is
     /// unknown.
     pub fn rtt_added(&self) -> Option<Span> {
         Some(self.rtt_loaded? - self.rtt_unloaded?)
     }
 }
-/// Round trips in which a window of a hundred segments falls and grows back four times (Reno adds
-/// one segment a round trip, and half of them are to be regained).
-const ROUND_TRIPS_LONG: u64 = 200;
 
 /// A standing queue: the round trip is longer than the empty path's by this share of it ...
 const QUEUE_SHARE: f64 = 0.25;
@@ -324,12 +282,8 @@ impl TcpSummary {
     /// assert_eq!(beside(22).standing_queue(Span::from_millis(20)), None);
     /// ```
     pub fn standing_queue(&self, empty: Span) -> Option<f64> {
-        stands(self.rtt? - empty, empty)
+        let waits = self.rtt? - empty;
+        let share = waits.as_secs_f64() / empty.as_secs_f64();
+        (waits > QUEUE_MIN && share > QUEUE_SHARE).then_some(share)
     }
-}
-
-/// `queueing` as a share of the empty path's round trip, when it is more than noise.
-pub(crate) fn stands(queueing: Span, empty: Span) -> Option<f64> {
-    let share = queueing.as_secs_f64() / empty.as_secs_f64();
-    (queueing > QUEUE_MIN && share > QUEUE_SHARE).then_some(share)
 }

@@ -1,6 +1,5 @@
 //! From iperf3's readings to an observation, and from there to a document.
 
-use observe::limit::{Context, diagnose};
 use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Direction, Observation, Peer, Progress,
     RoundTrips, Setting, Stream, StreamCount, StreamDirection, TargetInfo, TargetKind, TcpSample,
@@ -31,7 +30,7 @@ pub(super) fn document(recorded: &Recorded) -> Result<Document<Measure>, String>
             });
         }
     }
-    let verdict = diagnose(&summary, &Context::alone(&observation));
+    let verdict = inference::verdict(&observation);
     let info = TargetInfo {
         name: server(recorded)?,
         kind: TargetKind::Live,

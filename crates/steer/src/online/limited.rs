@@ -2,13 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use observe::{
-    Context, Counted, DirectionSummary, Goodput, Limit, OtherCount, Steadiness, SteadyWindow,
-};
-use observe::{
-    StreamCount, StreamDirection, StreamGoodput, Summary, TcpSummary, Transport, Verdict, diagnose,
-};
-use units::{Bytes, Rate, Span, Time};
+use inference::{Control, Evidence, Part, Posterior, Run};
+use observe::{Limit, StreamCount, Transport, Verdict};
+use units::{Bytes, Span};
 
 use super::interval::{Interval, RateMax, SetBy};
 use super::pool::Pool;
@@ -48,8 +44,18 @@ pub(super) struct Record {
     /// While the network bound, by the number of streams, once they had settled.
     settled: BTreeMap<StreamCount, Pool>,
     transport: Transport,
+    /// What on the path bound, and how long it had when that was last inferred.
+    path: Option<(Span, Verdict)>,
 }
 
+/// The path is inferred once the network has bound for so long, and again each time that this
+/// has doubled: it costs a tenth of a second.
+const FIRST: Span = Span::from_secs(1);
+/// Numbers of streams that are evidence of the path at the most, and a long run in seconds.
+const EVIDENCE_MAX: usize = 4;
+const LONG: f64 = 60.0;
+/// Payload of a segment where no kernel says, bytes.
+const SEGMENT: f64 = 1448.0;
 /// One block without end.
 const ONE_BLOCK: Span = Span::from_nanos(u64::MAX);
 
@@ -90,7 +96,8 @@ impl Record {
     }
 
     /// `rtt` is that of the handshake, before any stream of ours sent.
-    pub fn limited(&self, rtt: Option<Span>) -> Option<Limited> {
+    pub fn limited(&mut self, rtt: Option<Span>) -> Option<Limited> {
+        self.infer(rtt);
         let part = |(by, pool): (&Limit, &Pool)| self.part(*by, pool, rtt);
         let mut parts: Vec<LimitedPart> = self.bound.iter().map(part).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.time));
@@ -99,16 +106,17 @@ impl Record {
     }
 
     fn part(&self, by: Limit, pool: &Pool, rtt: Option<Span>) -> LimitedPart {
-        let verdict = (by == Limit::Network).then(|| self.diagnose(pool, rtt));
-        let by = verdict.as_ref().map_or(by, on_path);
-        let why = match &verdict {
-            Some(verdict) => why_of_path(verdict),
-            None => self.why(by, pool, rtt),
-        };
+        let path = self.path.as_ref().filter(|_| by == Limit::Network);
+        let verdict = path.map(|(_, verdict)| verdict);
+        let verdict = verdict.filter(|verdict| verdict.limit.is_of_the_network());
+        let by = verdict.map_or(by, |verdict| verdict.limit);
         LimitedPart {
             by,
             time: pool.length,
-            why,
+            why: match verdict {
+                Some(verdict) => verdict.because.clone(),
+                None => self.why(by, pool, rtt),
+            },
             advice: self.advice(by),
         }
     }
@@ -133,6 +141,9 @@ impl Record {
             Limit::SendBuffer => {
                 "data that was on the way filled it, and no more could follow".into()
             }
+            Limit::Network => "the streams had data ready that the path did not take, and the \
+                               numbers do not tell what on it binds"
+                .into(),
             other => format!("{other}; {rate}"),
         }
     }
@@ -144,100 +155,62 @@ impl Record {
         advice(by).filter(|_| self.transport == Transport::Tcp || is_of_disks)
     }
 
-    /// What the path's limit was, at the number of streams that carried data for the longest time.
-    fn diagnose(&self, all: &Pool, unloaded: Option<Span>) -> Verdict {
-        let longest = self.settled.iter().max_by_key(|(_, pool)| pool.length);
-        let (streams, pool) = match longest {
-            Some((streams, pool)) => (*streams, pool),
-            None => (StreamCount::ONE, all),
-        };
-        let summary = Summary {
-            directions: vec![direction(streams, pool)],
-            cpu_near: None,
-            cpu_far: None,
-            // The handshake has one sample, which a busy host may have delayed.
-            rtt_unloaded: None,
-            rtt_loaded: pool.rtt_low(),
-        };
-        diagnose(&summary, &self.context(all, streams, unloaded))
-    }
-
-    fn context(&self, all: &Pool, streams: StreamCount, unloaded: Option<Span>) -> Context {
-        let rtt_min = [all.tcp().rtt_min, unloaded].into_iter().flatten().min();
-        let queue = |pool: &Pool| Some(pool.rtt_low()? - rtt_min?);
-        let others = self.settled.iter().filter(|(other, _)| **other != streams);
-        let other = |(streams, pool): (&StreamCount, &Pool)| OtherCount {
-            streams: *streams,
-            goodput: pool.rate(),
-            retransmitted_share: pool.retransmitted_share(),
-        };
-        Context {
-            transport: self.transport,
-            best_seen: self.settled.values().map(Pool::rate).max(),
-            rtt_min,
-            queue_most: self.settled.values().filter_map(queue).max(),
-            by_streams: others.map(other).collect(),
-            ..Context::default()
+    /// Infers the path, where there is enough new to be worth it.
+    fn infer(&mut self, rtt: Option<Span>) {
+        let length = self.settled.values().map(|pool| pool.length);
+        let length = length.fold(Span::ZERO, |sum, one| sum + one);
+        let next = self.path.as_ref().map_or(FIRST, |(at, _)| at.times(2));
+        if length < next {
+            return;
+        }
+        if let Some(verdict) = self.of_path(rtt) {
+            self.path = Some((length, verdict));
         }
     }
-}
 
-/// Whether the sender or a buffer binds was decided interval by interval; what is left is the path.
-fn without_ends(tcp: TcpSummary) -> TcpSummary {
-    TcpSummary {
-        busy_share: None,
-        not_sent_empty_share: None,
-        receive_window_share: None,
-        send_buffer_share: None,
-        window_full_share: None,
-        ..tcp
+    /// What on the path binds at the number of streams that carried data for the longest time.
+    fn of_path(&self, rtt: Option<Span>) -> Option<Verdict> {
+        let mut settled: Vec<(&StreamCount, &Pool)> = self.settled.iter().collect();
+        settled.sort_by_key(|(_, pool)| std::cmp::Reverse(pool.length));
+        let seen = settled.iter().take(EVIDENCE_MAX);
+        let evidence = seen.map(|(streams, pool)| self.evidence(**streams, pool, rtt));
+        let evidence: Vec<Evidence> = evidence.collect();
+        let long = Run {
+            seconds: LONG,
+            joined: 0,
+            ..evidence.first()?.run
+        };
+        // Whether a buffer binds was decided interval by interval: what is left is the path.
+        Posterior::of(evidence, Some(f64::INFINITY), 1)?.verdict(&long)
     }
-}
 
-fn direction(streams: StreamCount, pool: &Pool) -> DirectionSummary {
-    let rate = pool.rate();
-    let each = Rate::from_f64(rate.as_f64() / f64::from(streams.get()));
-    let stream = |number| StreamGoodput {
-        number,
-        goodput: each,
-    };
-    DirectionSummary {
-        direction: StreamDirection::Sending,
-        steady: SteadyWindow {
-            from: Time::ZERO,
-            to: Time::ZERO + pool.length,
-            steadiness: Steadiness::Settled,
-        },
-        goodput: Goodput {
-            mean: rate,
-            interval: None,
-            scatter: None,
-        },
-        unsettled: None,
-        counted: Counted::ByAcknowledgement,
-        streams: (1..=streams.get()).map(stream).collect(),
-        fairness: None,
-        tcp: without_ends(pool.tcp()),
-        retransmits_total: None,
-        thread_cpu_share: None,
-    }
-}
-
-/// What on the path binds; the network, where the numbers do not tell.
-fn on_path(verdict: &Verdict) -> Limit {
-    match verdict.limit {
-        limit if limit.is_of_the_network() => limit,
-        _ => Limit::Network,
-    }
-}
-
-fn why_of_path(verdict: &Verdict) -> String {
-    match on_path(verdict) {
-        Limit::Network => {
-            let why = "the streams had data ready that the path did not take";
-            format!("{why}, and the numbers do not tell what on it binds")
+    /// What streams showed that had settled.
+    fn evidence(&self, streams: StreamCount, pool: &Pool, rtt: Option<Span>) -> Evidence {
+        let tcp = pool.tcp();
+        let rtt_min = [tcp.rtt_min, rtt].into_iter().flatten().min();
+        Evidence {
+            run: Run {
+                streams: streams.get().into(),
+                joined: streams.get().into(),
+                window: None,
+                control: match self.transport {
+                    Transport::Tcp => Control::Cubic,
+                    Transport::Udp => Control::Rate,
+                },
+                pacing: None,
+                seconds: pool.length.as_secs_f64(),
+            },
+            parts: vec![Part {
+                rate: pool.rate().as_f64(),
+                lost: tcp.retransmits.map(|segments| segments as f64),
+                rtt: pool.rtt_low().map(Span::as_secs_f64),
+            }],
+            segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64),
+            rtt_min: rtt_min.map(Span::as_secs_f64),
+            idle_wait: None,
+            held: None,
+            on_way: tcp.flight.map_or(0.0, Bytes::as_f64),
         }
-        _ => verdict.because.clone(),
     }
 }
 

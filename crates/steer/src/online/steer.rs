@@ -248,7 +248,7 @@ impl Online {
     }
 
     /// What limited the copy so far; `None` where nothing was seen.
-    pub fn limited(&self) -> Option<Limited> {
+    pub fn limited(&mut self) -> Option<Limited> {
         self.record.limited(self.plan.rtt)
     }
 

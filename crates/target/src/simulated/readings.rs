@@ -125,6 +125,7 @@ fn tcp_sample(at: Time, state: &StreamState, buffers: &StreamBuffers) -> TcpSamp
         busy: Some(state.busy),
         receive_window_limited: Some(by_receiver),
         send_buffer_limited: Some(by_sender),
+        duplicates_reported: Some(state.repeated),
         ..TcpSample::default()
     }
 }

@@ -1,5 +1,4 @@
-use observe::limit::{Context, Limit, diagnose};
-use observe::{Amount, Precision, Snapshot, StreamCount, StreamDirection, Window};
+use observe::{Amount, Limit, Precision, Snapshot, StreamCount, StreamDirection, Window};
 use units::{Rate, Span, Time};
 
 use super::*;
@@ -31,7 +30,7 @@ fn seen(path: &str, setting: &Setting, seconds: u64) -> Observation {
 }
 
 fn limit(observation: &Observation) -> Limit {
-    diagnose(&observation.summary(), &Context::default()).limit
+    inference::verdict(observation).limit
 }
 
 fn mbit(observation: &Observation) -> f64 {

@@ -1,7 +1,6 @@
 //! Visits that fill the path.
 
-use observe::limit::{Context, diagnose};
-use observe::{Observation, SamplePlan, Target as _, TargetError, TargetKind, Way};
+use observe::{Limit, Observation, SamplePlan, Target as _, TargetError, TargetKind, Way};
 use record::Document;
 use tune::{Budget, Controls, Objective, TunePlan};
 use units::Span;
@@ -23,7 +22,8 @@ pub(super) fn throughput(
     trace(target, part, deadline);
     let plan = SamplePlan::lasting(running_time(order.duration, deadline));
     let seen = paced(target, order).observe(setting, &plan, deadline)?;
-    note(part, &seen);
+    let limit = judged(target).then(|| inference::verdict(&seen).limit);
+    note(part, &seen, limit);
     Ok(())
 }
 
@@ -56,10 +56,11 @@ pub(super) fn search(
         Err(tune::TuneError::Target(error)) => return Err(error),
         Err(error) => return Err(super::failed(error.to_string(), None)),
     };
+    let limit = tuning.answer().map(|answer| answer.limit_recommended.limit);
     let best = tuning.answer().map(|answer| answer.recommended.clone());
     if let Some(best) = &best {
         if let Some(sample) = tuning.samples.get(best.sample) {
-            note(part, &sample.observation);
+            note(part, &sample.observation, limit);
             part.shown.visit.goodput = Some(sample.goodput().mean);
         }
         // Only the first samples probe the idle path.
@@ -113,27 +114,24 @@ pub(super) fn responsiveness(
 }
 
 /// Takes note of what a run showed.
-fn note(part: &mut Part, seen: &Observation) {
+fn note(part: &mut Part, seen: &Observation, limit: Option<Limit>) {
     let summary = seen.summary();
     if let Some(idle) = &seen.round_trips.unloaded {
         part.probed(idle);
     }
-    let context = Context {
-        rtt_min: part
-            .shown
-            .visit
-            .round_trips
-            .as_ref()
-            .map(|trips| trips.min()),
-        ..Context::alone(seen)
-    };
     let visit = &mut part.shown.visit;
     visit.goodput = Some(summary.goodput().mean);
     visit.resent = share(summary.main().and_then(|way| way.tcp.retransmitted_share));
     visit.loaded = summary.rtt_loaded;
-    visit.limit = Some(diagnose(&summary, &context).limit);
+    visit.limit = limit;
     let rates = seen.rates();
     part.shown.rates = (!rates.is_empty()).then_some(rates);
+}
+
+/// Whether it is worth a tenth of a second to say what limits a visit: in virtual time a month of
+/// them passes in a minute.
+fn judged(target: &Target) -> bool {
+    target.describe().kind != TargetKind::Simulated
 }
 
 /// Looks for the route first, on the idle path. Without one the visit goes on. In virtual time
