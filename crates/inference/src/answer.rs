@@ -32,7 +32,8 @@ const SURELY: f64 = 0.2;
 const PACED: f64 = 0.93;
 /// Round trips that are so much longer than the shortest wait in a queue.
 const WAITS: f64 = 1.15;
-/// A full path on which packets wait no longer, in seconds, and are dropped so often is policed.
+/// A full path that lets bursts pass, on which packets wait no longer, in seconds, and are dropped
+/// so often, is policed.
 const WAITS_MIN: f64 = 2e-3;
 const POLICED: f64 = 0.003;
 /// Holds nothing back.
@@ -243,7 +244,7 @@ impl Seen {
 
 /// What a full path is: what exceeds a policer's rate is dropped, and next to nothing waits.
 fn full(path: &Path, base: &Trace, what: &Run) -> Limit {
-    let waits = 8.0 * path.standing_queue() / path.rate > WAITS_MIN;
+    let waits = 8.0 * path.standing_queue() / path.rate > WAITS_MIN || path.standing == 1.0;
     let arrived = base.goodput(0) / 8.0 / path.segment * what.seconds;
     match waits || base.lost(0) < POLICED * arrived {
         true => Limit::Link,
@@ -310,18 +311,22 @@ fn binds(path: &Path, what: &Run, told: &Told, seed: u64) -> (Limit, f64) {
         return (Limit::RateLimit, carries(*path, &free));
     }
     let waits = base.rtt(0) > WAITS * path.rtt;
+    let fills = own + base.others >= FILLS * path.rate;
     if let Some(held) = told.here.filter(|_| !waits) {
-        return (held.limit(), carries(unheld, &free));
+        let without = carries(unheld, &free);
+        if !fills || without >= GAINS * own {
+            return (held.limit(), without);
+        }
     }
     let alone = Path {
         others: 0.0,
         ..*path
     };
-    if own + base.others >= FILLS * path.rate {
-        return match carries(alone, what) {
-            without if without >= GAINS * own => (Limit::Others, without),
-            _ => (full(path, &base, what), own),
-        };
+    if fills && base.others > own {
+        return (Limit::Others, carries(alone, what));
+    }
+    if fills {
+        return (full(path, &base, what), own);
     }
     let window = carries(
         Path {

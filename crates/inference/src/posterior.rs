@@ -15,10 +15,14 @@ use crate::prior::Prior;
 /// Paths that are drawn first, and that are kept.
 const DRAWN: usize = 1_200;
 const KEPT: usize = 200;
-/// How much the likelihood counts, round by round.
-const COUNTS: [f64; 4] = [0.12, 0.3, 0.6, 1.0];
+/// The likelihood counts more from round to round, by as much as leaves this share of the paths that
+/// are kept their say (effective sample size, Del Moral et al. 2012, "An adaptive sequential Monte
+/// Carlo method").
+const SAY: f64 = 0.5;
+/// Rounds at the most.
+const ROUNDS: usize = 12;
 /// Moves of each path in a round.
-const MOVES: usize = 10;
+const MOVES: usize = 6;
 /// A path that explains the samples by so much less well than another, as a logarithm, is not kept.
 const HOPELESS: f64 = 80.0;
 
@@ -50,13 +54,18 @@ impl Posterior {
         let mut draw = Draw::new(seed);
         let mut particles = drawn(&prior, &evidence, &mut draw);
         let mut counted = 0.0;
-        for counts in COUNTS {
+        for round in 0..ROUNDS {
+            let least = (1.0 - counted) / (ROUNDS - round) as f64;
+            let counts = counted + least.max(tolerable(&particles, 1.0 - counted));
             particles = resampled(&particles, counts - counted, &mut draw);
             counted = counts;
             for one in &mut particles {
                 for number in 0..MOVES {
                     step(one, &prior, &evidence, counts, number, &mut draw);
                 }
+            }
+            if counts > 1.0 - 1e-9 {
+                break;
             }
         }
         Some(Posterior {
@@ -97,16 +106,39 @@ fn drawn(prior: &Prior, evidence: &[Evidence], draw: &mut Draw) -> Vec<Particle>
     particles
 }
 
+/// By how much more the likelihood may count, no more than `most`, until too few paths have a say.
+fn tolerable(particles: &[Particle], most: f64) -> f64 {
+    let have_a_say = |counts: f64| {
+        let weights = weights(particles, counts);
+        let (sum, squares) = weights.iter().fold((0.0, 0.0), |(sum, squares), one| {
+            (sum + one, squares + one * one)
+        });
+        sum * sum / squares >= SAY * KEPT as f64
+    };
+    if have_a_say(most) {
+        return most;
+    }
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..20 {
+        let middle = (low + high) / 2.0;
+        match have_a_say(middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    low
+}
+
+/// How much each path has to say, the best 1.
+fn weights(particles: &[Particle], counts: f64) -> Vec<f64> {
+    let logs = particles.iter().map(|one| one.log);
+    let best = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+    logs.map(|log| (counts * (log - best)).exp()).collect()
+}
+
 /// As many as are kept, drawn by how well they explain (systematic resampling).
 fn resampled(particles: &[Particle], counts: f64, draw: &mut Draw) -> Vec<Particle> {
-    let best = particles
-        .iter()
-        .map(|one| one.log)
-        .fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = particles
-        .iter()
-        .map(|one| (counts * (one.log - best)).exp())
-        .collect();
+    let weights = weights(particles, counts);
     let step = weights.iter().sum::<f64>() / KEPT as f64;
     let mut at = step * draw.uniform();
     let (mut sum, mut kept) = (0.0, Vec::with_capacity(KEPT));

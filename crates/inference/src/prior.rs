@@ -24,7 +24,7 @@ const RUN: (f64, f64) = (1.0, 20.0);
 const SINGLE: f64 = 0.8;
 /// Others' streams; mostly none.
 const OTHERS: (f64, f64) = (0.5, 40.0);
-const NO_OTHERS: f64 = 0.7;
+const NO_OTHERS: f64 = 0.8;
 /// How far a rate swings; mostly not.
 const SWING: (f64, f64) = (0.08, 0.55);
 const STEADY: f64 = 0.75;
@@ -33,7 +33,7 @@ const SWING_EVERY: (f64, f64) = (0.1, 8.0);
 /// policers, in which nothing stands; most queues are drop-tail.
 const EARLY: (f64, f64) = (0.0, 0.6);
 const DROP_TAIL: f64 = 0.75;
-const POLICER: f64 = 0.4;
+const POLICER: f64 = 0.3;
 /// A way back that acknowledgements of this share of the rate fill, and how long they wait there at
 /// the most, seconds; mostly there is none.
 const BACK: (f64, f64) = (0.15, 1.2);
