@@ -117,13 +117,14 @@ impl Evidence {
             ..of_setting(&setting, congestion)
         };
         let parts = parts(seen, &streams, run.seconds, rtt)?;
+        let held = Held::of(&summary);
         Some(Evidence {
             run,
+            held: held.filter(|held| *held != Held::Reordering || goes_on(&parts)),
             parts,
             segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64).max(SEGMENT_MIN),
             rtt_min: rtt_min.map(Span::as_secs_f64),
             idle_wait: summary.rtt_unloaded.map(|idle| idle.as_secs_f64() - rtt),
-            held: Held::of(&summary),
             on_way: most_on_way(&streams),
         })
     }
@@ -251,6 +252,14 @@ fn granted(setting: &Setting, streams: &[&Stream]) -> Option<f64> {
     let near = streams.first().and_then(|one| one.buffers).map(least);
     let far = streams.first().and_then(|one| one.buffers_far).map(least);
     Some([near, far].into_iter().flatten().fold(asked, f64::min))
+}
+
+/// Whether losses go on after streams have started: what is sent again in vain after a burst of them
+/// is no sign of reordering.
+fn goes_on(parts: &[Part]) -> bool {
+    let lost = |parts: &[Part]| parts.iter().filter_map(|one| one.lost).sum::<f64>();
+    let late = lost(&parts[parts.len().div_ceil(3)..]);
+    late > 0.0 && late >= lost(parts) / 3.0
 }
 
 /// The most that one stream had on the way.

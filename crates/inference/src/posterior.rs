@@ -15,9 +15,9 @@ use crate::prior::Prior;
 /// Paths that are drawn first, and that are kept.
 const DRAWN: usize = 1_200;
 const KEPT: usize = 200;
-/// The likelihood counts more from round to round, by as much as leaves this share of the paths that
-/// are kept their say (effective sample size, Del Moral et al. 2012, "An adaptive sequential Monte
-/// Carlo method").
+/// The likelihood counts more from round to round, by as much as leaves this share of the paths
+/// that are kept their say (effective sample size, Del Moral et al. 2012, "An adaptive sequential
+/// Monte Carlo method").
 const SAY: f64 = 0.5;
 /// Rounds at the most.
 const ROUNDS: usize = 12;

@@ -38,7 +38,7 @@ const POLICER: f64 = 0.3;
 /// the most, seconds; mostly there is none.
 const BACK: (f64, f64) = (0.15, 1.2);
 const BACK_WAIT: (f64, f64) = (5e-3, 1.5);
-const WIDE_BACK: f64 = 0.97;
+const WIDE_BACK: f64 = 0.99;
 /// The most that a window may be, bytes.
 const WINDOW_MAX: f64 = 1e9;
 /// What a kernel counted may be off by.

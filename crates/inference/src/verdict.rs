@@ -157,6 +157,9 @@ fn busy(summary: &Summary) -> Option<String> {
     })
 }
 
+/// A policer is named before the link where it is likelier than this.
+const POLICED: f64 = 0.6;
+
 /// A cause without rivals.
 fn of(limit: Limit, because: String) -> Verdict {
     Verdict {
@@ -180,12 +183,17 @@ impl Posterior {
         let others = binding.iter().skip(1);
         let others = others.filter(|one| one.probability >= LIKELY);
         let mut or: Vec<Limit> = others.map(|one| one.limit).collect();
-        // A deep queue makes round trips as long as a narrow way back does.
-        let is_back = first.limit == Limit::WayBack;
-        let limit = if is_back { Limit::Link } else { first.limit };
+        // A deep queue makes round trips as long as a narrow way back does, a rate that swings fills
+        // at its lows, and what a policer drops a short queue may have dropped: links first.
+        let is_link = match first.limit {
+            Limit::WayBack | Limit::VaryingRate => true,
+            Limit::Policer => first.probability < POLICED,
+            _ => false,
+        };
+        let limit = if is_link { Limit::Link } else { first.limit };
         or.retain(|other| *other != limit);
-        if is_back {
-            or.insert(0, Limit::WayBack);
+        if is_link {
+            or.insert(0, first.limit);
         }
         let mut because = self.because(what, first, reach);
         let segment = self.middle(|path| path.segment);

@@ -17,12 +17,10 @@ use crate::settings::goes_by_rate;
 /// half of the streams worth two hundredths of its share.
 const DOUBLING_MAX: f64 = 0.003;
 const DOUBLING_KNEE: f64 = 0.02;
-/// What is missing to the share that is sought counts so many times.
-const SHORTFALL: f64 = 2.0;
 /// bbr costs others what four times its streams would. UDP costs this host more, and no other
 /// program speaks it: it has to carry a third more where the knee is sought. In doublings.
 const RATE_DOUBLINGS: f64 = 2.0;
-const UDP_DOUBLINGS: f64 = 16.0;
+const UDP_DOUBLINGS: f64 = 12.0;
 /// A fixed window or a pace is one more thing to set; doublings.
 const SET_DOUBLINGS: f64 = 1.5;
 /// A loop of decisions looks this far ahead, seconds.
@@ -172,9 +170,7 @@ fn on_path(
         let share = goodput[row] / most;
         match history.plan.objective {
             Objective::Max => share - DOUBLING_MAX * cost,
-            Objective::Knee { share: enough } => {
-                -SHORTFALL * (1.0 - share / enough).max(0.0) - DOUBLING_KNEE * cost
-            }
+            Objective::Knee { share: enough } => (share / enough).min(1.0) - DOUBLING_KNEE * cost,
             Objective::Power => power(row) / most_power - DOUBLING_MAX * cost,
             Objective::Gentle {
                 added_rtt_max,
