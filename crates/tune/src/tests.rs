@@ -99,7 +99,7 @@ fn table(tuning: &Tuning) -> String {
 #[test]
 fn a_local_network_gets_one_or_two_streams_within_seconds() {
     let path = quiet(940.0 * MBIT, 0.0003);
-    for seed in 0..2 {
+    for seed in 0..1 {
         let tuning = tuned(path, seed);
         let shown = format!("seed {seed}\n{}", table(&tuning));
         assert!(
@@ -235,7 +235,7 @@ fn any_path(random: &mut Pcg32) -> Path {
 #[test]
 fn any_path_is_tuned_to_within_a_quarter_of_the_best_cell() {
     let mut misses = Vec::new();
-    for seed in 0..3 {
+    for seed in 0..2 {
         let path = any_path(&mut Pcg32::seed_from_u64(seed));
         let tuning = tuned(path, seed);
         let share = share_of_grid(&path, &tuning);
@@ -248,7 +248,7 @@ fn any_path_is_tuned_to_within_a_quarter_of_the_best_cell() {
     }
     assert!(
         misses.is_empty(),
-        "{} of 3\n{}",
+        "{} of 2\n{}",
         misses.len(),
         misses.join("\n")
     );
@@ -270,7 +270,7 @@ fn hurried(seed: u64) -> (Path, Tuning) {
 
 #[test]
 fn no_search_takes_more_than_its_budget() {
-    for seed in 0..3 {
+    for seed in 0..2 {
         let (path, tuning) = hurried(seed);
         // Connecting takes five round trips here, which are allowed for, and 0.2 s for each of two
         // samples, which are not.
@@ -532,7 +532,7 @@ fn what_is_recommended_is_run_once_more() {
         asked: vec![Setting::new(streams(3), Window::Auto)],
         ..TunePlan::default()
     };
-    for seed in 0..3 {
+    for seed in 0..2 {
         let path = quiet(100.0 * MBIT, 0.05);
         let found = tune(&mut Synthetic::new(path, seed), &plan, &mut ()).unwrap();
         let recommended = &found.answer().unwrap().recommended.setting;
@@ -554,7 +554,7 @@ fn a_broken_promise_changes_the_answer() {
         confirms: Some(LONG),
         ..TunePlan::default()
     };
-    for seed in 0..3 {
+    for seed in 0..2 {
         let path = quiet(100.0 * MBIT, 0.05);
         let slow = Path {
             capacity: 10.0 * MBIT,

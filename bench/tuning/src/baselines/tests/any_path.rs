@@ -9,7 +9,7 @@ use units::{Rate, Span};
 
 use super::*;
 
-const RUNS: u64 = 5;
+const RUNS: u64 = 3;
 
 fn between(noise: &mut Pcg32, low: f64, high: f64) -> f64 {
     low * (high / low).powf(f64::from(noise.next_u32()) / f64::from(u32::MAX))
