@@ -254,8 +254,8 @@ fn granted(setting: &Setting, streams: &[&Stream]) -> Option<f64> {
     Some([near, far].into_iter().flatten().fold(asked, f64::min))
 }
 
-/// Whether losses go on after streams have started: what is sent again in vain after a burst of them
-/// is no sign of reordering.
+/// Whether losses go on after streams have started: what is sent again in vain after a burst of
+/// them is no sign of reordering.
 fn goes_on(parts: &[Part]) -> bool {
     let lost = |parts: &[Part]| parts.iter().filter_map(|one| one.lost).sum::<f64>();
     let late = lost(&parts[parts.len().div_ceil(3)..]);

@@ -183,8 +183,8 @@ impl Posterior {
         let others = binding.iter().skip(1);
         let others = others.filter(|one| one.probability >= LIKELY);
         let mut or: Vec<Limit> = others.map(|one| one.limit).collect();
-        // A deep queue makes round trips as long as a narrow way back does, a rate that swings fills
-        // at its lows, and what a policer drops a short queue may have dropped: links first.
+        // A deep queue makes round trips as long as a narrow way back does, a rate that swings
+        // fills at its lows, and what a policer drops a short queue may have dropped: links first.
         let is_link = match first.limit {
             Limit::WayBack | Limit::VaryingRate => true,
             Limit::Policer => first.probability < POLICED,
