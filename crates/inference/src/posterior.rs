@@ -12,8 +12,10 @@ use crate::likelihood::fit;
 use crate::path::Path;
 use crate::prior::Prior;
 
-/// Paths that are drawn first, and that are kept.
+/// Paths that are drawn first, at least and where there is one sample: it leaves most open, and
+/// costs least. And those that are kept.
 const DRAWN: usize = 1_200;
+const DRAWN_FOR_ONE: usize = 4_800;
 const KEPT: usize = 200;
 /// The likelihood counts more from round to round, by as much as leaves this share of the paths
 /// that are kept their say (effective sample size, Del Moral et al. 2012, "An adaptive sequential
@@ -96,7 +98,8 @@ fn particle(path: Path, evidence: &[Evidence], least: f64, draw: &mut Draw) -> O
 /// Paths drawn from the prior, but for those that no later round would keep.
 fn drawn(prior: &Prior, evidence: &[Evidence], draw: &mut Draw) -> Vec<Particle> {
     let (mut best, mut particles) = (f64::NEG_INFINITY, Vec::new());
-    for _ in 0..DRAWN {
+    let count = (DRAWN_FOR_ONE / evidence.len().max(1)).max(DRAWN);
+    for _ in 0..count {
         let path = prior.draw(draw);
         if let Some(one) = particle(path, evidence, best - HOPELESS, draw) {
             best = one.log.max(best);

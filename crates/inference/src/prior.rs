@@ -33,7 +33,7 @@ const SWING_EVERY: (f64, f64) = (0.1, 8.0);
 /// policers, in which nothing stands; most queues are drop-tail.
 const EARLY: (f64, f64) = (0.0, 0.6);
 const DROP_TAIL: f64 = 0.75;
-const POLICER: f64 = 0.3;
+const POLICER: f64 = 0.4;
 /// A way back that acknowledgements of this share of the rate fill, and how long they wait there at
 /// the most, seconds; mostly there is none.
 const BACK: (f64, f64) = (0.15, 1.2);

@@ -4,8 +4,11 @@
 use std::fs;
 use std::path::Path;
 
+use inference::{Posterior, of_setting};
 use netpath::PathSpec;
-use observe::{Limit, Observation, SamplePlan, Setting, StreamCount, Target, TerminalCpu, Window};
+use observe::{
+    Limit, Observation, SamplePlan, Setting, StreamCount, Target, TerminalCpu, Verdict, Window,
+};
 use target::SimulatedPath;
 use units::{Rate, Span};
 
@@ -49,7 +52,10 @@ fn seen(name: &str, streams: u64, pacing: Option<u64>, seconds: u64) -> Observat
 
 /// The first of those that are right has to be named, first or among those that may be it.
 fn said(name: &str, seen: &Observation, right: &[Limit]) {
-    let verdict = inference::verdict(seen);
+    names(name, &inference::verdict(seen), right);
+}
+
+fn names(name: &str, verdict: &Verdict, right: &[Limit]) {
     let named = [&[verdict.limit][..], &verdict.or].concat();
     assert!(
         named.iter().any(|limit| right.contains(limit)),
@@ -68,9 +74,7 @@ fn what_holds_the_streams_back_is_said() {
         ("receive-buffer", 1, None, 6, &[ReceiveBuffer]),
         ("send-buffer", 1, None, 6, &[SendBuffer]),
         ("pacing", 1, Some(10_000_000), 6, &[RateLimit]),
-        ("policer", 1, None, 10, &[Policer]),
         ("policer", 8, None, 10, &[Policer]),
-        ("shallow-queue", 1, None, 10, &[ShallowQueue]),
         ("reordering", 1, None, 10, &[Reordering]),
         ("narrow-way-back", 1, None, 20, &[WayBack]),
         ("elastic-others", 4, None, 10, &[Others, Link]),
@@ -78,6 +82,21 @@ fn what_holds_the_streams_back_is_said() {
         ("varying-rate", 4, None, 10, &[VaryingRate, Link]),
     ] {
         said(name, &seen(name, streams, pacing, seconds), right);
+    }
+}
+
+/// One stream that loses packets leaves open why: eight beside it tell.
+#[test]
+fn two_runs_tell_what_one_leaves_open() {
+    for (name, right) in [
+        ("shallow-queue", Limit::ShallowQueue),
+        ("policer", Limit::Policer),
+        ("random-loss", Limit::Loss),
+    ] {
+        let runs = [1, 8].map(|streams| seen(name, streams, None, 10));
+        let posterior = Posterior::explaining(&runs, None, None).unwrap();
+        let one = of_setting(&runs[0].setting, None);
+        names(name, &posterior.verdict(&one).unwrap(), &[right]);
     }
 }
 
