@@ -13,14 +13,19 @@ struct Live {
 
 #[test]
 fn udp_that_is_dropped_on_the_way_ends_no_search() {
-    let mut path = Synthetic::new(lossy(), 1);
-    path.refuses = |setting| setting.transport == Transport::Udp;
-    let mut target = Live {
-        path,
-        may_use: &["cubic"],
-        takes_udp: true,
+    let searched = |seed| {
+        let mut path = Synthetic::new(lossy(), seed);
+        path.refuses = |setting| setting.transport == Transport::Udp;
+        let mut target = Live {
+            path,
+            may_use: &["cubic"],
+            takes_udp: true,
+        };
+        tune(&mut target, &patient(), &mut ()).unwrap()
     };
-    let tuning = tune(&mut target, &patient(), &mut ()).unwrap();
+    // Not every search asks for UDP.
+    let mut asked = (0..6).map(searched).filter(|one| !one.failed.is_empty());
+    let tuning = asked.next().expect("none of seeds 0 to 5 asks for UDP");
     assert_eq!(tuning.failed.len(), 1, "{}", table(&tuning));
     assert!(matches!(tuning.ended, Ended::Found(_)));
 }
