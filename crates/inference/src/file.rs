@@ -12,8 +12,13 @@ const LOW: f64 = 0.05;
 const HIGH: f64 = 0.95;
 /// IP and TCP headers with time stamps.
 const HEADERS: f64 = 52.0;
-/// What a path file takes.
+/// What a path file takes: bytes of a packet, of a queue, of a bucket and of a socket buffer, bits
+/// per second of a link.
 const MTU: (f64, f64) = (576.0, 65535.0);
+const QUEUE_MAX: f64 = 4e9;
+const BUCKET_MAX: f64 = 1e9;
+const BUFFER: (f64, f64) = (4096.0, 2e9);
+const RATE: (f64, f64) = (300.0, 1e12);
 /// Payload that a receiver offers of each byte of its buffer.
 const OFFERED: f64 = 0.625;
 /// What stands in a queue that drops early, at the most, as a share of it.
@@ -58,12 +63,17 @@ impl Posterior {
             quoted(delay),
             "half of the shortest round trip seen".to_owned(),
         );
-        let limit = Bytes::new(known(middle(wire_queue)) as u64);
+        let mtu = (segment + HEADERS).clamp(MTU.0, MTU.1);
+        let most = match self.kind() {
+            Kind::Queue(_) => QUEUE_MAX,
+            Kind::Bucket => BUCKET_MAX,
+        };
+        let limit = Bytes::new(known(middle(wire_queue)).clamp(mtu, most) as u64);
         let of_kind = |kind: &str| format!("{{ kind = \"{kind}\", limit = \"{limit}\" }}");
         match self.kind() {
             Kind::Queue(kind) => line("queue", of_kind(kind), self.range(wire_queue, bytes)),
             Kind::Bucket => {
-                let rate = quoted(Rate::from_f64(middle(wire_rate)));
+                let rate = link(middle(wire_rate));
                 let bucket = format!("{{ rate = {rate}, bucket = \"{limit}\" }}");
                 line("policer", bucket, self.range(wire_queue, bytes));
                 let guess = "a guess: nothing stood in it".to_owned();
@@ -82,7 +92,7 @@ impl Posterior {
             self.few(),
             self.not_said(),
             self.way_back(),
-            (segment + HEADERS).clamp(MTU.0, MTU.1)
+            mtu
         );
         file += &self.buffers();
         file + &self.others()
@@ -169,13 +179,13 @@ impl Posterior {
             return format!("# {guess}\n");
         }
         let delay = Span::from_secs_f64(known(self.quantile(|path| path.rtt / 2.0, 0.5)));
-        let back = Rate::from_f64(self.quantile(back_rate, 0.5));
+        let back = self.quantile(back_rate, 0.5);
         let packets = |path: &Path| path.back_wait * back_rate(path) / 8.0 / HEADERS;
         let packets = self.quantile(packets, 0.5).max(1.0);
         format!(
             "[reverse]\nrate = {}  # {}\ndelay = {}\n\
              queue = {{ kind = \"drop-tail\", limit = \"{packets:.0}packets\" }}\n",
-            quoted(back),
+            link(back),
             self.range(back_rate, rate),
             quoted(delay),
         )
@@ -190,14 +200,14 @@ impl Posterior {
         let mean = faster * self.quantile(wire_rate, 0.5);
         let swing = self.quantile(|path| path.swing, 0.5);
         if swing == 0.0 {
-            return quoted(Rate::from_f64(mean));
+            return link(mean);
         }
         let wide = 3.0_f64.sqrt() * swing;
         let every = Span::from_secs_f64(known(self.quantile(|path| path.swing_every, 0.5)));
         format!(
             "{{ low = {}, high = {}, every = {} }}",
-            quoted(Rate::from_f64(known(mean * (1.0 - wide).max(0.02)))),
-            quoted(Rate::from_f64(known(mean * (1.0 + wide)))),
+            link(known(mean * (1.0 - wide).max(0.02))),
+            link(known(mean * (1.0 + wide))),
             quoted(every)
         )
     }
@@ -215,7 +225,9 @@ impl Posterior {
                 "a guess: no buffer held a stream back",
             ),
         };
-        let size = quoted(Bytes::from_kib((size / 1024.0) as u64));
+        let size = quoted(Bytes::from_kib(
+            (size.clamp(BUFFER.0, BUFFER.1) / 1024.0) as u64,
+        ));
         format!("send_buffer_max = {size}  # {why}\nreceive_buffer_max = {size}  # {why}\n")
     }
 
@@ -282,6 +294,11 @@ fn rate(bits: f64) -> String {
 
 fn bytes(bytes: f64) -> String {
     Bytes::new(bytes as u64).human()
+}
+
+/// A rate that a path file takes.
+fn link(bits: f64) -> String {
+    quoted(Rate::from_f64(bits.clamp(RATE.0, RATE.1)))
 }
 
 fn quoted(value: impl std::fmt::Display) -> String {
