@@ -204,6 +204,8 @@ struct Link<'a> {
     own: usize,
     /// The least length of a step.
     step: f64,
+    /// When the streams that joined last began.
+    began: f64,
     /// Segments that wait.
     waiting: f64,
     /// What the rate is now, in terms of its mean, and until when.
@@ -256,6 +258,7 @@ impl<'a> Link<'a> {
             windows: Vec::new(),
             own: 0,
             step: run.seconds / STEPS_MAX,
+            began: 0.0,
             waiting: 0.0,
             swing: (1.0, f64::NEG_INFINITY),
             filled: 0.0,
@@ -271,10 +274,12 @@ impl<'a> Link<'a> {
             return;
         }
         let length = BEFORE.0.max(BEFORE.1 * self.path.rtt);
-        self.now = -length;
+        (self.now, self.began) = (-length, -length);
+        let step = std::mem::replace(&mut self.step, length / STEPS_MAX);
         while self.now < 0.0 {
             self.advance();
         }
+        self.step = step;
     }
 
     /// Lets the streams of the run start. What they send arrives half a round trip later.
@@ -285,6 +290,7 @@ impl<'a> Link<'a> {
             0.0
         };
         self.join(self.run.streams - self.run.joined.min(self.run.streams));
+        self.began = self.now;
         self.filled = 0.0;
         self.waited = f64::INFINITY;
     }
@@ -330,7 +336,7 @@ impl<'a> Link<'a> {
         );
         let empty = self.path.rtt + self.back_waits;
         let rtt = empty + self.waiting / capacity;
-        let is_early = self.now < START * rtt;
+        let is_early = self.now - self.began < START * rtt;
         let starts = is_early && self.streams[..self.own].iter().any(Stream::is_starting);
         let bound = self.bound(rtt);
         self.give_way(rtt);

@@ -262,3 +262,69 @@ fn a_policer_and_a_narrow_way_back_have_their_own_lines() {
         assert!(file.contains(has) && read.is_ok(), "{file}\n{read:?}");
     }
 }
+
+/// What a far end may say: any figure, in any proportion.
+fn any_reading(draw: &mut Draw) -> Evidence {
+    let count = 1 + (draw.uniform() * 8.0) as usize;
+    let rate = draw.log_uniform(1e-3, 1e13);
+    let part = |draw: &mut Draw| Part {
+        rate: draw.mostly(0.2, 0.0, |draw| rate * draw.log_uniform(1e-3, 1e3)),
+        lost: draw
+            .happens(0.7)
+            .then(|| draw.log_uniform(1.0, 1e9).floor() - 1.0),
+        rtt: draw.happens(0.7).then(|| draw.log_uniform(1e-9, 1e3)),
+    };
+    let held = [
+        None,
+        Some(Held::Program(
+            draw.mostly(0.3, 0.0, |draw| draw.log_uniform(1.0, 1e12)),
+        )),
+        Some(Held::Processor(0.0)),
+        Some(Held::ReceiveBuffer(draw.log_uniform(1.0, 1e12))),
+        Some(Held::Reordering),
+    ];
+    let together = draw.log_uniform(1.0, 128.0) as u32;
+    let run = streams(together);
+    Evidence {
+        run: Run {
+            control: [Control::Cubic, Control::Reno, Control::Rate]
+                [(3.0 * draw.uniform()) as usize],
+            joined: (draw.uniform() * f64::from(together)) as u32,
+            window: draw.happens(0.3).then(|| draw.log_uniform(1.0, 1e12)),
+            pacing: draw.happens(0.2).then(|| draw.log_uniform(1.0, 1e12)),
+            seconds: draw.log_uniform(1e-6, 1e4),
+            ..run
+        },
+        parts: (0..count).map(|_| part(draw)).collect(),
+        segment: draw.log_uniform(16.0, 65e3),
+        rtt_min: draw.happens(0.9).then(|| draw.log_uniform(1e-9, 1e3)),
+        idle_wait: draw.happens(0.5).then(|| draw.log_uniform(1e-9, 1e3)),
+        held: held[(5.0 * draw.uniform()) as usize],
+        on_way: draw.log_uniform(1.0, 1e12),
+    }
+}
+
+#[test]
+fn no_reading_upsets_an_inference() {
+    for seed in 0..16 {
+        let mut draw = Draw::new(seed);
+        let seen: Vec<Evidence> = (0..1 + seed % 3).map(|_| any_reading(&mut draw)).collect();
+        let what = seen[0].run;
+        let Some(found) = Posterior::of(seen, None, seed) else {
+            continue;
+        };
+        let verdict = found.verdict(&what);
+        let promise = found.promise(&what);
+        assert!(
+            promise.goodput.iter().all(|one| one.is_finite()),
+            "seed {seed}"
+        );
+        assert!(
+            verdict.is_some_and(|one| !one.because.contains("NaN")),
+            "seed {seed}"
+        );
+        let file = found.path_file("cubic");
+        let read = netpath::PathSpec::from_toml("any", &file);
+        assert!(read.is_ok(), "seed {seed}: {read:?}\n{file}");
+    }
+}
