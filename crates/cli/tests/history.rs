@@ -169,14 +169,18 @@ fn a_search_remembers_what_an_earlier_one_found_on_the_same_path_only() {
     describe("20ms");
     let first = tune(&target, &[]);
     assert!(!purposes(&first).contains(&"remembered"));
-    assert_ne!(
-        first["recommended"]["streams"], 1,
-        "there is something to remember"
+    let found = &first["recommended"];
+    assert!(
+        found["streams"] != 1 || found["congestion"].is_string(),
+        "there is something to remember: {found}"
     );
     let second = tune(&target, &["--seed", "2"]);
     assert_eq!(purposes(&second)[1], "remembered");
     let setting = &second["samples"][1]["setting"];
-    assert_eq!(setting["streams"], first["recommended"]["streams"]);
+    assert_eq!(setting["streams"], found["streams"]);
+    if found["congestion"].is_string() {
+        assert_eq!(setting["congestion"], found["congestion"]);
+    }
     assert!(
         second["samples"][1]["why"]
             .as_str()
