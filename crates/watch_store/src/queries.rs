@@ -33,6 +33,19 @@ impl Store {
         Ok(names)
     }
 
+    /// When the first visit of a pair began, of any task; `None` before there is one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn first_visit(&mut self, pair: &Pair) -> Result<Option<UnixTime>, StoreError> {
+        let select = "SELECT min(own.first) FROM (SELECT (SELECT min(at) FROM visits \
+             WHERE series = series.id) AS first FROM series \
+             WHERE from_host = $1 AND to_host = $2) AS own";
+        let rows = self.database.query(select, &ends(pair))?;
+        let first = rows.into_iter().next().and_then(|mut row| row.int());
+        Ok(first.map(rows::time))
+    }
+
     /// Events of a pair, of all tasks, whose first visit began from `from` on and before `to`, the
     /// newest first, at most `limit`.
     ///

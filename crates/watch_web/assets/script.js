@@ -25,7 +25,7 @@ function zoomable(over) {
     start = band = null;
   };
   over.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || event.pointerType === "touch" || event.target.closest("a")) return;
+    if (event.button !== 0 || event.target.closest("a")) return;
     event.preventDefault();
     start = place(event);
     over.setPointerCapture(event.pointerId);
@@ -46,7 +46,7 @@ function zoomable(over) {
     const times = [start, place(event)].map(time).sort((one, other) => one - other);
     const moved = Math.abs(place(event) - start);
     end();
-    if (moved > 12 && times[1] - times[0] >= 600) show(times[0], times[1]);
+    if (moved > 12 && times[1] - times[0] >= 60) show(times[0], times[1]);
   });
   over.addEventListener("pointercancel", end);
   over.addEventListener("dblclick", (event) => {
@@ -58,8 +58,18 @@ function zoomable(over) {
 }
 
 function prepare() {
-  if (location.pathname.startsWith("/pair/")) document.querySelectorAll("svg.over").forEach(zoomable);
+  document.querySelectorAll("svg.over").forEach(zoomable);
 }
+
+// A key on a chart follows the link that is marked with it, and stays on the chart.
+document.addEventListener("keydown", (event) => {
+  const plot = document.activeElement?.closest(".plot[id]");
+  if (!plot || event.ctrlKey || event.altKey || event.metaKey) return;
+  const link = document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`);
+  if (!link) return;
+  event.preventDefault();
+  location.assign(`${link.href}#${plot.id}`);
+});
 
 // The same page anew, without losing the place, the focus or what is unfolded.
 async function refresh() {
@@ -96,6 +106,7 @@ function leave() {
   document.body.classList.remove("following");
 }
 
+document.body.classList.add("scripts");
 prepare();
 if (document.querySelector("main[data-live]")) {
   follow();

@@ -9,8 +9,10 @@ use watch_store::{Name, Pair};
 use crate::problem::Problem;
 use crate::{calendar, href};
 
-/// Longest range of a page: what ten years of days need.
-const LONGEST: u64 = 3660 * 86_400;
+/// Longest range of a page, in seconds: what ten years of days need.
+pub const LONGEST: u64 = 3660 * 86_400;
+/// Shortest axis of time.
+const LEAST: Span = Span::from_secs(600);
 
 /// The values of a query by their names.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +21,10 @@ pub struct Ask(pub BTreeMap<String, String>);
 /// A range of time that pages offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ago {
+    /// The last hour.
+    Hour,
+    /// The last six hours.
+    SixHours,
     /// The last 24 hours.
     Day,
     /// The last seven days.
@@ -42,11 +48,20 @@ pub struct Range {
 
 impl Ago {
     /// All of them.
-    pub const ALL: [Ago; 4] = [Ago::Day, Ago::Week, Ago::Month, Ago::Year];
+    pub const ALL: [Ago; 6] = [
+        Ago::Hour,
+        Ago::SixHours,
+        Ago::Day,
+        Ago::Week,
+        Ago::Month,
+        Ago::Year,
+    ];
 
     /// The word in addresses and on pages.
     pub fn word(self) -> &'static str {
         match self {
+            Ago::Hour => "hour",
+            Ago::SixHours => "6 hours",
             Ago::Day => "day",
             Ago::Week => "week",
             Ago::Month => "month",
@@ -55,13 +70,15 @@ impl Ago {
     }
 
     fn length(self) -> Span {
-        let days = match self {
-            Ago::Day => 1,
-            Ago::Week => 7,
-            Ago::Month => 30,
-            Ago::Year => 365,
+        let hours = match self {
+            Ago::Hour => 1,
+            Ago::SixHours => 6,
+            Ago::Day => 24,
+            Ago::Week => 7 * 24,
+            Ago::Month => 30 * 24,
+            Ago::Year => 365 * 24,
         };
-        Span::from_secs(days * 86_400)
+        Span::from_secs(hours * 3600)
     }
 }
 
@@ -72,6 +89,31 @@ impl Range {
             from: earlier(now, ago.length()),
             to: now + Span::from_secs(1),
             ago: Some(ago),
+        }
+    }
+
+    /// What lies around `middle`.
+    pub fn around(middle: UnixTime, ago: Ago) -> Self {
+        let half = Span::from_secs_f64(ago.length().as_secs_f64() / 2.0);
+        Range {
+            from: earlier(middle, half),
+            to: middle + half,
+            ago: Some(ago),
+        }
+    }
+
+    /// From one time to another.
+    pub fn between((from, to): (UnixTime, UnixTime)) -> Self {
+        let ago = None;
+        Range { from, to, ago }
+    }
+
+    /// The part of it from `first` on, where that leaves some minutes of it.
+    pub fn since(self, first: Option<UnixTime>) -> Self {
+        let first = first.unwrap_or(self.from).min(earlier(self.to, LEAST));
+        Range {
+            from: self.from.max(first),
+            ..self
         }
     }
 
@@ -113,7 +155,7 @@ impl Ask {
         let time = calendar::read(text).ok_or_else(|| {
             Problem::bad(
                 format!("`{key}` is {text:?}, no time between 1970 and 9999"),
-                "give seconds since 1970, or a date as 2026-11-24",
+                "give seconds since 1970, or a time as 2026-11-24 or 2026-11-24T18:00",
             )
         });
         time.map(Some)
@@ -121,22 +163,34 @@ impl Ask {
 
     /// The range of a page: `from` and `to`, or `range` before `now`, or else `usual`.
     pub fn range(&self, now: UnixTime, usual: Ago) -> Result<Range, Problem> {
+        let before = |ago| Range::before(now, ago);
+        self.range_by(now, before)
+            .map(|range| range.unwrap_or_else(|| before(usual)))
+    }
+
+    /// The range that is asked for: `from` and `to`, or `range`, which `named` knows.
+    pub fn range_by(
+        &self,
+        now: UnixTime,
+        named: impl Fn(Ago) -> Range,
+    ) -> Result<Option<Range>, Problem> {
         if let Some(from) = self.time("from")? {
-            return between(from, self.time("to")?.unwrap_or(now));
+            return between(from, self.time("to")?.unwrap_or(now)).map(Some);
         }
         if self.text("to").is_some() {
             let hint = "give `from` too, or `range` alone";
             return Err(Problem::bad("`to` is there and `from` is not", hint));
         }
         let Some(word) = self.text("range") else {
-            return Ok(Range::before(now, usual));
+            return Ok(None);
         };
         let known = Ago::ALL.into_iter().find(|ago| ago.word() == word);
         let unknown = || {
-            let what = format!("`range` is {word:?}, none of day, week, month, year");
+            let words = Ago::ALL.map(Ago::word).join(", ");
+            let what = format!("`range` is {word:?}, none of {words}");
             Problem::bad(what, "use one of these, or `from` and `to`")
         };
-        Ok(Range::before(now, known.ok_or_else(unknown)?))
+        known.ok_or_else(unknown).map(|ago| Some(named(ago)))
     }
 
     /// A whole number up to `most`.
@@ -163,8 +217,7 @@ fn between(from: UnixTime, to: UnixTime) -> Result<Range, Problem> {
         let what = format!("the range from {begin} to {end} is longer than ten years");
         return Err(Problem::bad(what, "give a `from` that lies nearer to `to`"));
     }
-    let ago = None;
-    Ok(Range { from, to, ago })
+    Ok(Range::between((from, to)))
 }
 
 /// A name that stands in an address.
@@ -212,9 +265,22 @@ mod tests {
     }
 
     #[test]
+    fn a_range_begins_with_the_data() {
+        let day = Range::before(now(), Ago::Day);
+        let first = |minutes: u64| Some(earlier(now(), Span::from_secs(minutes * 60)));
+        assert_eq!(day.since(first(60)).length().as_secs_f64(), 3601.0);
+        assert_eq!(day.since(first(1)).length().as_secs_f64(), 600.0);
+        assert_eq!(day.since(first(10_000)), day);
+        assert_eq!(day.since(None), day);
+    }
+
+    #[test]
     fn wrong_values_are_named_with_their_bound() {
         let wrong = [
-            (vec![("range", "century")], "none of day, week, month, year"),
+            (
+                vec![("range", "century")],
+                "none of hour, 6 hours, day, week, month, year",
+            ),
             (vec![("from", "soon")], "no time between 1970 and 9999"),
             (
                 vec![("from", "2026-11-02"), ("to", "2026-11-01")],

@@ -60,44 +60,74 @@ pub fn begin_of_year(year: i16) -> Option<UnixTime> {
     (1970..=9998).contains(&year).then(|| unix(midnight(first)))
 }
 
-/// A time from a query: seconds since 1970, or a date.
+/// `2026-11-24T18:00`, as fields of forms have it.
+pub fn field(at: UnixTime) -> String {
+    civil(at).strftime("%Y-%m-%dT%H:%M").to_string()
+}
+
+/// A time from a query: seconds since 1970, a date, or a date with hour and minute.
 pub fn read(text: &str) -> Option<UnixTime> {
     if let Ok(seconds) = text.parse::<u64>() {
         return (seconds < END).then(|| UnixTime::from_seconds(seconds));
     }
-    let date: Date = text.parse().ok().filter(|_| text.len() == 10)?;
-    (date.year() >= 1970).then(|| unix(midnight(date)))
+    let time: DateTime = text
+        .parse()
+        .ok()
+        .filter(|_| matches!(text.len(), 10 | 16))?;
+    (time.year() >= 1970).then(|| unix(time))
 }
 
-/// Distances of labels on an axis of time, and how they are written.
-const STEPS: [(u64, &str); 8] = [
-    (600, "%H:%M"),
-    (1800, "%H:%M"),
-    (3600, "%H:%M"),
-    (3 * 3600, "%H:%M"),
-    (6 * 3600, "%a %H:%M"),
-    (86_400, "%a %d"),
-    (2 * 86_400, "%b %d"),
-    (7 * 86_400, "%b %d"),
+const DAY: u64 = 86_400;
+/// Distances of labels on an axis of time.
+const STEPS: [u64; 11] = [
+    60,
+    300,
+    600,
+    1800,
+    3600,
+    3 * 3600,
+    6 * 3600,
+    DAY,
+    2 * DAY,
+    4 * DAY,
+    7 * DAY,
 ];
 /// The longest month, in seconds.
-const MONTH: u64 = 31 * 86_400;
+const MONTH: u64 = 31 * DAY;
 /// Most labels that fit.
 const LABELS: u64 = 9;
 
 /// Labels of an axis of time, at round times.
 pub fn labels((from, to): (UnixTime, UnixTime)) -> Vec<(f64, String)> {
     let length = to.seconds().saturating_sub(from.seconds());
-    let fits = |(step, _): &&(u64, &'static str)| length / step <= LABELS;
-    let (times, format) = match STEPS.iter().find(fits) {
-        Some((step, format)) => (multiples((from, to), *step), *format),
+    let fits = |step: &u64| length / step <= LABELS;
+    let (times, format) = match STEPS.into_iter().find(fits) {
+        Some(step) => (multiples((from, to), step), of_step(step)),
         None => months((from, to), length.div_ceil(LABELS)),
     };
     let label = |at: UnixTime| {
+        let is_midnight = at.seconds().is_multiple_of(DAY);
+        let format = if is_midnight && format == HOURS {
+            DAYS
+        } else {
+            format
+        };
         let text = civil(at).strftime(format).to_string();
         (at.seconds() as f64, text)
     };
     times.into_iter().map(label).collect()
+}
+
+/// Hours; at midnight the day stands in their place.
+const HOURS: &str = "%H:%M";
+const DAYS: &str = "%a %d";
+
+fn of_step(step: u64) -> &'static str {
+    match step {
+        0..DAY => HOURS,
+        DAY => DAYS,
+        _ => "%b %d",
+    }
 }
 
 fn multiples((from, to): (UnixTime, UnixTime), step: u64) -> Vec<UnixTime> {
@@ -151,6 +181,7 @@ mod tests {
             Some(UnixTime::from_seconds(1_795_543_200))
         );
         assert_eq!(minute(at("2026-11-24")), "2026-11-24 00:00");
+        assert_eq!(field(at("2026-11-24T18:05")), "2026-11-24T18:05");
         for text in [
             "",
             "-1",
@@ -158,6 +189,7 @@ mod tests {
             "253402300800",
             "1969-12-31",
             "2026-13-01",
+            "2026-11-24T25:00",
             "99999999999999999999",
         ] {
             assert_eq!(read(text), None, "{text}");
@@ -171,6 +203,8 @@ mod tests {
             labels.into_iter().map(|(_, text)| text).collect::<Vec<_>>()
         };
         assert_eq!(text("2026-11-24", "2026-11-25").len(), 9);
+        let evening = text("2026-11-24T21:30", "2026-11-25T03:30");
+        assert_eq!(evening[1..4], ["23:00", "Wed 25", "01:00"]);
         assert_eq!(text("2026-11-23", "2026-11-30")[1], "Tue 24");
         assert_eq!(text("2026-01-01", "2026-03-15")[1], "Feb 2026");
         let years = text("2000-01-01", "2026-11-24");

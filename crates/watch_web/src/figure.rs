@@ -48,7 +48,7 @@ impl Figure {
         let view = format!("0 0 {width} {height}");
         Ok(html! {
             figure.chart {
-                div.plot tabindex="0" role="group" aria-label=(self.title) {
+                div.plot id=(self.name) tabindex="0" role="group" aria-label=(self.title) {
                     div.sheet {
                         (PreEscaped(svg))
                         @if let (Some(first), Some(last)) = (frames.first(), frames.last()) {

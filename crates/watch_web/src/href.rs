@@ -1,8 +1,12 @@
 //! Addresses of pages. Names of hosts and tasks may hold any character.
 
-use changes::UnixTime;
+use std::fmt::{self, Display, Formatter};
+
+use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use watch_store::{Name, Pair, VisitId};
+
+use crate::ask::Range;
 
 /// Everything but letters, digits and what RFC 3986 (section 2.3) leaves unreserved.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
@@ -38,42 +42,93 @@ pub fn from_segment(text: &str) -> &str {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// A text as a value of a query.
-pub fn encoded(text: &str) -> String {
+fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
+/// An address with its query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    path: String,
+    query: Vec<(&'static str, String)>,
+}
+
+impl Place {
+    /// Without a query.
+    pub fn new(path: impl Into<String>) -> Self {
+        Place {
+            path: path.into(),
+            query: Vec::new(),
+        }
+    }
+
+    /// With this value, in the place of another one of the key.
+    pub fn with(mut self, key: &'static str, value: impl Display) -> Self {
+        self.query.retain(|(known, _)| *known != key);
+        self.query.push((key, value.to_string()));
+        self
+    }
+
+    /// Showing this range.
+    pub fn within(self, range: Range) -> Self {
+        match range.ago {
+            Some(ago) => self.with("range", ago.word()),
+            None => {
+                let from = self.with("from", range.from.seconds());
+                from.with("to", range.to.seconds())
+            }
+        }
+    }
+
+    /// A form that leads there with the values of its fields.
+    pub fn form(&self, class: &str, fields: Markup) -> Markup {
+        html! {
+            form class=(class) method="get" action=(self.path) autocomplete="off" {
+                @for (key, value) in &self.query {
+                    input type="hidden" name=(key) value=(value);
+                }
+                (fields)
+            }
+        }
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        for (number, (key, value)) in self.query.iter().enumerate() {
+            let mark = if number == 0 { '?' } else { '&' };
+            write!(f, "{mark}{key}={}", encoded(value))?;
+        }
+        Ok(())
+    }
+}
+
 /// The grid of a task.
-pub fn grid(task: &Name) -> String {
-    format!("/?task={}", encoded(task.as_str()))
+pub fn grid(task: &Name) -> Place {
+    Place::new(HOME).with("task", task.as_str())
 }
 
 /// The page of a pair and task.
-pub fn pair(pair: &Pair, task: &Name) -> String {
+pub fn pair(pair: &Pair, task: &Name) -> Place {
     let (from, to) = (segment(&pair.from), segment(&pair.to));
-    format!("/pair/{from}/{to}?task={}", encoded(task.as_str()))
-}
-
-/// The same from one time to another.
-pub fn pair_within(of: &Pair, task: &Name, (from, to): (UnixTime, UnixTime)) -> String {
-    let (from, to) = (from.seconds(), to.seconds());
-    format!("{}&from={from}&to={to}", pair(of, task))
+    Place::new(format!("/pair/{from}/{to}")).with("task", task.as_str())
 }
 
 /// The page of an event.
-pub fn event(pair: &Pair, task: &Name, id: u64) -> String {
+pub fn event(pair: &Pair, task: &Name, id: u64) -> Place {
     let names = [task, &pair.from, &pair.to].map(segment).join("/");
-    format!("/event/{names}/{id}")
+    Place::new(format!("/event/{names}/{id}"))
 }
 
 /// The page of a visit.
-pub fn visit(id: VisitId) -> String {
-    format!("/visit/{id}")
+pub fn visit(id: VisitId) -> Place {
+    Place::new(format!("/visit/{id}"))
 }
 
 /// Months of a task.
-pub fn months(task: &Name) -> String {
-    format!("{MONTHS}?task={}", encoded(task.as_str()))
+pub fn months(task: &Name) -> Place {
+    Place::new(MONTHS).with("task", task.as_str())
 }
 
 #[cfg(test)]
@@ -105,5 +160,13 @@ mod tests {
             let decoded = decoded.decode_utf8().unwrap();
             assert_eq!(from_segment(&decoded), text);
         }
+    }
+
+    #[test]
+    fn a_value_of_a_query_takes_the_place_of_another_one() {
+        let place = Place::new("/pair/a/b").with("task", "a&b").with("days", 1);
+        assert_eq!(place.to_string(), "/pair/a/b?task=a%26b&days=1");
+        let other = place.with("task", "c").to_string();
+        assert_eq!(other, "/pair/a/b?days=1&task=c");
     }
 }

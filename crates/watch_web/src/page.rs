@@ -7,6 +7,7 @@ pub mod grid;
 pub mod hosts;
 pub mod months;
 pub mod pair;
+pub mod ranges;
 pub mod silence;
 pub mod stream;
 pub mod visit;
@@ -15,10 +16,11 @@ use changes::UnixTime;
 use maud::{Markup, html};
 use watch_store::{Name, StoredEvent};
 
+use crate::href::Place;
 use crate::{calendar, href, words};
 
 /// Links of which one is the page itself.
-pub fn links(name: &str, all: impl IntoIterator<Item = (String, String, bool)>) -> Markup {
+pub fn links(name: &str, all: impl IntoIterator<Item = (String, Place, bool)>) -> Markup {
     html! {
         nav.links aria-label=(name) {
             @for (text, place, is_here) in all {

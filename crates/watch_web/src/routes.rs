@@ -84,8 +84,12 @@ async fn at_pair(
     page(site, move |site| pair::sheet(site, (&from, &to), &Ask(ask))).await
 }
 
-async fn at_event(State(site): AtSite, Path(place): Path<[String; 4]>) -> Response {
-    page(site, move |site| event::sheet(site, &place)).await
+async fn at_event(
+    State(site): AtSite,
+    Path(place): Path<[String; 4]>,
+    Query(ask): Query<Values>,
+) -> Response {
+    page(site, move |site| event::sheet(site, &place, &Ask(ask))).await
 }
 
 async fn at_events(State(site): AtSite, Query(ask): Query<Values>) -> Response {

@@ -157,6 +157,39 @@ fn every_page_shows_what_it_is_for() {
     }
 }
 
+/// The axis of time of the chart of a page, in seconds since 1970.
+fn axis(page: &str) -> (u64, u64) {
+    let end = |name: &str| {
+        let (_, rest) = page.split_once(name).unwrap();
+        rest.split('"').next().unwrap().parse().unwrap()
+    };
+    (end("data-from=\""), end("data-to=\""))
+}
+
+#[test]
+fn charts_show_the_range_that_is_asked_for_where_there_are_visits() {
+    let server = month();
+    let now = Still::new(DAYS).now.seconds();
+    let shown = |path: &str| axis(&get(&server, path).body);
+    let of_pair = |query: &str| shown(&format!("/pair/slac/cern?task=goodput&{query}"));
+    let (from, to) = of_pair("range=year");
+    assert!(from < START + 3600, "the year begins with the first visit");
+    assert_eq!(to, now + 1);
+    assert_eq!(of_pair("range=month").1 - from, now + 1 - from);
+    let six = of_pair("from=2026-10-05T06:00&to=2026-10-05T12:00");
+    assert_eq!(six.1 - six.0, 6 * 3600);
+    let event = "/event/goodput/slac/cern/0";
+    let (from, to) = shown(&format!("{event}?range=6%20hours"));
+    assert_eq!(to - from, 6 * 3600);
+    let usual = shown(event);
+    assert!(
+        usual.0 < from && to < usual.1 && usual.1 <= now,
+        "{usual:?}"
+    );
+    let chosen = shown(&format!("{event}?from={}&to={to}", from + 60));
+    assert_eq!(chosen, (from + 60, to));
+}
+
 #[test]
 fn every_link_leads_to_a_page() {
     let server = month();
@@ -220,7 +253,7 @@ fn what_is_asked_wrongly_is_named_with_the_next_step() {
         (
             "/pair/slac/cern?range=age",
             400,
-            "none of day, week, month, year",
+            "none of hour, 6 hours, day, week, month, year",
         ),
         (
             "/pair/slac/cern?from=2026-10-02&to=2026-10-01",

@@ -6,18 +6,19 @@ use changes::{Cause, Event, UnixTime};
 use maud::{Markup, html};
 use report::page::{Block, Column, Row, Table};
 use units::Span;
-use watch_store::{PairHistory, Store, StoreError, StoredEvent, VisitId};
+use watch_store::{Name, PairHistory, Store, StoreError, StoredEvent, VisitId};
 
-use super::{pair, silence};
-use crate::ask::{self, Range};
+use super::{pair, ranges, silence};
+use crate::ask::{self, Ask, Range};
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
 use crate::server::Site;
 use crate::{calendar, href, words};
 
-/// Time before the first visit and behind the last one that the chart shows.
-const BEFORE: Span = Span::from_secs(2 * 86_400);
-const BEHIND: Span = Span::from_secs(2 * 86_400);
+/// Time before the first visit and behind the last one that the chart shows: that of so many
+/// visits, and at most so much.
+const VISITS_BESIDE: f64 = 24.0;
+const BESIDE: Span = Span::from_secs(2 * 86_400);
 /// A long event is shown up to here.
 const LONGEST: Span = Span::from_secs(12 * 86_400);
 /// Links to visits of one cause.
@@ -29,7 +30,7 @@ const VISITS: usize = 5000;
 type Ids = BTreeMap<UnixTime, VisitId>;
 
 /// The page.
-pub fn sheet(site: &Site, place: &[String; 4]) -> Result<Sheet, Problem> {
+pub fn sheet(site: &Site, place: &[String; 4], ask: &Ask) -> Result<Sheet, Problem> {
     let [task, from, to, id] = place.each_ref().map(String::as_str);
     let of = ask::pair(from, to)?;
     let task = ask::name("task", href::from_segment(task))?;
@@ -45,12 +46,19 @@ pub fn sheet(site: &Site, place: &[String; 4]) -> Result<Sheet, Problem> {
     let body = site.stores.with(|store| {
         let stored = store.event(&of, &task, id)?.ok_or_else(unknown)?;
         let ids = identities(store, &stored)?;
-        let range = shown(&stored.event, now);
-        let figure = pair::figure(store, (&of, &task), range, std::slice::from_ref(&stored))?;
+        let event = &stored.event;
+        let around = |ago| Range::around(event.first_visit, ago);
+        let asked = ask.range_by(now, around)?;
+        let range = asked.unwrap_or_else(|| usual(event, interval(site, &task)));
+        let shown = until(range, now).since(store.first_visit(&of)?);
+        let figure = pair::figure(store, (&of, &task), shown, std::slice::from_ref(&stored))?;
         let figure = figure.map(|figure| figure.draw()).transpose()?;
         let title = words::headline(&stored.event);
         let can_silence = site.token.is_some();
-        let body = draw(&stored, &ids, figure, (range, now), can_silence)?;
+        let ranges = ranges::all(&href::event(&of, &task, id), range, shown, now);
+        let figure =
+            figure.map(|drawn| html! { div.controls { (ranges) } (drawn) (ranges::hint()) });
+        let body = draw(&stored, &ids, figure, (shown, now), can_silence)?;
         Ok::<_, Problem>((title, body))
     });
     let (title, body) = body?;
@@ -62,19 +70,31 @@ pub fn sheet(site: &Site, place: &[String; 4]) -> Result<Sheet, Problem> {
     })
 }
 
-/// From two days before to two days behind what is known.
-fn shown(event: &Event, now: UnixTime) -> Range {
-    let last = event
-        .recovered
-        .unwrap_or(event.confirmed)
-        .max(event.first_visit);
-    let last = last.min(event.first_visit + LONGEST) + BEHIND;
-    let from = ask::earlier(event.first_visit, BEFORE);
-    Range {
-        from,
-        to: last.min(now).max(from + Span::from_secs(3600)),
-        ago: None,
-    }
+/// What is known of it with as much again on either side, or with some visits.
+fn usual(event: &Event, interval: Span) -> Range {
+    let first = event.first_visit;
+    let last = event.recovered.unwrap_or(event.confirmed).max(first);
+    let last = last.min(first + LONGEST);
+    let visits = interval.as_secs_f64() * VISITS_BESIDE;
+    let beside = last.since(first).as_secs_f64().max(visits);
+    let beside = Span::from_secs_f64(beside).min(BESIDE);
+    Range::between((ask::earlier(first, beside), last + beside))
+}
+
+/// Without what is to come.
+fn until(range: Range, now: UnixTime) -> Range {
+    let to = range.to.min(now).max(range.from + Span::from_secs(1));
+    Range { to, ..range }
+}
+
+/// How far apart the visits of a task are.
+fn interval(site: &Site, task: &Name) -> Span {
+    let table = site.live.timetable();
+    let known = table.and_then(|table| {
+        let name = super::task_of(table.plan(), task)?.name.clone();
+        table.interval(&name)
+    });
+    known.unwrap_or(Span::from_secs(3600))
 }
 
 /// The visits that causes name, of any task of the pair.
@@ -113,7 +133,7 @@ fn draw(
         h1.event-title.worse[words::is_worse(event)] { (words::headline(event)) }
         p.setting {
             "From "
-            a href=(href::pair_within(pair, task, range.ends())) { (words::path(pair)) }
+            a href=(href::pair(pair, task).within(Range::between(range.ends()))) { (words::path(pair)) }
             ", task " a href=(href::grid(task)) { (task) }
         }
         p.lead { (lead(event, now)) }

@@ -4,7 +4,7 @@ use maud::html;
 
 use crate::ask::{Ago, Ask};
 use crate::frame::{Sheet, Tab};
-use crate::href;
+use crate::href::{self, Place};
 use crate::problem::Problem;
 use crate::server::Site;
 
@@ -18,17 +18,13 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
     let events = site
         .stores
         .with(|store| Ok(store.events(range.ends(), EVENTS)?))?;
-    let ranges = Ago::ALL.into_iter().map(|ago| {
-        let place = format!("{}?range={}", href::EVENTS, ago.word());
-        (ago.word().to_owned(), place, range.ago == Some(ago))
-    });
     Ok(Sheet {
         title: "Events".to_owned(),
         tab: Tab::Events,
         is_live: true,
         body: html! {
             h1 { "Events " span.count { (events.len()) } }
-            (super::links("Range", ranges))
+            (super::ranges::named(&Place::new(href::EVENTS), range))
             @if events.is_empty() { p.quiet { "None began in this time." } }
             @if events.len() == EVENTS as usize {
                 p.note { "The newest " (EVENTS) "; choose a shorter time for others." }

@@ -14,6 +14,7 @@ use self::cell::{Cell, Shown};
 use super::task_of;
 use crate::ask::{Ask, earlier};
 use crate::frame::{Sheet, Tab};
+use crate::href::Place;
 use crate::problem::Problem;
 use crate::server::Site;
 use crate::{href, words};
@@ -123,7 +124,7 @@ fn open(store: &mut Store, now: UnixTime) -> Result<Vec<StoredEvent>, StoreError
 fn links(grids: &[Grid], wanted: Option<&Name>) -> Markup {
     let all = (
         "All tasks".to_owned(),
-        href::HOME.to_owned(),
+        Place::new(href::HOME),
         wanted.is_none(),
     );
     let tasks = grids.iter().map(|grid| {

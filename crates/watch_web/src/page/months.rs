@@ -14,6 +14,7 @@ use self::figure::Figure;
 use super::task_of;
 use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
+use crate::href::Place;
 use crate::problem::Problem;
 use crate::server::Site;
 use crate::{calendar, href, words};
@@ -166,17 +167,15 @@ impl Asked {
         (first..=last).filter(move |year| last - year < 4 || *year - first < 3)
     }
 
-    fn place(&self, task: &Name, year: i16, figure: Option<Figure>, by: By) -> String {
-        let figure = figure.map(|figure| format!("&figure={}", figure.word()));
-        let by = match by {
-            By::Pair => "",
-            By::Group => "&by=group",
-        };
-        format!(
-            "{}&year={year}{}{by}",
-            href::months(task),
-            figure.unwrap_or_default()
-        )
+    fn place(&self, task: &Name, year: i16, figure: Option<Figure>, by: By) -> Place {
+        let mut place = href::months(task).with("year", year);
+        if let Some(figure) = figure {
+            place = place.with("figure", figure.word());
+        }
+        match by {
+            By::Pair => place,
+            By::Group => place.with("by", "group"),
+        }
     }
 
     fn by_pair(&self, figure: Figure, months: &[Month]) -> Table {
@@ -189,7 +188,7 @@ impl Asked {
             }
         }
         let names = rows.iter().take(ROWS).map(|(pair, values)| {
-            let name = Cell::link(pair.to_string(), href::pair(pair, &self.task));
+            let name = Cell::link(pair.to_string(), href::pair(pair, &self.task).to_string());
             (name, values.clone())
         });
         self::table("pair", figure, names.collect())

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use changes::{Forecast, UnixTime, VisitKind};
 use maud::{Markup, html};
 use report::page::{Block, Cell, Column, Row, Table};
-use units::Span;
 use watch_store::{LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
 
 use self::series::Series;
+use super::ranges;
 use crate::ask::{self, Ago, Ask, Range};
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
@@ -31,7 +31,10 @@ struct Shown {
     pair: Pair,
     task: Name,
     tasks: Vec<Name>,
+    /// As it was asked for.
     range: Range,
+    /// From where there are visits on.
+    shown: Range,
     now: UnixTime,
     series: Series,
     events: Vec<StoredEvent>,
@@ -47,6 +50,7 @@ pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, 
     let shown = site.stores.with(|store| {
         let (tasks, task) = chosen(site, store, &pair, wanted)?;
         let series = Series::of(store, &pair, &task, &tasks, range)?;
+        let shown = range.since(store.first_visit(&pair)?);
         let events = store.events_of(&pair, range.ends(), EVENTS)?;
         let forecast = match series.goodput_task() {
             Some(task) if range.to > now => site.forecasts.of(store, &pair, task, now)?,
@@ -57,6 +61,7 @@ pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, 
             task,
             tasks,
             range,
+            shown,
             now,
             series,
             events,
@@ -125,7 +130,7 @@ impl Shown {
             @let back = self.pair.clone().turned();
             p.note {
                 "The other way: "
-                a href=(href::pair(&back, &self.task)) { (words::path(&back)) }
+                a href=(href::pair(&back, &self.task).within(self.range)) { (words::path(&back)) }
             }
         };
         Ok(Sheet {
@@ -137,17 +142,14 @@ impl Shown {
     }
 
     fn span(&self) -> String {
-        let (from, to) = self.range.ends();
+        let (from, to) = self.shown.ends();
         let (from, to) = (calendar::minute(from), calendar::minute(to));
         format!("{from} to {to} UTC, {}", self.series.resolution())
     }
 
     fn task_links(&self) -> Markup {
         let link = |task: &Name| {
-            let place = match self.range.ago {
-                Some(ago) => format!("{}&range={}", href::pair(&self.pair, task), ago.word()),
-                None => href::pair_within(&self.pair, task, self.range.ends()),
-            };
+            let place = href::pair(&self.pair, task).within(self.range);
             (task.to_string(), place, *task == self.task)
         };
         html! {
@@ -156,12 +158,8 @@ impl Shown {
     }
 
     fn range_links(&self) -> Markup {
-        let pair = href::pair(&self.pair, &self.task);
-        let link = |ago: Ago| {
-            let place = format!("{pair}&range={}", ago.word());
-            (ago.word().to_owned(), place, self.range.ago == Some(ago))
-        };
-        super::links("Range", Ago::ALL.into_iter().map(link))
+        let place = href::pair(&self.pair, &self.task);
+        ranges::all(&place, self.range, self.shown, self.now)
     }
 
     fn figure(&self) -> Result<Markup, Problem> {
@@ -173,11 +171,11 @@ impl Shown {
             series: &self.series,
             events: &self.events,
             hours: &hours,
-            range: self.range,
+            range: self.shown,
             title: format!("{} over time", self.pair),
         };
         match figure.figure() {
-            Some(figure) => Ok(figure.draw()?),
+            Some(figure) => Ok(html! { (figure.draw()?) (ranges::hint()) }),
             None => Ok(html! {
                 p.quiet { "No visit in this time. Choose a longer range, or see "
                     a href=(href::HOSTS) { "what the hosts do" } "." }
@@ -230,7 +228,7 @@ pub fn visit_table(visits: impl Iterator<Item = (VisitId, UnixTime, VisitKind, S
         Column::text("result"),
     ];
     let row = |(id, at, kind, result): (VisitId, UnixTime, VisitKind, String)| {
-        let time = Cell::link(calendar::second(at), href::visit(id));
+        let time = Cell::link(calendar::second(at), href::visit(id).to_string());
         Row::new([time, kind.name().into(), result.into()])
     };
     Table::new(columns, visits.map(row))
@@ -245,16 +243,6 @@ impl Turned for Pair {
     fn turned(self) -> Self {
         let Pair { from, to } = self;
         Pair { from: to, to: from }
-    }
-}
-
-/// The time around an event: half of `span` on either side of its first visit.
-pub fn around(at: UnixTime, span: Span) -> Range {
-    let half = Span::from_secs_f64(span.as_secs_f64() / 2.0);
-    Range {
-        from: ask::earlier(at, half),
-        to: at + half,
-        ago: None,
     }
 }
 

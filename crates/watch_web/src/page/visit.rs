@@ -10,7 +10,7 @@ use report::page::{Block, Column, Fact, Row, Table};
 use units::{Rate, Span};
 use watch_store::{Kept, LoadedVisit, VisitId};
 
-use super::pair;
+use crate::ask::{Ago, Range};
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
 use crate::server::Site;
@@ -23,8 +23,6 @@ const RATES_A_SECOND: f64 = 10.0;
 const POINTS: usize = 1000;
 /// Characters of a document that are shown.
 const DOCUMENT: usize = 100_000;
-/// Time around the visit that the link to its pair shows.
-const AROUND: Span = Span::from_secs(2 * 86_400);
 
 /// The page.
 pub fn sheet(site: &Site, id: &str) -> Result<Sheet, Problem> {
@@ -48,8 +46,9 @@ pub fn sheet(site: &Site, id: &str) -> Result<Sheet, Problem> {
 fn draw(loaded: &LoadedVisit, title: &str) -> Result<Markup, Problem> {
     let stored = &loaded.stored;
     let visit = &stored.visit;
-    let around = pair::around(visit.at, AROUND);
-    let place = href::pair_within(&stored.pair, &stored.task, around.ends());
+    let around = Range::around(visit.at, Ago::Day);
+    let around = Range::between(around.ends());
+    let place = href::pair(&stored.pair, &stored.task).within(around);
     let mut blocks = vec![Block::Facts(facts(visit))];
     if loaded.kept == Kept::Figures {
         let note = "Raw values are older than the retention: of the round trips the shortest, \

@@ -63,7 +63,8 @@ fn pair_cell(due: &Due) -> Cell {
     );
     match names {
         (Some(from), Some(to), Some(task)) => {
-            Cell::link(text, href::pair(&watch_store::Pair { from, to }, &task))
+            let place = href::pair(&watch_store::Pair { from, to }, &task);
+            Cell::link(text, place.to_string())
         }
         _ => text.into(),
     }
