@@ -5,10 +5,12 @@ pub mod events;
 pub mod forecast;
 pub mod grid;
 pub mod hosts;
+pub mod mesh;
 pub mod months;
 pub mod pair;
 pub mod ranges;
 pub mod silence;
+pub mod state;
 pub mod stream;
 pub mod visit;
 

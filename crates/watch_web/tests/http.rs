@@ -103,9 +103,16 @@ fn every_page_shows_what_it_is_for() {
         ),
         (
             "/",
-            &["goodput", "reach", "Open events", "bnl", "class=\"stale\""],
+            &[
+                "goodput",
+                "reach",
+                "Open events",
+                "bnl",
+                "class=\"stale\"",
+                "<b>Worst</b><a href=\"/pair/kek/desy?task=goodput\"",
+            ],
         ),
-        ("/?task=reach", &["Median round trip", "none lost"]),
+        ("/?task=reach", &["Median round trip", "less than 1 % lost"]),
         (
             "/pair/slac/cern?task=goodput",
             &[

@@ -129,11 +129,12 @@ fn draw(
     can_silence: bool,
 ) -> Result<Markup, Problem> {
     let StoredEvent { pair, task, event } = stored;
+    let of_pair = href::pair(pair, task).within(Range::between(range.ends()));
     Ok(html! {
         h1.event-title.worse[words::is_worse(event)] { (words::headline(event)) }
         p.setting {
             "From "
-            a href=(href::pair(pair, task).within(Range::between(range.ends()))) { (words::path(pair)) }
+            a href=(of_pair) { (words::path(pair)) }
             ", task " a href=(href::grid(task)) { (task) }
         }
         p.lead { (lead(event, now)) }

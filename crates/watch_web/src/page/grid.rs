@@ -1,17 +1,14 @@
 //! The grid of each task: what every pair shows now.
 
-mod cell;
-
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use changes::UnixTime;
 use maud::{Markup, html};
 use units::Span;
-use watch_plan::{Kind, Timetable};
-use watch_store::{GridCell, Name, Pair, Store, StoreError, StoredEvent};
+use watch_store::{Name, Pair, Store, StoreError, StoredEvent};
 
-use self::cell::{Cell, Shown};
-use super::task_of;
+use super::mesh::{self, Mesh};
+use super::state::Cell;
 use crate::ask::{Ask, earlier};
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
@@ -19,41 +16,44 @@ use crate::problem::Problem;
 use crate::server::Site;
 use crate::{href, words};
 
-/// Cells of all grids that one page shows; beyond, it shows the first task alone.
-const CELLS_MAX: usize = 3000;
 /// Grids with more columns are as wide as the page.
 const WIDE: usize = 7;
 /// Those with still more are drawn small.
 const LARGE: usize = 14;
+/// Pairs that are named above a grid.
+const NAMED: usize = 5;
 /// Events that were not over are looked for so far back.
 const OPEN_FOR: Span = Span::from_secs(30 * 86_400);
 const EVENTS_READ: u32 = 1000;
 const EVENTS_SHOWN: usize = 6;
-/// A cell is stale when its task should have been visited so many times since.
-const STALE: u64 = 3;
 
 /// The page.
 pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
     let now = site.live.now();
     let table = site.live.timetable();
     let wanted = ask.name("task")?;
-    let (grids, events) = site.stores.with(|store| {
-        let grids = grids(store, table.as_deref(), wanted.as_ref())?;
-        Ok::<_, Problem>((grids, open(store, now)?))
+    let (meshes, events) = site.stores.with(|store| {
+        let meshes = mesh::all(store, table.as_deref(), wanted.as_ref(), now)?;
+        Ok::<_, Problem>((meshes, open(store, now)?))
     })?;
-    let title = match (&wanted, &grids[..]) {
-        (Some(task), _) | (None, [Grid { task, .. }]) => format!("Task {task}"),
+    let title = match (&wanted, &meshes[..]) {
+        (Some(task), _) | (None, [Mesh { task, .. }]) => format!("Task {task}"),
         (None, _) => "All tasks".to_owned(),
     };
     let body = html! {
         h1 { (title) }
-        (links(&grids, wanted.as_ref()))
-        (open_events(&events, now))
-        div.tasks { @for grid in grids.iter().filter(|grid| grid.is_shown) { (grid.draw(now)) } }
-        @if wanted.is_none() && grids.iter().any(|grid| !grid.is_shown) {
+        (links(&meshes, wanted.as_ref()))
+        @if !events.is_empty() {
+            p.setting {
+                a href="#open" { (report::text::count(events.len() as u64, "open event")) }
+            }
+        }
+        div.tasks { @for mesh in meshes.iter().filter(|mesh| mesh.is_shown) { (drawn(mesh)) } }
+        @if wanted.is_none() && meshes.iter().any(|mesh| !mesh.is_shown) {
             p.note { "Not all grids fit on one page; the others are behind their names above." }
         }
-        @if grids.is_empty() { (nothing()) }
+        @if meshes.is_empty() { (nothing()) }
+        (open_events(&events, now))
     };
     Ok(Sheet {
         title,
@@ -61,56 +61,6 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
         is_live: true,
         body,
     })
-}
-
-/// One task with its cells.
-struct Grid {
-    task: Name,
-    kind: Option<Kind>,
-    /// After this time a visit is too old; unknown without a plan.
-    interval: Option<Span>,
-    hosts: Vec<Name>,
-    columns: Vec<Name>,
-    cells: BTreeMap<Pair, GridCell>,
-    planned: BTreeSet<Pair>,
-    is_shown: bool,
-}
-
-/// All tasks; only those that are shown have cells.
-fn grids(
-    store: &mut Store,
-    table: Option<&Timetable>,
-    wanted: Option<&Name>,
-) -> Result<Vec<Grid>, Problem> {
-    let mut names: Vec<Name> = Vec::new();
-    let planned = table.iter().flat_map(|table| table.plan().tasks());
-    names.extend(planned.filter_map(|task| task.name.as_str().parse().ok()));
-    for task in store.tasks()? {
-        if !names.contains(&task) {
-            names.push(task);
-        }
-    }
-    if let Some(task) = wanted.filter(|task| !names.contains(task)) {
-        let what = format!("no task is called {:?}", task.as_str());
-        return Err(Problem::unknown(
-            what,
-            "choose one from the list of all tasks",
-        ));
-    }
-    let mut grids = Vec::new();
-    let mut cells = 0;
-    for task in names {
-        let is_wanted = wanted.is_none_or(|wanted| *wanted == task);
-        let is_shown = is_wanted && (wanted.is_some() || cells < CELLS_MAX);
-        let mut grid = Grid::new(task, table, is_shown);
-        if is_shown {
-            grid.fill(store.grid(&grid.task)?);
-            cells += grid.hosts.len() * grid.columns.len();
-            grid.is_shown = wanted.is_some() || cells <= CELLS_MAX || grids.is_empty();
-        }
-        grids.push(grid);
-    }
-    Ok(grids)
 }
 
 /// Events that are not over, the newest first.
@@ -121,25 +71,22 @@ fn open(store: &mut Store, now: UnixTime) -> Result<Vec<StoredEvent>, StoreError
     Ok(events)
 }
 
-fn links(grids: &[Grid], wanted: Option<&Name>) -> Markup {
-    let all = (
-        "All tasks".to_owned(),
-        Place::new(href::HOME),
-        wanted.is_none(),
-    );
-    let tasks = grids.iter().map(|grid| {
-        let is_here = wanted == Some(&grid.task);
-        (grid.task.to_string(), href::grid(&grid.task), is_here)
+fn links(meshes: &[Mesh], wanted: Option<&Name>) -> Markup {
+    let all = Place::new(href::HOME);
+    let all = ("All tasks".to_owned(), all, wanted.is_none());
+    let tasks = meshes.iter().map(|mesh| {
+        let is_here = wanted == Some(&mesh.task);
+        (mesh.task.to_string(), href::grid(&mesh.task), is_here)
     });
     html! {
-        @if grids.len() > 1 { (super::links("Tasks", std::iter::once(all).chain(tasks))) }
+        @if meshes.len() > 1 { (super::links("Tasks", std::iter::once(all).chain(tasks))) }
     }
 }
 
 fn open_events(events: &[StoredEvent], now: UnixTime) -> Markup {
     let shown = events.get(..EVENTS_SHOWN).unwrap_or(events);
     html! {
-        section.open {
+        section.open #open {
             @if events.is_empty() {
                 p.quiet { "No event of the last 30 days is open." }
             } @else {
@@ -170,117 +117,85 @@ fn nothing() -> Markup {
     }
 }
 
-impl Grid {
-    fn new(task: Name, table: Option<&Timetable>, is_shown: bool) -> Self {
-        let known = table.and_then(|table| task_of(table.plan(), &task));
-        let planned = table.zip(known);
-        let planned = planned.map_or(Vec::new(), |(table, task)| table.plan().pairs(task));
-        let pair = |pair: &watch_plan::Pair| {
-            let end = |name: &watch_plan::HostName| name.as_str().parse().ok();
-            Some(Pair {
-                from: end(&pair.from)?,
-                to: end(&pair.to)?,
-            })
-        };
-        let interval = table.zip(known);
-        Grid {
-            kind: known.map(|task| task.kind),
-            interval: interval.and_then(|(table, task)| table.interval(&task.name)),
-            planned: planned.iter().filter_map(pair).collect(),
-            task,
-            hosts: Vec::new(),
-            columns: Vec::new(),
-            cells: BTreeMap::new(),
-            is_shown,
-        }
-    }
-
-    fn fill(&mut self, cells: Vec<GridCell>) {
-        let cells = cells.into_iter().map(|cell| (cell.pair.clone(), cell));
-        self.cells = cells.collect();
-        let pairs = || self.planned.iter().chain(self.cells.keys());
-        let from: BTreeSet<&Name> = pairs().map(|pair| &pair.from).collect();
-        let to: BTreeSet<&Name> = pairs().map(|pair| &pair.to).collect();
-        let (hosts, columns) = (from.into_iter().cloned(), to.into_iter().cloned());
-        (self.hosts, self.columns) = (hosts.collect(), columns.collect());
-    }
-
-    /// Whether it shows shares of goodput; other tasks show round trips and loss.
-    fn shows_goodput(&self) -> bool {
-        match self.kind {
-            Some(kind) => kind.is_exclusive() && !matches!(kind, Kind::Responsiveness),
-            None => self.cells.values().any(|cell| cell.goodput.is_some()),
-        }
-    }
-
-    fn draw(&self, now: UnixTime) -> Markup {
-        let is_large = self.columns.len() > LARGE;
-        let shown = match self.shows_goodput() {
-            true => Shown::Goodput,
-            false => Shown::RoundTrips,
-        };
-        html! {
-            section.task.wide[self.columns.len() > WIDE] {
-                h2 {
-                    a href=(href::grid(&self.task)) { (self.task) } " "
-                    span.about { (self.about()) }
-                }
-                p.note { (shown.says()) }
-                div.matrix tabindex="0" role="group" aria-label={ "Grid of " (self.task) } {
-                    table.grid.large[is_large] {
-                        thead {
-                            tr {
-                                td.corner { "from ↓ to →" }
-                                @for to in &self.columns { th scope="col" { span { (to) } } }
-                            }
+fn drawn(mesh: &Mesh) -> Markup {
+    let rows: BTreeSet<&Name> = mesh.cells.keys().map(|pair| &pair.from).collect();
+    let columns: BTreeSet<&Name> = mesh.cells.keys().map(|pair| &pair.to).collect();
+    html! {
+        section.task.wide[columns.len() > WIDE] {
+            h2 {
+                a href=(href::grid(&mesh.task)) { (mesh.task) } " "
+                span.about { (about(mesh)) }
+            }
+            (worst(mesh))
+            (mesh.shown.legend(mesh.cells.values()))
+            div.matrix tabindex="0" role="group" aria-label={ "Grid of " (mesh.task) } {
+                table.grid.large[columns.len() > LARGE] {
+                    thead {
+                        tr {
+                            td.corner { "from ↓ to →" }
+                            @for to in &columns { th scope="col" { span { (to) } } }
                         }
-                        tbody {
-                            @for from in &self.hosts {
-                                tr {
-                                    th scope="row" { (from) }
-                                    @for to in &self.columns { (self.cell(from, to, shown, now)) }
-                                }
+                    }
+                    tbody {
+                        @for from in &rows {
+                            tr {
+                                th scope="row" { span { (from) } }
+                                @for to in &columns { (cell(mesh, from, to)) }
                             }
                         }
                     }
                 }
-                (shown.legend())
             }
+            p.note { (mesh.shown.says()) }
         }
     }
+}
 
-    fn about(&self) -> String {
-        let kind = self.kind.map(|kind| kind.word().to_owned());
-        let every = self
-            .interval
-            .map(|span| format!("every {}", words::length(span)));
-        let pairs = report::text::count(self.planned.len().max(self.cells.len()) as u64, "pair");
-        let parts = [kind, every, Some(pairs)];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
-    }
-
-    fn cell(&self, from: &Name, to: &Name, shown: Shown, now: UnixTime) -> Markup {
-        let pair = Pair {
-            from: from.clone(),
-            to: to.clone(),
-        };
-        let cell = match self.cells.get(&pair) {
-            Some(cell) if self.is_stale(cell, now) => Cell::stale(cell, now),
-            Some(cell) => Cell::of(cell, shown, now),
-            None if self.planned.contains(&pair) => Cell::none(),
-            None => return html! { td.blank {} },
-        };
-        html! {
-            td class=(cell.class) {
-                a href=(href::pair(&pair, &self.task)) title=(cell.title) {
-                    (cell.text) @if cell.is_share && self.columns.len() <= LARGE { " %" }
+/// The pairs that someone should look at first.
+fn worst(mesh: &Mesh) -> Markup {
+    let ranked = mesh.ranked().into_iter();
+    let troubled: Vec<_> = ranked.filter(|(_, cell)| cell.state.is_trouble()).collect();
+    let named = troubled.get(..NAMED).unwrap_or(&troubled);
+    let more = troubled.len() - named.len();
+    html! {
+        p.worst {
+            @if named.is_empty() { "No pair is worse than usual." } @else { b { "Worst" } }
+            @for (pair, cell) in named {
+                a href=(href::pair(pair, &mesh.task)) title=(cell.title) {
+                    span class={ "key " (cell.state.class()) } { (figure(cell)) }
+                    (words::path(pair))
                 }
             }
+            @if more > 0 { span { "and " (more) " more" } }
         }
     }
+}
 
-    fn is_stale(&self, cell: &GridCell, now: UnixTime) -> bool {
-        let bound = self.interval.map(|span| span.as_secs_f64() * STALE as f64);
-        bound.is_some_and(|bound| now.since(cell.at).as_secs_f64() > bound)
+fn about(mesh: &Mesh) -> String {
+    let kind = mesh.kind.map(|kind| kind.word().to_owned());
+    let every = mesh
+        .interval
+        .map(|span| format!("every {}", words::length(span)));
+    let pairs = report::text::count(mesh.cells.len() as u64, "pair");
+    let parts = [kind, every, Some(pairs)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+fn cell(mesh: &Mesh, from: &Name, to: &Name) -> Markup {
+    let pair = Pair {
+        from: from.clone(),
+        to: to.clone(),
+    };
+    let Some(cell) = mesh.cells.get(&pair) else {
+        return html! { td.blank {} };
+    };
+    html! {
+        td class=(cell.state.class()) {
+            a href=(href::pair(&pair, &mesh.task)) title=(cell.title) { (figure(cell)) }
+        }
     }
+}
+
+fn figure(cell: &Cell) -> Markup {
+    html! { (cell.text) @if !cell.after.is_empty() { small { " " (cell.after) } } }
 }
