@@ -1,20 +1,23 @@
 //! A chart on a page: its drawing, what a reader of screens hears of it, and links on it.
 
 use maud::{Markup, PreEscaped, html};
-use report::chart::{Chart, ChartError, Frame};
+use report::chart::palette::hex;
+use report::chart::{Axes, Chart, ChartError, Entry, Frame, Mark};
 
 use crate::ask::Range;
 
 /// A chart over time.
 pub struct Figure {
     /// Its name on the page, a letter and more letters, for references to it.
-    pub name: &'static str,
+    pub name: String,
     /// What it shows, in some words.
     pub title: String,
     /// What can be seen in it, in sentences.
     pub description: String,
-    /// What is drawn.
-    pub chart: Chart,
+    /// What the colours mean.
+    pub legend: Vec<Entry>,
+    /// What is drawn, from the top down.
+    pub panels: Vec<Axes>,
     /// Its axis of time.
     pub range: Range,
     /// Links on it, in the order of time.
@@ -41,14 +44,16 @@ impl Figure {
     ///
     /// # Errors
     /// When the chart cannot be drawn.
-    pub fn draw(&self) -> Result<Markup, ChartError> {
-        let (width, height) = self.chart.size();
-        let frames = self.chart.frames();
-        let svg = self.described(&self.chart.svg()?);
+    pub fn draw(self) -> Result<Markup, ChartError> {
+        let chart = Chart::new(Vec::new(), self.panels.clone());
+        let (width, height) = chart.size();
+        let frames = chart.frames();
+        let svg = self.described(&chart.svg()?);
         let view = format!("0 0 {width} {height}");
         Ok(html! {
             figure.chart {
                 div.plot id=(self.name) tabindex="0" role="group" aria-label=(self.title) {
+                    (legend(&self.legend))
                     div.sheet {
                         (PreEscaped(svg))
                         @if let (Some(first), Some(last)) = (frames.first(), frames.last()) {
@@ -66,6 +71,15 @@ impl Figure {
                 figcaption { (self.description) }
             }
         })
+    }
+
+    /// The drawing alone.
+    ///
+    /// # Errors
+    /// When the chart cannot be drawn.
+    pub fn small(self) -> Result<Markup, ChartError> {
+        let svg = Chart::new(Vec::new(), self.panels.clone()).svg()?;
+        Ok(html! { div.plot { (PreEscaped(self.described(&svg))) } })
     }
 
     fn link(&self, link: &Link, frame: &Frame) -> Markup {
@@ -96,4 +110,35 @@ impl Figure {
         let svg = svg.replacen("<svg ", &head, 1);
         svg.replacen('>', &format!(">{}", words.into_string()), 1)
     }
+}
+
+/// What the colours of charts mean.
+pub fn legend(entries: &[Entry]) -> Markup {
+    html! {
+        ul.legend aria-label="Colours" {
+            @for entry in entries { li { (mark(entry.mark)) (entry.words) } }
+        }
+    }
+}
+
+fn mark(mark: Mark) -> Markup {
+    let line = |colour, dashes| {
+        html! {
+            line x1="0" y1="8" x2="28" y2="8" stroke=(hex(colour)) stroke-width="4"
+                stroke-dasharray=[dashes];
+        }
+    };
+    let shape = match mark {
+        Mark::Area(colour) => html! { rect width="28" height="16" fill=(hex(colour)); },
+        Mark::Line(colour) => line(colour, None),
+        Mark::Dashes(colour) => line(colour, Some("6 5")),
+        Mark::Dot(colour) => html! { circle cx="14" cy="8" r="6" fill=(hex(colour)); },
+        Mark::Cross(colour) => html! {
+            path d="M8 2L20 14M20 2L8 14" stroke=(hex(colour)) stroke-width="4";
+        },
+        Mark::Ring(colour) => html! {
+            circle cx="14" cy="8" r="6" fill="none" stroke=(hex(colour)) stroke-width="3";
+        },
+    };
+    html! { svg.mark viewBox="0 0 28 16" aria-hidden="true" { (shape) } }
 }

@@ -23,6 +23,8 @@ pub fn style() -> String {
 pub enum Tab {
     /// The grids and what they lead to.
     Grid,
+    /// Small charts.
+    Charts,
     /// All events.
     Events,
     /// Monthly tables.
@@ -95,6 +97,7 @@ pub fn sent(page: Markup) -> String {
 pub fn html(sheet: &Sheet, now: UnixTime) -> String {
     let tabs = [
         (Tab::Grid, "Grid", href::HOME),
+        (Tab::Charts, "Charts", href::CHARTS),
         (Tab::Events, "Events", href::EVENTS),
         (Tab::Months, "Months", href::MONTHS),
         (Tab::Hosts, "Hosts", href::HOSTS),

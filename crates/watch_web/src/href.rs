@@ -21,6 +21,8 @@ const MARK: char = '~';
 pub const HOME: &str = "/";
 /// The page of events.
 pub const EVENTS: &str = "/events";
+/// The page of small charts.
+pub const CHARTS: &str = "/charts";
 /// The page of hosts.
 pub const HOSTS: &str = "/hosts";
 /// The page of months.
@@ -124,6 +126,11 @@ pub fn event(pair: &Pair, task: &Name, id: u64) -> Place {
 /// The page of a visit.
 pub fn visit(id: VisitId) -> Place {
     Place::new(format!("/visit/{id}"))
+}
+
+/// The page of small charts of a task.
+pub fn charts(task: &Name) -> Place {
+    Place::new(CHARTS).with("task", task.as_str())
 }
 
 /// Months of a task.

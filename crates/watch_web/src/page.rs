@@ -1,5 +1,6 @@
 //! The pages, a file each.
 
+pub mod charts;
 pub mod event;
 pub mod events;
 pub mod forecast;

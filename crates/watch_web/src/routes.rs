@@ -17,7 +17,7 @@ use tokio::time;
 
 use crate::ask::Ask;
 use crate::frame::{self, Sheet};
-use crate::page::{event, events, grid, hosts, months, pair, silence, stream, visit};
+use crate::page::{charts, event, events, grid, hosts, months, pair, silence, stream, visit};
 use crate::problem::Problem;
 use crate::requests::{self, OwnNames};
 use crate::server::Site;
@@ -37,6 +37,7 @@ pub(crate) fn router(site: Arc<Site>, names: OwnNames) -> Router {
         .route("/", get(at_grid))
         .route("/pair/{from}/{to}", get(at_pair))
         .route("/event/{task}/{from}/{to}/{id}", get(at_event))
+        .route("/charts", get(at_charts))
         .route("/events", get(at_events))
         .route("/visit/{id}", get(at_visit))
         .route("/months", get(at_months))
@@ -90,6 +91,10 @@ async fn at_event(
     Query(ask): Query<Values>,
 ) -> Response {
     page(site, move |site| event::sheet(site, &place, &Ask(ask))).await
+}
+
+async fn at_charts(State(site): AtSite, Query(ask): Query<Values>) -> Response {
+    page(site, move |site| charts::sheet(site, &Ask(ask))).await
 }
 
 async fn at_events(State(site): AtSite, Query(ask): Query<Values>) -> Response {

@@ -92,7 +92,7 @@ fn links(page: &str) -> BTreeSet<String> {
 #[test]
 fn every_page_shows_what_it_is_for() {
     let server = month();
-    let pages: [(&str, &[&str]); 9] = [
+    let pages: [(&str, &[&str]); 11] = [
         (
             "/events?range=year",
             &[
@@ -112,6 +112,15 @@ fn every_page_shows_what_it_is_for() {
                 "<b>Worst</b><a href=\"/pair/kek/desy?task=goodput\"",
             ],
         ),
+        (
+            "/charts",
+            &[
+                "Charts of goodput",
+                "1 to 30 of 30 pairs",
+                "slac to cern over time",
+            ],
+        ),
+        ("/charts?task=reach&range=day", &["1 to 12 of 12 pairs"]),
         ("/?task=reach", &["Median round trip", "less than 1 % lost"]),
         (
             "/pair/slac/cern?task=goodput",
@@ -198,6 +207,19 @@ fn charts_show_the_range_that_is_asked_for_where_there_are_visits() {
 }
 
 #[test]
+fn small_charts_stand_in_the_order_of_the_worst() {
+    let server = month();
+    let page = get(&server, "/charts?task=goodput").body;
+    let place = |pair: &str| page.find(&format!("/pair/{pair}?task=goodput&amp;range=week"));
+    let [kek, ral, slac, bnl] = ["kek/desy", "ral/desy", "slac/cern", "cern/bnl"].map(place);
+    assert!(kek.is_some() && kek < ral && ral < slac && slac < bnl);
+    let rest = get(&server, "/charts?task=goodput&skip=29").body;
+    assert!(rest.contains("30 to 30 of 30 pairs") && rest.contains("← worse"));
+    let none = get(&server, "/charts?task=goodput&skip=1000000");
+    assert_eq!(none.status, 200);
+}
+
+#[test]
 fn every_link_leads_to_a_page() {
     let server = month();
     let mut known = BTreeSet::from(["/".to_owned()]);
@@ -281,6 +303,8 @@ fn what_is_asked_wrongly_is_named_with_the_next_step() {
         ("/months?year=9", 400, "not between 1970"),
         ("/months?figure=x", 400, "none of goodput"),
         ("/months?task=x", 404, "no task"),
+        ("/charts?task=x", 404, "no task is called"),
+        ("/charts?skip=-1", 400, "no whole number up to 1000000"),
         (
             "/stream.ndjson?limit=10001",
             400,

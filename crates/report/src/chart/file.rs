@@ -59,12 +59,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::palette::{BLUE, GRID, INK, SHADE};
+    use crate::chart::palette::{BLUE, GRID, INK, SHADE, hex};
 
     #[test]
     fn the_colours_that_follow_the_screen_are_restyled() {
         for colour in [INK, GRID, SHADE, BLUE] {
-            let name = format!("=\"#{:02X}{:02X}{:02X}\"]", colour.0, colour.1, colour.2);
+            let name = format!("=\"{}\"]", hex(colour));
             assert!(STYLE.contains(&name), "{name}");
         }
     }

@@ -50,6 +50,11 @@ pub fn window_colour(index: usize) -> RGBColor {
     colours[index % colours.len()]
 }
 
+/// A colour as SVG and style sheets write it.
+pub fn hex(RGBColor(red, green, blue): RGBColor) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,8 +62,7 @@ mod tests {
     #[test]
     fn the_style_sheet_restyles_the_colours_that_are_drawn() {
         let style = include_str!("../render/style.css");
-        for RGBColor(red, green, blue) in [INK, GRID, SHADE, BLUE] {
-            let name = format!("#{red:02X}{green:02X}{blue:02X}");
+        for name in [INK, GRID, SHADE, BLUE].map(hex) {
             assert!(style.contains(&format!("=\"{name}\"]")), "{name}");
         }
     }

@@ -8,7 +8,6 @@ use units::Span;
 use watch_store::{Name, Pair, Store, StoreError, StoredEvent};
 
 use super::mesh::{self, Mesh};
-use super::state::Cell;
 use crate::ask::{Ask, earlier};
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
@@ -162,7 +161,7 @@ fn worst(mesh: &Mesh) -> Markup {
             @if named.is_empty() { "No pair is worse than usual." } @else { b { "Worst" } }
             @for (pair, cell) in named {
                 a href=(href::pair(pair, &mesh.task)) title=(cell.title) {
-                    span class={ "key " (cell.state.class()) } { (figure(cell)) }
+                    span class={ "key " (cell.state.class()) } { (cell.figure()) }
                     (words::path(pair))
                 }
             }
@@ -191,11 +190,7 @@ fn cell(mesh: &Mesh, from: &Name, to: &Name) -> Markup {
     };
     html! {
         td class=(cell.state.class()) {
-            a href=(href::pair(&pair, &mesh.task)) title=(cell.title) { (figure(cell)) }
+            a href=(href::pair(&pair, &mesh.task)) title=(cell.title) { (cell.figure()) }
         }
     }
-}
-
-fn figure(cell: &Cell) -> Markup {
-    html! { (cell.text) @if !cell.after.is_empty() { small { " " (cell.after) } } }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use changes::UnixTime;
 use units::Span;
 use watch_plan::{Kind, Timetable};
-use watch_store::{GridCell, Name, Pair, Store};
+use watch_store::{GridCell, Name, Pair, Store, StoreError};
 
 use super::state::{Cell, Shown};
 use super::task_of;
@@ -32,13 +32,8 @@ pub struct Mesh {
     pub is_shown: bool,
 }
 
-/// All tasks; only those that are shown have cells.
-pub fn all(
-    store: &mut Store,
-    table: Option<&Timetable>,
-    wanted: Option<&Name>,
-    now: UnixTime,
-) -> Result<Vec<Mesh>, Problem> {
+/// All tasks, those of the plan first.
+pub fn tasks(store: &mut Store, table: Option<&Timetable>) -> Result<Vec<Name>, StoreError> {
     let mut names: Vec<Name> = Vec::new();
     let planned = table.iter().flat_map(|table| table.plan().tasks());
     names.extend(planned.filter_map(|task| task.name.as_str().parse().ok()));
@@ -47,6 +42,17 @@ pub fn all(
             names.push(task);
         }
     }
+    Ok(names)
+}
+
+/// All tasks; only those that are shown have cells.
+pub fn all(
+    store: &mut Store,
+    table: Option<&Timetable>,
+    wanted: Option<&Name>,
+    now: UnixTime,
+) -> Result<Vec<Mesh>, Problem> {
+    let names = tasks(store, table)?;
     if let Some(task) = wanted.filter(|task| !names.contains(task)) {
         let what = format!("no task is called {:?}", task.as_str());
         return Err(Problem::unknown(

@@ -2,7 +2,7 @@
 
 pub mod chart;
 mod outlook;
-mod series;
+pub mod series;
 
 use std::sync::Arc;
 
@@ -168,6 +168,7 @@ impl Shown {
             _ => Vec::new(),
         };
         let figure = chart::Chart {
+            panels: chart::Panels::All,
             series: &self.series,
             events: &self.events,
             hours: &hours,
@@ -256,6 +257,7 @@ pub fn figure(
     let tasks = store.tasks_of(pair)?;
     let series = Series::of(store, pair, task, &tasks, range)?;
     let chart = chart::Chart {
+        panels: chart::Panels::All,
         series: &series,
         events,
         hours: &[],

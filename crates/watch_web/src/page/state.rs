@@ -172,6 +172,11 @@ impl Cell {
         Cell::signed(State::Unknown, "not visited yet".to_owned())
     }
 
+    /// What stands in it.
+    pub fn figure(&self) -> Markup {
+        html! { (self.text) @if !self.after.is_empty() { small { " " (self.after) } } }
+    }
+
     /// Without a figure.
     fn signed(state: State, title: String) -> Self {
         Cell {

@@ -3,7 +3,7 @@
 use changes::{EventKind, Hour, Metric};
 use report::chart::axis::Axis;
 use report::chart::palette::{ACCENT, BLUE, GREY, INK, SERIES};
-use report::chart::{self, Axes, Entry, Layer, Mark, Shape};
+use report::chart::{Axes, Entry, Layer, Mark, Shape};
 use report::format::RateUnit;
 use watch_store::StoredEvent;
 
@@ -32,8 +32,21 @@ const DOTS: usize = 500;
 /// Room above the highest value, as a share.
 const ROOM: f64 = 1.05;
 
+/// Which panels a chart has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Panels {
+    /// All that there are values for.
+    All,
+    /// Round trips alone.
+    RoundTrips,
+    /// Goodput alone.
+    Goodput,
+}
+
 /// What is drawn.
 pub struct Chart<'a> {
+    /// Its panels.
+    pub panels: Panels,
     /// Round trips and goodput.
     pub series: &'a Series,
     /// Events of the pair.
@@ -61,13 +74,15 @@ impl Chart<'_> {
         let events = numbered(self.events);
         let mut legend = Vec::new();
         let mut panels = Vec::new();
-        if !trips.is_empty() {
+        if !trips.is_empty() && self.panels != Panels::Goodput {
             panels.push(self.smoke(&trips, &failures, &mut legend));
         }
-        if !goodput.is_empty() {
+        if !goodput.is_empty() && self.panels != Panels::RoundTrips {
             panels.push(self.goodput(&goodput, &failures, &mut legend));
         }
-        panels.extend(self.resent());
+        if self.panels == Panels::All {
+            panels.extend(self.resent());
+        }
         if panels.is_empty() && !failures.is_empty() {
             panels.push(self.failed(&failures));
         }
@@ -81,13 +96,17 @@ impl Chart<'_> {
             legend.push(Entry::new(Mark::Dashes(ACCENT), "event"));
         }
         let lowest = panels.last_mut()?;
-        lowest.x_title = Some("time [UTC]".to_owned());
+        lowest.x_title = Some(match self.panels {
+            Panels::All => "time [UTC]".to_owned(),
+            Panels::Goodput | Panels::RoundTrips => String::new(),
+        });
         lowest.height += LABELS;
         Some(Figure {
-            name: "over-time",
+            name: "over-time".to_owned(),
             title: self.title.clone(),
             description: self.description(&trips, &goodput, failures.len()),
-            chart: chart::Chart::new(legend, panels),
+            legend,
+            panels,
             range: self.range(),
             links: (1..).zip(&events).map(link).collect(),
         })
@@ -180,7 +199,7 @@ impl Chart<'_> {
         } else {
             legend.push(Entry::new(Mark::Line(BLUE), "goodput"));
         }
-        let few = points().count() <= DOTS;
+        let few = self.panels == Panels::All && points().count() <= DOTS;
         for part in parts {
             let line: Vec<_> = part.iter().map(|p| (p.at, scale(p.median))).collect();
             if few {

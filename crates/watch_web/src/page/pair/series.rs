@@ -10,10 +10,23 @@ use watch_store::{
 
 use crate::ask::Range;
 
-/// Visits that are read with all their raw values.
-const RAW: usize = 400;
-/// Points of other visits and of roll-ups.
-const POINTS: usize = 800;
+/// How much is read of a task.
+#[derive(Debug, Clone, Copy)]
+struct Detail {
+    /// Visits that are read with all their raw values.
+    raw: usize,
+    /// Points of other visits and of roll-ups.
+    points: usize,
+}
+
+const WHOLE: Detail = Detail {
+    raw: 400,
+    points: 800,
+};
+const SMALL: Detail = Detail {
+    raw: 0,
+    points: 200,
+};
 /// After a gap of so many usual steps a line is broken.
 const GAP: f64 = 3.0;
 
@@ -72,14 +85,14 @@ impl Series {
         tasks: &[Name],
         range: Range,
     ) -> Result<Self, StoreError> {
-        let main = Rc::new(Source::of(store, pair, task, range)?);
+        let main = Rc::new(Source::of(store, pair, task, range, WHOLE)?);
         let mut trips = main.has_trips().then(|| Rc::clone(&main));
         let mut goodput = main.has_goodput().then(|| Rc::clone(&main));
         for task in tasks.iter().filter(|other| *other != task) {
             if trips.is_some() && goodput.is_some() {
                 break;
             }
-            let other = Rc::new(Source::of(store, pair, task, range)?);
+            let other = Rc::new(Source::of(store, pair, task, range, WHOLE)?);
             if trips.is_none() && other.has_trips() {
                 trips = Some(Rc::clone(&other));
             }
@@ -92,6 +105,21 @@ impl Series {
             main,
             trips,
             goodput,
+        })
+    }
+
+    /// Of `task` alone, in few points.
+    pub fn small(
+        store: &mut Store,
+        pair: &Pair,
+        task: &Name,
+        range: Range,
+    ) -> Result<Self, StoreError> {
+        let main = Rc::new(Source::of(store, pair, task, range, SMALL)?);
+        Ok(Series {
+            trips: Rc::clone(&main),
+            goodput: main.has_goodput().then(|| Rc::clone(&main)),
+            main,
         })
     }
 
@@ -166,11 +194,18 @@ impl Series {
 
 impl Source {
     /// Visits with raw values where they are few enough, else roll-ups.
-    fn of(store: &mut Store, pair: &Pair, task: &Name, range: Range) -> Result<Self, StoreError> {
-        let data = match store.history(pair, task, range.ends(), POINTS)? {
+    fn of(
+        store: &mut Store,
+        pair: &Pair,
+        task: &Name,
+        range: Range,
+        detail: Detail,
+    ) -> Result<Self, StoreError> {
+        let Detail { raw, points } = detail;
+        let data = match store.history(pair, task, range.ends(), points)? {
             PairHistory::RollUps(level, roll_ups) => Data::RollUps(level, roll_ups),
-            PairHistory::Visits(visits) if visits.len() <= RAW => {
-                Data::Visits(store.visits(pair, task, range.ends(), RAW as u32)?)
+            PairHistory::Visits(visits) if visits.len() <= raw => {
+                Data::Visits(store.visits(pair, task, range.ends(), raw as u32)?)
             }
             PairHistory::Visits(visits) => {
                 let figures = |(id, visit)| LoadedVisit {
