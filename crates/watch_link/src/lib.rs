@@ -21,7 +21,9 @@ mod message;
 pub use agent::{AgentLink, LinkError};
 pub use collector::{Reports, serve};
 pub use frame::{FRAME_MAX, FrameError};
-pub use message::{Answer, LINK_VERSION, PlanDigest, Refused, Reply, Report, Running, VISITS_MAX};
+pub use message::{
+    Answer, LINK_VERSION, PlanDigest, PlanText, Refused, Reply, Report, Running, VISITS_MAX,
+};
 
 /// TCP port of a collector for its agents.
 pub const COLLECTOR_PORT: u16 = 5203;

@@ -12,15 +12,42 @@ pub const LINK_VERSION: u16 = 1;
 /// Most visits in one report.
 pub const VISITS_MAX: usize = 200;
 
-/// BLAKE3 of the text of a plan, in hexadecimal digits: agents and collector compare it.
+/// BLAKE3 of the texts of a plan, in hexadecimal digits: agents and collector compare it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanDigest(String);
 
 impl PlanDigest {
-    /// The digest of the text of a plan.
+    /// The digest of the text of a plan that includes nothing.
     pub fn of(text: &str) -> Self {
         PlanDigest(blake3::hash(text.as_bytes()).to_hex().to_string())
+    }
+}
+
+/// A plan as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanText {
+    /// The name of its file, for messages.
+    pub file: String,
+    /// The text.
+    pub text: String,
+    /// The texts of the files that it includes, by the names that it gives them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub included: BTreeMap<String, String>,
+}
+
+impl PlanText {
+    /// What agents and collector compare it by. The name of its file is not part of it.
+    pub fn digest(&self) -> PlanDigest {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.text.as_bytes());
+        for (name, text) in &self.included {
+            for part in [name, text] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        PlanDigest(hasher.finalize().to_hex().to_string())
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) fn check(
     let place = |task: &TaskName| places.get(task).unwrap_or(&unknown);
     addresses(plan, hosts, found);
     for task in &plan.tasks {
+        version(plan, task, place(&task.name), found);
         budget(plan, task, place(&task.name), found);
     }
     match Timetable::new(plan, 0) {
@@ -41,6 +42,16 @@ pub(crate) fn check(
             }
         }
     }
+}
+
+/// A task for one version of the internet protocol needs hosts that speak it.
+fn version(plan: &Plan, task: &Task, place: &Place, found: &mut Findings) {
+    let Some(ip) = task.ip.filter(|_| plan.pairs(task).is_empty()) else {
+        return;
+    };
+    let problem = format!("no pair of `{}` speaks {ip}", task.group);
+    let hint = "give hosts names, or addresses of that version, or leave out `ip`";
+    found.refuse(place, problem, hint);
 }
 
 /// Two hosts at one address are one machine.

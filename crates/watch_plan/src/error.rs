@@ -32,7 +32,7 @@ impl fmt::Display for Mistake {
 }
 
 /// A plan, or another file of a watch, that cannot be used, with all mistakes that were found, in
-/// the order of their lines.
+/// the order of files and lines.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", listed(.mistakes))]
 pub struct PlanError {
@@ -41,7 +41,6 @@ pub struct PlanError {
 
 impl PlanError {
     pub(crate) fn of(mut mistakes: Vec<Mistake>) -> PlanError {
-        mistakes.sort_by_key(|mistake| mistake.line);
         mistakes.dedup();
         PlanError { mistakes }
     }
@@ -64,8 +63,14 @@ fn listed(mistakes: &[Mistake]) -> String {
 /// here, or cannot be checked before it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notice {
+    /// The file, where it is one that the first includes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The line, from 1.
     pub line: usize,
+    /// Further lines of which the same is to be said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<usize>,
     /// The key with its tables.
     pub field: String,
     /// What it says, and what becomes of it.
@@ -74,6 +79,23 @@ pub struct Notice {
 
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, `{}`: {}", self.line, self.field, self.text)
+        if let Some(file) = &self.file {
+            write!(f, "{file}, ")?;
+        }
+        match self.more.as_slice() {
+            [] => write!(f, "line {}, `{}`: {}", self.line, self.field, self.text),
+            more => write!(f, "{}: {}", lines(self.line, more), self.text),
+        }
     }
+}
+
+/// `lines 3, 9, 14 and 20 more`.
+fn lines(first: usize, more: &[usize]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = more.iter().take(SHOWN).map(usize::to_string).collect();
+    let rest = match more.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    format!("lines {first}, {}{rest}", shown.join(", "))
 }

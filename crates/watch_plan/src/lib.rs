@@ -25,7 +25,7 @@ mod tree;
 
 pub use budget::{Budget, Quiet, QuietError, Share, ShareError};
 pub use error::{Mistake, Notice, PlanError};
-pub use model::{GroupKind, Host, Kind, Pair, Plan, Task, TokenFile};
+pub use model::{GroupKind, Host, IpVersion, Kind, Pair, Plan, Task, TokenFile};
 pub use names::{GroupName, HostName, MachineName, NameError, TaskName};
 pub use schedule::{Cron, OffsetError, Schedule, UtcOffset};
 pub use timetable::{

@@ -1,6 +1,8 @@
 //! The plan as a value.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Serialize;
 use units::{Bytes, Rate, Span};
@@ -30,6 +32,51 @@ pub struct Host {
     pub link: Option<Rate>,
     /// The file with the token for this host. The secret itself is never part of a plan.
     pub token: Option<TokenFile>,
+}
+
+/// A version of the internet protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum IpVersion {
+    /// IPv4.
+    #[serde(rename = "4")]
+    V4,
+    /// IPv6.
+    #[serde(rename = "6")]
+    V6,
+}
+
+impl IpVersion {
+    /// The version of an address that is a number, with a port or without; a name has none.
+    ///
+    /// ```
+    /// use watch_plan::IpVersion;
+    /// assert_eq!(IpVersion::of("[2001:db8::1]:5202"), Some(IpVersion::V6));
+    /// assert_eq!(IpVersion::of("192.0.2.1:5202"), Some(IpVersion::V4));
+    /// assert_eq!(IpVersion::of("dtn.example.org"), None);
+    /// ```
+    pub fn of(address: &str) -> Option<IpVersion> {
+        let in_brackets = address
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'));
+        let number = in_brackets.map_or(address, |(number, _)| number);
+        let number: IpAddr = number.parse().ok().or_else(|| {
+            let (number, _) = number.rsplit_once(':')?;
+            number.parse::<Ipv4Addr>().ok().map(IpAddr::V4)
+        })?;
+        Some(match number {
+            IpAddr::V4(_) => IpVersion::V4,
+            IpAddr::V6(_) => IpVersion::V6,
+        })
+    }
+}
+
+impl fmt::Display for IpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IpVersion::V4 => "IPv4",
+            IpVersion::V6 => "IPv6",
+        })
+    }
 }
 
 /// The name of a file with a token.
@@ -119,6 +166,8 @@ pub struct Task {
     pub kind: Kind,
     /// Between whom.
     pub group: GroupName,
+    /// The version of the internet protocol, where the task asks for one.
+    pub ip: Option<IpVersion>,
     /// When a cycle, one visit of each pair, is due.
     pub schedule: Schedule,
     /// The longest time that a visit may take, in whole seconds.
@@ -155,11 +204,22 @@ impl Plan {
         self.gap
     }
 
-    /// The ordered pairs that a task visits, each once, without pairs within a machine.
+    /// The ordered pairs that a task visits, each once, without pairs within a machine and those
+    /// whose addresses are of another version of the internet protocol.
     pub fn pairs(&self, task: &Task) -> Vec<Pair> {
         let group = self.groups.get(&task.group);
         let mut pairs = group.map_or(Vec::new(), GroupKind::pairs);
         pairs.retain(|pair| self.machine(&pair.from) != self.machine(&pair.to));
+        if let Some(ip) = task.ip {
+            let speaks = |host: &HostName| {
+                let version = self
+                    .hosts
+                    .get(host)
+                    .and_then(|host| IpVersion::of(&host.address));
+                version.is_none_or(|version| version == ip)
+            };
+            pairs.retain(|pair| speaks(&pair.from) && speaks(&pair.to));
+        }
         pairs
     }
 

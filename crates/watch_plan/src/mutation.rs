@@ -8,7 +8,7 @@ use crate::{Notice, Plan, PlanError, Timetable, psconfig};
 const RUNS: usize = 1_000;
 
 /// Pieces that make a file wrong in interesting ways, or right in another.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 49] = [
     "0",
     "-1",
     "1e300",
@@ -49,16 +49,25 @@ const PIECES: [&str; 40] = [
     "[tasks.bonn]\n",
     "\"host\": \"bonn\",",
     "\"mesh\"",
+    " ",
+    "\t\n",
+    "\"class\": \"west\",",
+    "\"type\": \"not\",",
+    "\"type\": \"address-class\",",
+    "\"label\": \"backup\",",
+    "\"includes\": [\"psconfig-common.json\"],",
+    "\"{% address[1] %}\"",
+    "\"reverse\": true,",
 ];
 
 type Read = fn(&str, &str) -> Result<(Plan, Vec<Notice>), PlanError>;
 
-fn changed(seed: u64, original: &str, read: Read) {
-    testkit::read_changed(seed, RUNS, &[original], &PIECES, |text| {
+fn changed(seed: u64, originals: &[&str], read: Read) {
+    testkit::read_changed(seed, RUNS * originals.len(), originals, &PIECES, |text| {
         let read = read(text, "changed");
         match &read {
             Ok((plan, _)) => assert_usable(plan),
-            Err(error) => assert_helpful(error, text.lines().count()),
+            Err(error) => assert_helpful(error, text.lines().count().max(400)),
         }
         read.is_ok()
     });
@@ -91,17 +100,37 @@ fn assert_usable(plan: &Plan) {
 fn changed_plans_are_refused_with_a_hint_or_usable() {
     changed(
         20_261_124,
-        include_str!("../testdata/plan.toml"),
+        &[include_str!("../testdata/plan.toml")],
         Plan::parse,
     );
+}
+
+fn read_psconfig(text: &str, name: &str) -> Result<(Plan, Vec<Notice>), PlanError> {
+    let common = include_str!("../testdata/psconfig-common.json");
+    psconfig::read(text, name, &mut |_| Ok(common.to_owned()))
 }
 
 #[test]
 fn changed_psconfig_is_refused_with_a_hint_or_usable() {
     changed(
         20_261_125,
-        include_str!("../testdata/psconfig.json"),
-        psconfig::read,
+        &[
+            include_str!("../testdata/psconfig.json"),
+            include_str!("../testdata/psconfig-sites.json"),
+        ],
+        read_psconfig,
+    );
+}
+
+#[test]
+fn changed_includes_are_refused_with_a_hint_or_usable() {
+    changed(
+        20_261_127,
+        &[include_str!("../testdata/psconfig-common.json")],
+        |text, name| {
+            let sites = include_str!("../testdata/psconfig-sites.json");
+            psconfig::read(sites, name, &mut |_| Ok(text.to_owned()))
+        },
     );
 }
 
@@ -116,7 +145,7 @@ fn random_text_is_refused() {
         let text = String::from_utf8_lossy(&bytes);
         println!("seed {seed}, run {run}: {text:?}");
         assert!(Plan::parse(&text, "random").is_err());
-        assert!(psconfig::read(&text, "random").is_err());
+        assert!(read_psconfig(&text, "random").is_err());
     }
 }
 
@@ -126,6 +155,6 @@ fn deep_nesting_is_refused() {
     for open in ["[", "{\"a\":", "a = [", "a = {b="] {
         let text = open.repeat(100_000);
         assert!(Plan::parse(&text, "deep").is_err());
-        assert!(psconfig::read(&text, "deep").is_err());
+        assert!(read_psconfig(&text, "deep").is_err());
     }
 }

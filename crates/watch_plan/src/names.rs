@@ -7,6 +7,8 @@ use std::str::FromStr;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::model::IpVersion;
+
 /// As long as a host name may be (RFC 1035, section 2.3.4).
 const LENGTH: usize = 253;
 
@@ -89,6 +91,20 @@ name!(
     /// The name of a machine. Hosts with several addresses are one machine, where visits collide.
     MachineName
 );
+
+impl GroupName {
+    /// Stands for the same pairs, each from the second host to the first.
+    pub(crate) fn turned(&self) -> GroupName {
+        GroupName(format!("{}:turned", self.0))
+    }
+}
+
+impl TaskName {
+    /// The name of the part of a task that uses one version of the internet protocol.
+    pub(crate) fn of_version(&self, ip: IpVersion) -> TaskName {
+        TaskName(format!("{}-{}", self.0, ip.to_string().to_lowercase()))
+    }
+}
 
 impl MachineName {
     /// Stands in for a machine whose host has a name that was refused; no plan comes of it.

@@ -1,35 +1,55 @@
 //! psconfig files of perfSONAR, read as they are.
 //!
-//! Addresses become hosts, on the machine that their `host` names. Groups stay groups. A test and a
-//! schedule become a task: `throughput` at the tuned setting, `rtt`, `latency` and `latencybg` as
-//! `ping`, `trace` as `path`. What has no counterpart is named in a [`Notice`]; mistakes of the
-//! file are errors with their lines. Source of the format: `psconfig-schema.json` of
-//! perfsonar/psconfig. Addresses that depend on the other end (`remote-addresses`) are not read.
+//! Addresses become hosts, on the machine that their `host` names. Groups become lists of pairs:
+//! which address a host has may depend on the other end. A test and a schedule become a task:
+//! `throughput` at the tuned setting, `rtt`, `latency` and `latencybg` as `ping`, `trace` as `path`.
+//! What has no counterpart is named in a [`Notice`]; mistakes of the file are errors with their
+//! lines. Source of the format: `psconfig-schema.json` of perfsonar/psconfig, and its agent for what
+//! selects which address.
 
 mod addresses;
+mod classes;
 mod groups;
+mod includes;
 mod iso;
 mod specs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use includes::{BYTES_MAX, INCLUDES_MAX, Include};
+
 use crate::check::check;
-use crate::model::{Plan, Task};
-use crate::names::{GroupName, TaskName};
+use crate::model::{GroupKind, Host, Pair, Plan, Task};
+use crate::names::{GroupName, HostName, TaskName};
 use crate::read::GAP;
 use crate::schedule::{Schedule, UtcOffset};
 use crate::section::{Field, Findings, Place, Section, closest, parse};
 use crate::{Budget, Notice, PlanError, tree};
 
-/// Reads a psconfig file; `file_name` names the text in messages.
+/// Reads a psconfig file.
+///
+/// * `file_name`: names the text in messages.
+/// * `include`: gives the texts of files that it includes.
 ///
 /// # Errors
-/// All mistakes of the file, with their lines; also when none of its tasks has a counterpart, and
-/// when its schedules cannot be kept.
-pub fn read(text: &str, file_name: &str) -> Result<(Plan, Vec<Notice>), PlanError> {
+/// All mistakes of the files, with their lines; also when none of their tasks has a counterpart,
+/// and when their schedules cannot be kept.
+pub fn read(
+    text: &str,
+    file_name: &str,
+    include: &mut Include<'_>,
+) -> Result<(Plan, Vec<Notice>), PlanError> {
     let mut found = Findings::new(file_name);
-    let plan = match tree::json(file_name, text) {
-        Ok(node) => Section::root(&node, &mut found).map(|root| plan(&root, &mut found)),
+    let plan = match tree::json(text, 0) {
+        Ok(mut node) => {
+            for included in includes::included(text, &node, include, &mut found) {
+                includes::merge(&mut node, included, &mut found);
+            }
+            // Without a file that is missing, many names would be.
+            let root = Section::root(&node, &mut found);
+            let root = root.filter(|_| found.mistakes.is_empty());
+            root.map(|root| plan(&root, &mut found))
+        }
         Err(mistake) => {
             found.mistakes.push(mistake);
             None
@@ -38,11 +58,12 @@ pub fn read(text: &str, file_name: &str) -> Result<(Plan, Vec<Notice>), PlanErro
     found.finish(plan)
 }
 
-/// What was noticed of groups, tests and tasks, each on a line.
+/// What was noticed of classes, groups, tests and tasks, each on a line.
 fn reasons(found: &Findings) -> String {
-    let parts = ["groups", "tests", "tasks"];
+    let parts = ["address-classes", "groups", "tests", "tasks"];
     let of = |notice: &&Notice| parts.iter().any(|part| notice.field.starts_with(part));
-    let lines = found.notices.iter().filter(of).take(REASONS);
+    let notices = found.grouped_notices();
+    let lines = notices.iter().filter(of).take(REASONS);
     lines.map(|notice| format!("\n  {notice}")).collect()
 }
 
@@ -71,33 +92,84 @@ fn plan(root: &Section, found: &mut Findings) -> Plan {
             );
         }
     }
-    no_counterpart(root, &READ, found);
+    no_counterpart(root, &[&READ[..], &["includes"]].concat(), found);
     let mut addresses = addresses::Addresses::read(root, found);
     let groups = groups::groups(root, &mut addresses, found);
     let specs = specs::specs(root, found);
     let schedules = schedules(root, found);
     let (tasks, places) = tasks(root, &groups, &specs, &schedules, found);
-    if found.mistakes.is_empty() && tasks.is_empty() {
+    let plan = in_use(addresses.hosts, &groups, tasks, &places, found);
+    if found.mistakes.is_empty() && plan.tasks.is_empty() {
         let problem = format!("no task of this file has a counterpart{}", reasons(found));
         let hint = "write tasks of the tests throughput, rtt, latency, latencybg or trace";
         found.refuse(&root.at("tasks"), problem, hint);
     }
-    let used: BTreeSet<&GroupName> = tasks.iter().map(|task| &task.group).collect();
-    let kinds = groups
-        .into_iter()
-        .filter_map(|(name, group)| Some((name, group.kind?)));
-    let plan = Plan {
-        hosts: addresses.hosts,
-        groups: kinds.filter(|(name, _)| used.contains(name)).collect(),
-        tasks: tasks.clone(),
-        offset: UtcOffset::default(),
-        gap: GAP,
-    };
     if found.mistakes.is_empty() {
         let hosts = root.section("addresses", found);
         check(&plan, hosts.as_ref(), &places, found);
     }
     plan
+}
+
+/// The plan of these tasks, with the groups and hosts that they use.
+fn in_use(
+    hosts: BTreeMap<HostName, Host>,
+    groups: &Groups,
+    tasks: Vec<(Task, bool)>,
+    places: &BTreeMap<TaskName, Place>,
+    found: &mut Findings,
+) -> Plan {
+    let mut plan = Plan {
+        hosts,
+        groups: BTreeMap::new(),
+        tasks: Vec::new(),
+        offset: UtcOffset::default(),
+        gap: GAP,
+    };
+    for (mut task, is_turned) in tasks {
+        let Some(Some(mut kind)) = groups.get(&task.group).cloned() else {
+            continue;
+        };
+        if is_turned {
+            task.group = turned_name(&task.group, groups);
+            kind = turned(&kind);
+        }
+        plan.groups.insert(task.group.clone(), kind);
+        if !plan.pairs(&task).is_empty() {
+            plan.tasks.push(task);
+        } else if let Some(place) = places.get(&task.name) {
+            found.notice(
+                place,
+                "no pair of its group can be visited so; not in the plan",
+            );
+        }
+    }
+    let tasks = plan.tasks.iter();
+    let used: BTreeSet<HostName> = tasks
+        .flat_map(|task| plan.pairs(task))
+        .flat_map(|pair| [pair.from, pair.to])
+        .collect();
+    plan.hosts.retain(|name, _| used.contains(name));
+    let used: BTreeSet<&GroupName> = plan.tasks.iter().map(|task| &task.group).collect();
+    plan.groups.retain(|name, _| used.contains(name));
+    plan
+}
+
+/// A name that no other group has.
+fn turned_name(name: &GroupName, groups: &Groups) -> GroupName {
+    let mut turned = name.turned();
+    while groups.contains_key(&turned) {
+        turned = turned.turned();
+    }
+    turned
+}
+
+fn turned(kind: &GroupKind) -> GroupKind {
+    let pairs = kind.pairs().into_iter().map(|pair| Pair {
+        from: pair.to,
+        to: pair.from,
+    });
+    GroupKind::List(pairs.collect())
 }
 
 /// Names the keys of a table that are not read. `_meta` is for people and other programs.
@@ -147,23 +219,27 @@ fn schedules(root: &Section, found: &mut Findings) -> BTreeMap<String, Option<Sc
     schedules
 }
 
+type Groups = BTreeMap<GroupName, groups::Pairs>;
+
 const TASK: [&str; 4] = ["group", "test", "schedule", "disabled"];
 
 fn tasks(
     root: &Section,
-    groups: &BTreeMap<GroupName, groups::Group>,
+    groups: &Groups,
     specs: &BTreeMap<String, Option<specs::Spec>>,
     schedules: &BTreeMap<String, Option<Schedule>>,
     found: &mut Findings,
-) -> (Vec<Task>, BTreeMap<TaskName, Place>) {
+) -> (Vec<(Task, bool)>, BTreeMap<TaskName, Place>) {
     let (mut tasks, mut places) = (Vec::new(), BTreeMap::new());
     for (name, section) in root.named("tasks", found) {
+        if section.boolean("disabled", found) == Some(true) {
+            found.notice(&section.place, addresses::DISABLED);
+            continue;
+        }
         no_counterpart(&section, &TASK, found);
         let task = task(name, &section, groups, specs, schedules, found);
-        if section.boolean("disabled", found) == Some(true) {
-            found.notice(&section.place, "disabled, and so not in the plan");
-        } else if let Some(task) = task {
-            places.insert(task.name.clone(), section.place.clone());
+        if let Some(task) = task {
+            places.insert(task.0.name.clone(), section.place.clone());
             tasks.push(task);
         }
     }
@@ -174,18 +250,19 @@ fn tasks(
     (tasks, places)
 }
 
+/// A task, and whether it goes from the second address to the first.
 fn task(
     name: &str,
     section: &Section,
-    groups: &BTreeMap<GroupName, groups::Group>,
+    groups: &Groups,
     specs: &BTreeMap<String, Option<specs::Spec>>,
     schedules: &BTreeMap<String, Option<Schedule>>,
     found: &mut Findings,
-) -> Option<Task> {
+) -> Option<(Task, bool)> {
     let name = parse::<TaskName>(name, &section.place, found);
     let group = section.text("group", found);
     let group = section.required("group", group, "name one of `groups`", found);
-    let by_text: BTreeMap<String, (&GroupName, &groups::Group)> = groups
+    let by_text: BTreeMap<String, (&GroupName, &groups::Pairs)> = groups
         .iter()
         .map(|(name, group)| (name.to_string(), (name, group)))
         .collect();
@@ -201,7 +278,7 @@ fn task(
     }
     let schedule = schedule.flatten().cloned().flatten();
     let (name, (group, kind), spec) = (name?, group?, spec?);
-    let (Some(spec), true) = (spec, kind.kind.is_some()) else {
+    let (Some(spec), true) = (spec, kind.is_some()) else {
         found.notice(
             &section.place,
             "its test or its group has no counterpart; not in the plan",
@@ -216,15 +293,17 @@ fn task(
         );
         return None;
     };
-    Some(Task {
+    let task = Task {
         name,
         kind: spec.kind,
         group: (*group).clone(),
+        ip: spec.ip,
         schedule,
         duration: spec.duration,
         gentle: false,
         budget: Budget::default(),
-    })
+    };
+    Some((task, spec.is_turned))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A table of a TOML file, read key by key. Mistakes are noted and reading goes on, so that all
 //! mistakes of a file are shown at once. Plans are read so, and other files of a watch.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -25,7 +26,7 @@ pub fn read_toml<T>(
     read: impl FnOnce(&Section, &mut Findings) -> Option<T>,
 ) -> Result<(T, Vec<Notice>), PlanError> {
     let mut found = Findings::new(file);
-    let value = match tree::toml(file, text, layout) {
+    let value = match tree::toml(text, layout) {
         Ok(node) => Section::root(&node, &mut found).and_then(|root| read(&root, &mut found)),
         Err(mistake) => {
             found.mistakes.push(mistake);
@@ -35,9 +36,12 @@ pub fn read_toml<T>(
     found.finish(value)
 }
 
-/// What was found while a file was read.
+/// What was found while a file was read, and those that it includes.
 pub struct Findings<'a> {
     file: &'a str,
+    /// Files behind the first one, and how many lines those before them have: lines are counted on
+    /// from file to file.
+    included: Vec<(usize, String)>,
     pub(crate) mistakes: Vec<Mistake>,
     pub(crate) notices: Vec<Notice>,
 }
@@ -45,7 +49,7 @@ pub struct Findings<'a> {
 /// A place in a file: a line and a key with its tables.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The line, from 1.
+    /// The line, from 1; of files that are included, counted on from the files before.
     pub line: usize,
     /// The key with its tables; empty for the whole file.
     pub field: String,
@@ -55,6 +59,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn new(file: &'a str) -> Self {
         Findings {
             file,
+            included: Vec::new(),
             mistakes: Vec::new(),
             notices: Vec::new(),
         }
@@ -65,18 +70,60 @@ impl<'a> Findings<'a> {
         Findings::new("")
     }
 
-    /// The value, unless there were mistakes.
-    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<(T, Vec<Notice>), PlanError> {
-        match value {
-            Some(value) if self.mistakes.is_empty() => Ok((value, self.notices)),
-            _ => Err(PlanError::of(self.mistakes)),
+    /// From here on, another file is read, behind `lines` lines of those before it.
+    pub(crate) fn begin_file(&mut self, lines: usize, name: String) {
+        self.included.push((lines, name));
+    }
+
+    /// The file of a line, if it is not the first one, and the line in it.
+    pub(crate) fn located(&self, line: usize) -> (Option<&str>, usize) {
+        let mut before = self.included.iter().rev();
+        match before.find(|(lines, _)| *lines < line) {
+            Some((lines, name)) => (Some(name), line - lines),
+            None => (None, line),
         }
+    }
+
+    /// The value, unless there were mistakes.
+    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<(T, Vec<Notice>), PlanError> {
+        match value {
+            Some(value) if self.mistakes.is_empty() => Ok((value, self.grouped_notices())),
+            _ => {
+                let mut mistakes = std::mem::take(&mut self.mistakes);
+                mistakes.sort_by_key(|mistake| mistake.line);
+                for mistake in &mut mistakes {
+                    let (file, line) = self.located(mistake.line);
+                    mistake.file = file.unwrap_or(self.file).to_owned();
+                    mistake.line = line;
+                }
+                Err(PlanError::of(mistakes))
+            }
+        }
+    }
+
+    /// Each text once, with all of its lines.
+    pub(crate) fn grouped_notices(&self) -> Vec<Notice> {
+        let mut grouped: Vec<Notice> = Vec::new();
+        let mut said = BTreeMap::new();
+        for notice in &self.notices {
+            let (file, line) = self.located(notice.line);
+            let at = *said.entry((file, &notice.text)).or_insert(grouped.len());
+            match grouped.get_mut(at) {
+                Some(first) => first.more.push(line),
+                None => grouped.push(Notice {
+                    file: file.map(str::to_owned),
+                    line,
+                    ..notice.clone()
+                }),
+            }
+        }
+        grouped
     }
 
     /// Notes a mistake: the value with its bound, and the next step.
     pub fn refuse(&mut self, place: &Place, problem: String, hint: impl Into<String>) {
         self.mistakes.push(Mistake {
-            file: self.file.to_owned(),
+            file: String::new(),
             line: place.line,
             field: place.field.clone(),
             problem,
@@ -86,7 +133,9 @@ impl<'a> Findings<'a> {
 
     pub(crate) fn notice(&mut self, place: &Place, text: impl Into<String>) {
         self.notices.push(Notice {
+            file: None,
             line: place.line,
+            more: Vec::new(),
             field: place.field.clone(),
             text: text.into(),
         });
@@ -144,7 +193,17 @@ impl<'t> Section<'t> {
 
     /// The place of a key, written or not.
     pub fn at(&self, key: &str) -> Place {
-        let line = self.entry(key).map_or(self.place.line, |entry| entry.line);
+        match self.entry(key) {
+            Some(entry) => self.place_of(entry),
+            None => self.place_in(self.place.line, key),
+        }
+    }
+
+    fn place_of(&self, entry: &Entry) -> Place {
+        self.place_in(entry.line, &entry.key)
+    }
+
+    fn place_in(&self, line: usize, key: &str) -> Place {
         let field = match self.place.field.as_str() {
             "" => key.to_owned(),
             name => format!("{name}.{key}"),
@@ -177,23 +236,23 @@ impl<'t> Section<'t> {
 
     /// Refuses keys that are written twice, as JSON allows.
     pub(crate) fn once(&self, found: &mut Findings) {
-        for (index, entry) in self.entries.iter().enumerate() {
-            let before = self.entries.iter().take(index);
-            if let Some(first) = before.into_iter().find(|first| first.key == entry.key) {
-                let place = Place {
-                    line: entry.line,
-                    field: self.at(&entry.key).field,
-                };
-                let problem = format!(
-                    "`{}` is written twice, first in line {}",
-                    entry.key, first.line
-                );
-                found.refuse(
-                    &place,
-                    problem,
-                    "keep one of them, or give one another name",
-                );
-            }
+        let mut written = BTreeMap::new();
+        for entry in self.entries {
+            let Some(&first) = written.get(entry.key.as_str()) else {
+                written.insert(entry.key.as_str(), entry.line);
+                continue;
+            };
+            let place = self.place_of(entry);
+            let problem = format!(
+                "`{}` is written twice, first in line {}",
+                entry.key,
+                found.located(first).1
+            );
+            found.refuse(
+                &place,
+                problem,
+                "keep one of them, or give one another name",
+            );
         }
     }
 
@@ -202,7 +261,7 @@ impl<'t> Section<'t> {
         let other = |entry: &&Entry| !known.contains(&entry.key.as_str());
         let others = self.entries.iter().filter(other);
         others
-            .map(|entry| (entry.key.as_str(), self.at(&entry.key)))
+            .map(|entry| (entry.key.as_str(), self.place_of(entry)))
             .collect()
     }
 
@@ -213,9 +272,10 @@ impl<'t> Section<'t> {
         };
         inner.once(found);
         let mut named: Vec<(&str, Section)> = Vec::new();
+        let mut seen = BTreeSet::new();
         for entry in inner.entries {
-            let first = named.iter().all(|(name, _)| *name != entry.key);
-            let section = Section::of(&entry.node, inner.at(&entry.key), found);
+            let first = seen.insert(entry.key.as_str());
+            let section = Section::of(&entry.node, inner.place_of(entry), found);
             if let (true, Some(section)) = (first, section) {
                 named.push((&entry.key, section));
             }

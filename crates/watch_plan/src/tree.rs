@@ -46,22 +46,27 @@ impl Node {
 }
 
 /// Where each line of a text begins.
-struct Lines(Vec<usize>);
+struct Lines {
+    ends: Vec<usize>,
+    /// Lines of the files before it.
+    before: usize,
+}
 
 impl Lines {
-    fn of(text: &str) -> Lines {
+    fn of(text: &str, before: usize) -> Lines {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Lines(ends.map(|(at, _)| at).collect())
+        let ends = ends.map(|(at, _)| at).collect();
+        Lines { ends, before }
     }
 
     fn at(&self, offset: usize) -> usize {
-        self.0.partition_point(|end| *end < offset) + 1
+        self.before + self.ends.partition_point(|end| *end < offset) + 1
     }
 }
 
 /// Reads TOML; `layout` says what the file looks like, where it is none.
-pub(crate) fn toml(file: &str, text: &str, layout: &str) -> Result<Node, Mistake> {
-    let lines = Lines::of(text);
+pub(crate) fn toml(text: &str, layout: &str) -> Result<Node, Mistake> {
+    let lines = Lines::of(text, 0);
     let table = DeTable::parse(text).map_err(|error| {
         let line = lines.at(error.span().map_or(0, |span| span.start));
         let (problem, hint) = match error.message() {
@@ -71,7 +76,7 @@ pub(crate) fn toml(file: &str, text: &str, layout: &str) -> Result<Node, Mistake
             ),
             other => (format!("this is no TOML: {other}"), layout),
         };
-        syntax(file, line, problem, hint)
+        syntax(line, problem, hint)
     })?;
     let value = toml_table(table.get_ref(), &lines);
     Ok(Node { line: 1, value })
@@ -119,17 +124,23 @@ fn number(text: &str) -> Value {
 
 /// Reads JSON. serde_json judges the text, with its bound on nesting; the second reading, which
 /// keeps places, has no such bound of its own.
-pub(crate) fn json(file: &str, text: &str) -> Result<Node, Mistake> {
+///
+/// * `before`: the lines of the files before it.
+pub(crate) fn json(text: &str, before: usize) -> Result<Node, Mistake> {
     let refuse = |line, problem| {
         let hint = "psconfig is one JSON object; `psconfig validate` of perfSONAR shows the place";
-        syntax(file, line, problem, hint)
+        syntax(line, problem, hint)
     };
-    serde_json::from_str::<serde::de::IgnoredAny>(text)
-        .map_err(|error| refuse(error.line().max(1), format!("this is no JSON: {error}")))?;
+    serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| {
+        refuse(
+            before + error.line().max(1),
+            format!("this is no JSON: {error}"),
+        )
+    })?;
     let nested = nesting(text);
     if nested > NESTING {
         let problem = format!("values are nested {nested} deep; {NESTING} is the most");
-        return Err(refuse(1, problem));
+        return Err(refuse(before + 1, problem));
     }
     let strict = ParseOptions {
         allow_comments: false,
@@ -143,14 +154,14 @@ pub(crate) fn json(file: &str, text: &str) -> Result<Node, Mistake> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let lines = Lines::of(text);
+    let lines = Lines::of(text, before);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &strict);
     let parsed = parsed.map_err(|error| {
         let line = lines.at(error.range().start);
         refuse(line, format!("this is no JSON: {}", error.kind()))
     })?;
     let root = parsed.value.as_ref();
-    let root = root.ok_or_else(|| refuse(1, "the file is empty".to_owned()))?;
+    let root = root.ok_or_else(|| refuse(before + 1, "the file is empty".to_owned()))?;
     Ok(json_node(root, &lines))
 }
 
@@ -198,9 +209,9 @@ fn json_node(value: &ast::Value<'_>, lines: &Lines) -> Node {
     Node { line, value }
 }
 
-fn syntax(file: &str, line: usize, problem: String, hint: &str) -> Mistake {
+fn syntax(line: usize, problem: String, hint: &str) -> Mistake {
     Mistake {
-        file: file.to_owned(),
+        file: String::new(),
         line,
         field: String::new(),
         problem,

@@ -1,6 +1,8 @@
 //! An agent with real visits, and the far end for those of others.
 
 use std::fs;
+use std::io;
+use std::net::ToSocketAddrs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +13,7 @@ use observe::Fault;
 use sockets::Address;
 use units::Span;
 use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Shown, Visitor};
-use watch_plan::{Due, Pair, Plan, Task};
+use watch_plan::{Due, IpVersion, Pair, Plan, Task};
 use wire::copy::Token;
 
 use super::plan::PlanFile;
@@ -127,6 +129,9 @@ impl LiveVisitor {
             return Err(Error::wrong_request(what, "start the agent again"));
         };
         match TargetName::parse(&host.address, self.port)? {
+            TargetName::Live(address) => {
+                Ok((task, TargetName::Live(of_version(address, task.ip)?)))
+            }
             // A plan comes from elsewhere, and must not start programs here.
             TargetName::Mover { far, .. } => Err(Error::wrong_request(
                 format!(
@@ -156,7 +161,8 @@ impl LiveVisitor {
         };
         // A gentle search finds another setting.
         let manner = if task.gentle { ", gentle" } else { "" };
-        let series = format!("{} to {}{manner}", due.from, due.to);
+        let version = task.ip.map(|ip| format!(", {ip}")).unwrap_or_default();
+        let series = format!("{} to {}{version}{manner}", due.from, due.to);
         let order = Order {
             kind: due.kind,
             duration: due.duration,
@@ -185,6 +191,34 @@ impl LiveVisitor {
             token: super::read_token(file.as_str().as_ref())?,
             name: format!("from-{}.bin", due.from),
         }))
+    }
+}
+
+/// The address of a host in the version of the internet protocol that a task asks for.
+fn of_version(address: Address, ip: Option<IpVersion>) -> Result<Address, Error> {
+    let Some(ip) = ip.filter(|ip| IpVersion::of(&address.host) != Some(*ip)) else {
+        return Ok(address);
+    };
+    let found = (address.host.as_str(), address.port).to_socket_addrs();
+    let found = found.map_err(|error| {
+        let what = format!("`{}` cannot be looked up: {error}", address.host);
+        Error::of(Fault::Run, io::Error::other(what), None)
+    })?;
+    let mut found = found.filter(|one| one.is_ipv6() == (ip == IpVersion::V6));
+    match found.next() {
+        Some(one) => Ok(Address {
+            host: one.ip().to_string(),
+            port: one.port(),
+        }),
+        None => {
+            let what = format!("`{}` has no {ip} address", address.host);
+            let hint = "give it one, or leave out `ip` in the plan";
+            Err(Error::of(
+                Fault::Run,
+                io::Error::other(what),
+                Some(hint.to_owned()),
+            ))
+        }
     }
 }
 

@@ -1,11 +1,14 @@
 //! The file of a plan.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use observe::Fault;
-use watch_link::PlanDigest;
-use watch_plan::{HostName, Notice, Plan, PlanError, Timetable, psconfig};
+use watch_link::{PlanDigest, PlanText};
+use watch_plan::psconfig::{self, Include};
+use watch_plan::{HostName, Notice, Plan, PlanError, Timetable};
 
 use crate::Error;
 
@@ -22,25 +25,58 @@ pub struct PlanFile {
     pub notices: Vec<Notice>,
 }
 
-/// Reads a plan in TOML, or a psconfig file of perfSONAR, which is JSON.
+/// Reads a plan in TOML, or a psconfig file of perfSONAR, which is JSON, with what it includes.
 ///
 /// # Errors
 /// When it cannot be read: all mistakes, with their lines.
 pub fn load_plan(file: &Path) -> Result<PlanFile, Error> {
-    let text = fs::read_to_string(file).map_err(|error| Error::unreadable(file, error))?;
-    let name = file.display().to_string();
-    let read = match is_json(&text) {
-        true => psconfig::read(&text, &name),
-        false => Plan::parse(&text, &name),
+    let text = bounded(file).map_err(|error| Error::unreadable(file, error))?;
+    let mut plan = PlanText {
+        file: file.display().to_string(),
+        text,
+        included: BTreeMap::new(),
     };
-    let (plan, notices) = read?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mut included = BTreeMap::new();
+    let read = parsed(&plan, &mut |name| {
+        let text = bounded(&folder.join(name)).map_err(|error| error.to_string())?;
+        included.insert(name.to_owned(), text.clone());
+        Ok(text)
+    })?;
+    plan.included = included;
+    checked(&plan, read)
+}
+
+type Read = (Plan, Vec<Notice>);
+
+fn parsed(plan: &PlanText, include: &mut Include<'_>) -> Result<Read, PlanError> {
+    match is_json(&plan.text) {
+        true => psconfig::read(&plan.text, &plan.file, include),
+        false => Plan::parse(&plan.text, &plan.file),
+    }
+}
+
+fn checked(text: &PlanText, (plan, notices): Read) -> Result<PlanFile, Error> {
     let timetable = Timetable::new(&plan, 0)?;
     Ok(PlanFile {
         plan,
         timetable,
-        digest: PlanDigest::of(&text),
+        digest: text.digest(),
         notices,
     })
+}
+
+/// A text that is no longer than a plan may be: a device has no end.
+fn bounded(file: &Path) -> io::Result<String> {
+    let bound = psconfig::BYTES_MAX as u64;
+    let mut text = String::new();
+    File::open(file)?
+        .take(bound + 1)
+        .read_to_string(&mut text)?;
+    match text.len() as u64 > bound {
+        true => Err(io::Error::other(format!("it has more than {bound} bytes"))),
+        false => Ok(text),
+    }
 }
 
 /// No TOML file begins with a brace.

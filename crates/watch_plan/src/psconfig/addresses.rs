@@ -2,157 +2,287 @@
 
 use std::collections::BTreeMap;
 
+use super::classes::{Class, classes};
 use super::no_counterpart;
 use crate::model::Host;
 use crate::names::{HostName, MachineName};
 use crate::read::{HOSTS_MAX, one_word};
-use crate::section::{Field, Findings, Section, parse};
+use crate::section::{Field, Findings, Place, Section, parse};
 
 /// The hosts, and what groups need of addresses.
 pub(super) struct Addresses {
-    /// Hosts that are in use: addresses, and labels that groups name.
+    /// Hosts that groups use.
     pub hosts: BTreeMap<HostName, Host>,
     /// All addresses by name, disabled ones too.
     pub all: BTreeMap<String, Address>,
-    /// The classes by name: the tag that they match, if that is what they match.
-    pub classes: BTreeMap<String, Option<String>>,
+    /// The classes by name.
+    pub classes: BTreeMap<String, Class>,
 }
 
 pub(super) struct Address {
-    pub host: HostName,
-    pub enabled: bool,
+    machine: MachineName,
+    /// What `hosts` says of its host, if anything.
+    pub host: Option<HostEntry>,
+    /// In small letters.
     pub tags: Vec<String>,
-    /// Other addresses of the same machine, by label.
-    labels: BTreeMap<String, String>,
+    pub own: Spot,
+    labels: BTreeMap<String, Spot>,
+    /// Other addresses of the same machine towards another address.
+    remotes: BTreeMap<String, Remote>,
 }
+
+/// An entry of `hosts`.
+#[derive(Clone)]
+pub(super) struct HostEntry {
+    is_disabled: bool,
+    pub no_agent: bool,
+    /// In small letters.
+    pub tags: Vec<String>,
+}
+
+/// Where a machine is reached.
+pub(super) struct Spot {
+    address: String,
+    is_disabled: bool,
+}
+
+struct Remote {
+    own: Option<Spot>,
+    labels: BTreeMap<String, Spot>,
+}
+
+impl Spot {
+    pub(super) fn version(&self) -> Option<crate::IpVersion> {
+        crate::IpVersion::of(&self.address)
+    }
+}
+
+/// What a group selects: an address by its name in `addresses`, maybe with a label.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Member {
+    pub name: String,
+    pub label: Option<String>,
+}
+
+const KEYS: [&str; 7] = [
+    "address",
+    "host",
+    "labels",
+    "tags",
+    "disabled",
+    "no-agent",
+    "remote-addresses",
+];
+const SPOT_KEYS: [&str; 3] = ["address", "disabled", "no-agent"];
 
 impl Addresses {
     pub(super) fn read(root: &Section, found: &mut Findings) -> Addresses {
-        let off = disabled_machines(root, found);
-        let mut addresses = Addresses {
-            hosts: BTreeMap::new(),
-            all: BTreeMap::new(),
-            classes: classes(root, found),
-        };
+        let hosts = host_entries(root, found);
+        let mut all = BTreeMap::new();
         let mut machines: BTreeMap<String, MachineName> = BTreeMap::new();
         for (name, section) in root.named("addresses", found) {
             no_counterpart(&section, &KEYS, found);
-            let Some((host, address)) = address(name, &section, &mut machines, found) else {
+            let Some(address) = address(name, &section, &hosts, &mut machines, found) else {
                 continue;
             };
-            let enabled = address.enabled && !off.contains(&host.machine.to_string());
-            if !enabled {
-                found.notice(&section.place, "disabled, and so not in the plan");
-            } else {
-                addresses.hosts.insert(address.host.clone(), host);
+            if address.is_disabled() {
+                found.notice(&section.place, DISABLED);
             }
-            addresses
-                .all
-                .insert(name.to_owned(), Address { enabled, ..address });
+            all.insert(name.to_owned(), address);
         }
-        if addresses.all.len() > HOSTS_MAX {
-            let problem = format!("{} addresses are above {HOSTS_MAX}", addresses.all.len());
-            found.refuse(&root.at("addresses"), problem, "make two plans");
+        Addresses {
+            hosts: BTreeMap::new(),
+            classes: classes(root, &all, found),
+            all,
         }
-        addresses
     }
 
-    /// The host of a labelled address, which is on the machine of the address itself.
-    pub(super) fn labelled(&mut self, name: &str, label: &str) -> Option<HostName> {
-        let address = self.all.get(name)?;
-        let at = address.labels.get(label)?.clone();
-        let host: HostName = format!("{name}:{label}").parse().ok()?;
-        let machine = self.hosts.get(&address.host)?.machine.clone();
-        let labelled = Host {
-            address: at,
-            machine,
+    /// The host that a member of a group is towards the address `remote`: `None` if it has no
+    /// address there, or a disabled one.
+    ///
+    /// As in perfSONAR: `remote-addresses` come before `labels`, and a label that is not there
+    /// leaves the address out.
+    pub(super) fn host(
+        &mut self,
+        member: &Member,
+        remote: &str,
+        at: &Place,
+        found: &mut Findings,
+    ) -> Option<HostName> {
+        let address = self.all.get(&member.name)?;
+        let (suffix, spot) = address.towards(remote, member.label.as_deref())?;
+        if address.is_disabled() || spot.is_disabled {
+            return None;
+        }
+        let name = format!("{}{suffix}", member.name);
+        let name = parse::<HostName>(&name, at, found)?;
+        let host = Host {
+            address: spot.address.clone(),
+            machine: address.machine.clone(),
             link: None,
             token: None,
         };
-        self.hosts.insert(host.clone(), labelled);
-        Some(host)
+        let known = self.hosts.entry(name.clone()).or_insert(host.clone());
+        if *known != host {
+            let problem = format!(
+                "`{name}` would be both `{}` and `{}`",
+                known.address, host.address
+            );
+            found.refuse(at, problem, "give the address or its label another name");
+        }
+        if self.hosts.len() == HOSTS_MAX + 1 {
+            let problem = format!("the groups use more than {HOSTS_MAX} addresses");
+            found.refuse(at, problem, "make two plans");
+        }
+        Some(name)
+    }
+
+    /// Whether any address has a label, also only towards another.
+    pub(super) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.all.values().flat_map(Address::label_names)
     }
 }
 
-const KEYS: [&str; 5] = ["address", "host", "labels", "tags", "disabled"];
+pub(super) const DISABLED: &str = "disabled, and so not in the plan";
 
-/// The machines that `hosts` disables.
-fn disabled_machines(root: &Section, found: &mut Findings) -> Vec<String> {
-    let mut off = Vec::new();
-    for (name, section) in root.named("hosts", found) {
-        no_counterpart(&section, &["disabled"], found);
-        if section.boolean("disabled", found) == Some(true) {
-            off.push(name.to_owned());
+impl Address {
+    fn is_disabled(&self) -> bool {
+        self.own.is_disabled || self.host.as_ref().is_some_and(|host| host.is_disabled)
+    }
+
+    /// The address towards another, and what makes its name different from the own one.
+    fn towards(&self, remote: &str, label: Option<&str>) -> Option<(String, &Spot)> {
+        let towards = self.remotes.get(remote);
+        if let Some(towards) = towards {
+            match label {
+                Some(label) => {
+                    if let Some(spot) = towards.labels.get(label) {
+                        return Some((format!(":{remote}:{label}"), spot));
+                    }
+                    towards.own.as_ref()?;
+                }
+                None => {
+                    if let Some(spot) = &towards.own {
+                        return Some((format!(":{remote}"), spot));
+                    }
+                }
+            }
+        }
+        match label {
+            Some(label) => Some((format!(":{label}"), self.labels.get(label)?)),
+            None => Some((String::new(), &self.own)),
         }
     }
-    off
+
+    fn label_names(&self) -> impl Iterator<Item = &str> {
+        let remote = self
+            .remotes
+            .values()
+            .flat_map(|remote| remote.labels.keys());
+        self.labels.keys().chain(remote).map(String::as_str)
+    }
+}
+
+fn host_entries(root: &Section, found: &mut Findings) -> BTreeMap<String, HostEntry> {
+    let mut hosts = BTreeMap::new();
+    for (name, section) in root.named("hosts", found) {
+        no_counterpart(&section, &["disabled", "no-agent", "tags"], found);
+        let entry = HostEntry {
+            is_disabled: section.boolean("disabled", found) == Some(true),
+            no_agent: section.boolean("no-agent", found) == Some(true),
+            tags: tags(&section, found),
+        };
+        hosts.insert(name.to_owned(), entry);
+    }
+    hosts
+}
+
+fn tags(section: &Section, found: &mut Findings) -> Vec<String> {
+    let tags = section.texts("tags", found).unwrap_or_default();
+    tags.into_iter()
+        .map(|tag| tag.value.to_lowercase())
+        .collect()
 }
 
 fn address(
     name: &str,
     section: &Section,
+    hosts: &BTreeMap<String, HostEntry>,
     machines: &mut BTreeMap<String, MachineName>,
     found: &mut Findings,
-) -> Option<(Host, Address)> {
-    let host = parse::<HostName>(name, &section.place, found);
-    let at = section.text("address", found);
-    let at = section.required("address", at, "write a name or an address", found);
-    let at = at.and_then(|at| one_word(at, found));
+) -> Option<Address> {
+    let host_name = parse::<HostName>(name, &section.place, found);
+    let own = spot(section, found);
     let machine = section.parsed::<MachineName>("host", found);
-    let enabled = section.boolean("disabled", found) != Some(true);
-    let tags = section.texts("tags", found).unwrap_or_default();
+    let tags = tags(section, found);
     let labels = labels(section, found);
-    let (host, at) = (host?, at?);
+    let remotes = remotes(section, found);
+    let (name, own) = (host_name?, own?);
     let machine = machine.map(|machine| machine.value);
+    let host = machine
+        .as_ref()
+        .and_then(|machine| hosts.get(machine.as_str()));
     // Without `host`, entries with one address are one machine.
-    let first = machines.entry(at.to_ascii_lowercase());
-    let first = first.or_insert_with(|| machine.clone().unwrap_or_else(|| MachineName::of(&host)));
-    let machine = machine.unwrap_or_else(|| first.clone());
-    let address = Address {
-        host,
-        enabled,
-        tags: tags.into_iter().map(|tag| tag.value.to_owned()).collect(),
+    let first = machines.entry(own.address.to_ascii_lowercase());
+    let first = first.or_insert_with(|| machine.clone().unwrap_or_else(|| MachineName::of(&name)));
+    Some(Address {
+        machine: machine.clone().unwrap_or_else(|| first.clone()),
+        host: host.cloned(),
+        tags,
+        own,
         labels,
-    };
-    let host = Host {
-        address: at,
-        machine,
-        link: None,
-        token: None,
-    };
-    Some((host, address))
+        remotes,
+    })
 }
 
-fn labels(section: &Section, found: &mut Findings) -> BTreeMap<String, String> {
+/// An address that has to be there.
+fn spot(section: &Section, found: &mut Findings) -> Option<Spot> {
+    let at = section.text("address", found);
+    let at = section.required("address", at, "write a name or an address", found);
+    let address = at.and_then(|at: Field<&str>| one_word(at, found));
+    let is_disabled = section.boolean("disabled", found) == Some(true);
+    Some(Spot {
+        address: address?,
+        is_disabled,
+    })
+}
+
+fn labels(section: &Section, found: &mut Findings) -> BTreeMap<String, Spot> {
     let mut labels = BTreeMap::new();
     for (label, section) in section.named("labels", found) {
-        no_counterpart(&section, &["address"], found);
-        let at = section.text("address", found);
-        let at = section.required("address", at, "write a name or an address", found);
-        if let Some(at) = at.and_then(|at: Field<&str>| one_word(at, found)) {
-            labels.insert(label.to_owned(), at);
+        no_counterpart(&section, &SPOT_KEYS, found);
+        if let Some(spot) = spot(&section, found) {
+            labels.insert(label.to_owned(), spot);
         }
     }
     labels
 }
 
-fn classes(root: &Section, found: &mut Findings) -> BTreeMap<String, Option<String>> {
-    let mut classes = BTreeMap::new();
-    for (name, section) in root.named("address-classes", found) {
-        no_counterpart(&section, &["data-source", "match-filter"], found);
-        let filter = section.section("match-filter", found);
-        let tag = filter.and_then(|filter| {
-            let tag = filter.text("type", found)?.value == "tag";
-            filter.text("tag", found).filter(|_| tag)
-        });
-        let tag = tag.map(|tag| tag.value.to_owned());
-        if tag.is_none() {
-            found.notice(
-                &section.place,
-                "only classes that match a tag have a counterpart",
-            );
+fn remotes(section: &Section, found: &mut Findings) -> BTreeMap<String, Remote> {
+    let mut remotes = BTreeMap::new();
+    for (name, section) in section.named("remote-addresses", found) {
+        no_counterpart(
+            &section,
+            &["address", "disabled", "no-agent", "labels"],
+            found,
+        );
+        let own = section.has("address").then(|| spot(&section, found));
+        let mut remote = Remote {
+            own: own.flatten(),
+            labels: labels(&section, found),
+        };
+        if section.boolean("disabled", found) == Some(true) {
+            remote.disable();
         }
-        classes.insert(name.to_owned(), tag);
+        remotes.insert(name.to_owned(), remote);
     }
-    classes
+    remotes
+}
+
+impl Remote {
+    fn disable(&mut self) {
+        for spot in self.own.iter_mut().chain(self.labels.values_mut()) {
+            spot.is_disabled = true;
+        }
+    }
 }

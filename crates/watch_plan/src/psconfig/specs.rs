@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use units::Span;
 
 use super::iso::{Bound, bounded, seconds};
-use crate::model::Kind;
+use crate::model::{IpVersion, Kind};
 use crate::read::DURATION;
 use crate::schedule::Schedule;
 use crate::section::{Findings, Section};
@@ -16,6 +16,9 @@ pub(super) struct Spec {
     pub duration: Span,
     /// The interval of a test that runs all the time there.
     pub continuous: Option<Schedule>,
+    pub ip: Option<IpVersion>,
+    /// Whether visits go from the second address to the first.
+    pub is_turned: bool,
 }
 
 /// pScheduler's own durations where a test says none.
@@ -48,7 +51,7 @@ fn spec(section: &Section, found: &mut Findings) -> Option<Spec> {
     let inner = section.required("spec", inner, "write an object, `{}` at the least", found)?;
     inner.once(found);
     let (spec, read): (Spec, &[&str]) = match kind.value {
-        "throughput" => (throughput(&inner, found)?, &["duration", "udp"]),
+        "throughput" => (throughput(&inner, found)?, &["duration", "udp", "reverse"]),
         "rtt" => (round_trips(&inner, found), &["count", "interval"]),
         "latency" => (ping(LATENCY), &[]),
         "latencybg" => (continuous(&inner, found), &[]),
@@ -62,17 +65,38 @@ fn spec(section: &Section, found: &mut Findings) -> Option<Spec> {
             return None;
         }
     };
-    ends(&inner, found);
-    let others = inner.others(&[read, &["source", "dest", "_meta"]].concat());
-    if !others.is_empty() {
-        let keys: Vec<&str> = others.into_iter().map(|(key, _)| key).collect();
-        let text = format!(
-            "not used: {}; visits have settings of their own",
-            keys.join(", ")
-        );
-        found.notice(&inner.place, text);
+    for (key, place) in inner.others(&[read, &["source", "dest", "ip-version", "_meta"]].concat()) {
+        let text = format!("`{key}` is not used; visits have settings of their own");
+        found.notice(&place, text);
     }
-    Some(spec)
+    Some(Spec {
+        ip: match inner.has("ip-version") {
+            true => Some(ip_version(&inner, found)?),
+            false => None,
+        },
+        is_turned: ends(&inner, found) != is_reverse(&inner, kind.value, found),
+        ..spec
+    })
+}
+
+/// 4 or 6, which has to be there.
+pub(super) fn ip_version(section: &Section, found: &mut Findings) -> Option<IpVersion> {
+    let version = section.number("ip-version", found);
+    let version = section.required("ip-version", version, "write 4 or 6", found)?;
+    if version == 4.0 {
+        return Some(IpVersion::V4);
+    }
+    if version == 6.0 {
+        return Some(IpVersion::V6);
+    }
+    let problem = format!("{version} is no version of the internet protocol");
+    found.refuse(&section.at("ip-version"), problem, "write 4 or 6");
+    None
+}
+
+/// Whether data go from `dest` to `source`.
+fn is_reverse(inner: &Section, kind: &str, found: &mut Findings) -> bool {
+    kind == "throughput" && inner.boolean("reverse", found) == Some(true)
 }
 
 fn visit(kind: Kind, duration: Span) -> Spec {
@@ -80,6 +104,8 @@ fn visit(kind: Kind, duration: Span) -> Spec {
         kind,
         duration,
         continuous: None,
+        ip: None,
+        is_turned: false,
     }
 }
 
@@ -132,19 +158,25 @@ fn continuous(inner: &Section, found: &mut Findings) -> Spec {
     }
 }
 
-/// Visits go from the first address to the second.
-fn ends(inner: &Section, found: &mut Findings) {
-    for (key, address) in [("source", "address[0]"), ("dest", "address[1]")] {
-        if !inner.has(key) {
+/// Whether the test goes from the second address to the first.
+fn ends(inner: &Section, found: &mut Findings) -> bool {
+    let mut is_turned = false;
+    for (key, usual, turned) in [
+        ("source", "address[0]", "address[1]"),
+        ("dest", "address[1]", "address[0]"),
+    ] {
+        let Some(text) = inner.text(key, found) else {
             continue;
-        }
-        let text = inner.text(key, found);
-        let other = text.filter(|text| !text.value.contains(address));
-        if let Some(text) = other {
-            let shown: String = text.value.chars().take(60).collect();
-            let message =
-                format!("`{shown}` is not {address}; visits go from the first to the second");
+        };
+        if text.value.contains(turned) {
+            is_turned = true;
+        } else if !text.value.contains(usual) {
+            let shown = units::printable(text.value, 60);
+            let message = format!(
+                "`{shown}` is no address of the pair; visits go from the first to the second"
+            );
             found.notice(&text.place, message);
         }
     }
+    is_turned
 }

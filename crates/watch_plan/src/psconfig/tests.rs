@@ -1,14 +1,36 @@
 use super::iso::seconds;
-use super::read;
-use crate::model::Kind;
-use crate::{GroupKind, Plan, Timetable};
+use crate::model::{IpVersion, Kind};
+use crate::{Notice, Plan, PlanError, Timetable};
 
 const FILE: &str = include_str!("../../testdata/psconfig.json");
+const SITES: &str = include_str!("../../testdata/psconfig-sites.json");
+const COMMON: &str = include_str!("../../testdata/psconfig-common.json");
+
+/// Reads a file whose includes are those of the tests.
+fn read(text: &str, name: &str) -> Result<(Plan, Vec<Notice>), PlanError> {
+    super::read(text, name, &mut |include| match include {
+        "psconfig-common.json" | "/etc/psconfig/common.json" => Ok(COMMON.to_owned()),
+        _ => Err("no such file".to_owned()),
+    })
+}
 
 fn plan() -> Plan {
     read(FILE, "psconfig.json")
         .unwrap_or_else(|error| panic!("{error}"))
         .0
+}
+
+fn sites() -> (Plan, Vec<Notice>) {
+    read(SITES, "sites.json").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// `from>to` of each pair of a task, without the domain.
+fn pairs(plan: &Plan, task: &str) -> Vec<String> {
+    let short = |name: &crate::HostName| name.as_str().replace(".example.org", "");
+    let task = plan.tasks().iter().find(|one| one.name.as_str() == task);
+    let pairs = plan.pairs(task.unwrap());
+    let text = |pair: &crate::Pair| format!("{}>{}", short(&pair.from), short(&pair.to));
+    pairs.iter().map(text).collect()
 }
 
 #[test]
@@ -57,17 +79,9 @@ fn addresses_of_one_host_are_one_machine() {
 #[test]
 fn groups_leave_out_what_they_exclude() {
     let plan = plan();
-    let pairs = |task: usize| -> Vec<String> {
-        let short = |name: &crate::HostName| name.as_str().replace(".example.org", "");
-        let pairs = plan.pairs(&plan.tasks()[task]);
-        pairs
-            .iter()
-            .map(|pair| format!("{}>{}", short(&pair.from), short(&pair.to)))
-            .collect()
-    };
     // Three hosts, all ordered pairs but one.
     assert_eq!(
-        pairs(0),
+        pairs(&plan, "goodput"),
         [
             "a-thr>b-thr",
             "a-thr>c-thr",
@@ -76,9 +90,8 @@ fn groups_leave_out_what_they_exclude() {
             "c-thr>b-thr"
         ]
     );
-    assert_eq!(pairs(1), ["a-lat>c-lat", "c-lat>a-lat"]);
-    assert_eq!(pairs(2), ["a-thr:ipv6>b-thr"]);
-    assert!(matches!(plan.groups()["latency"], GroupKind::Mesh(_)));
+    assert_eq!(pairs(&plan, "owamp"), ["a-lat>c-lat", "c-lat>a-lat"]);
+    assert_eq!(pairs(&plan, "rtt"), ["a-thr:ipv6>b-thr"]);
     assert!(Timetable::new(&plan, 0).is_ok());
 }
 
@@ -97,24 +110,218 @@ fn what_has_no_counterpart_is_named_with_its_line() {
             notice.line
         );
     };
-    said("includes", "no counterpart");
     said("archives", "no counterpart");
     said("addresses.old.example.org", "disabled");
     said("addresses.b-thr.example.org.contexts", "no counterpart");
-    said("hosts.a.example.org.archives", "no counterpart");
+    // What is said several times is one note with its lines.
+    let archives = notices.iter().find(|notice| notice.field == "archives");
+    assert_eq!(archives.unwrap().more.len(), 2);
     said("groups.singles.type", "single addresses");
-    said("tests.goodput.spec", "parallel");
+    said("tests.goodput.spec.parallel", "settings of their own");
     said("tests.udp.spec.udp", "UDP");
     said("tests.owamp.spec", "all the time");
     said("tests.snmp.type", "snmpget");
     said("schedules.PT4H", "no slip");
     said("schedules.PT10M.until", "no counterpart");
     said("tasks.goodput.priority", "no counterpart");
-    for task in ["udp", "snmp"] {
-        said(&format!("tasks.{task}"), "not in the plan");
-    }
+    said("tasks.udp", "not in the plan");
     said("tasks.once", "runs once");
-    said("tasks.off", "disabled");
+}
+
+#[test]
+fn classes_match_by_host_tag_version_and_each_other() {
+    let (plan, _) = sites();
+    // Hosts with the tag of a site, in any letters, but those that another class has.
+    assert_eq!(
+        pairs(&plan, "west"),
+        ["slac-lat>slac-thr", "slac-thr>slac-lat"]
+    );
+    // `not`, `or` and a class of a class.
+    assert_eq!(
+        pairs(&plan, "others"),
+        [
+            "bonn>cern-thr",
+            "bonn>kek",
+            "cern-thr>bonn",
+            "cern-thr>kek",
+            "kek>bonn",
+            "kek>cern-thr"
+        ]
+    );
+    assert_eq!(pairs(&plan, "numbers"), ["bonn>kek", "kek>bonn"]);
+}
+
+#[test]
+fn remote_addresses_and_labels_go_by_the_other_end() {
+    let (plan, notices) = sites();
+    // Only these two have addresses of the backup path, towards each other.
+    let backup = [
+        "cern-thr:slac-thr:backup>slac-thr:cern-thr:backup",
+        "slac-thr:cern-thr:backup>cern-thr:slac-thr:backup",
+    ];
+    let names = pairs(&plan, "backup");
+    assert_eq!(names, backup);
+    let name = "slac-thr.example.org:cern-thr.example.org:backup";
+    let host = &plan.hosts()[name];
+    assert_eq!(
+        (host.address.as_str(), host.machine.as_str()),
+        ("192.0.2.33", "slac.example.org")
+    );
+    let typo = notices
+        .iter()
+        .find(|notice| notice.field == "groups.typo.default-address-label");
+    assert!(
+        typo.unwrap().text.contains("did you mean `backup`?"),
+        "{typo:?}"
+    );
+}
+
+#[test]
+fn tests_turn_round_and_have_a_version() {
+    let (plan, _) = sites();
+    let usual = ["kek>bonn"];
+    let turned = ["bonn>kek"];
+    assert_eq!(pairs(&plan, "usual"), usual);
+    assert_eq!(pairs(&plan, "from-second"), turned);
+    assert_eq!(pairs(&plan, "reverse"), turned);
+    assert_eq!(pairs(&plan, "reverse-from-second"), usual);
+    let ip = |name: &str| {
+        plan.tasks()
+            .iter()
+            .find(|task| task.name.as_str() == name)
+            .unwrap()
+            .ip
+    };
+    assert_eq!((ip("usual"), ip("reverse")), (Some(IpVersion::V4), None));
+    // 192.0.2.1 does not speak IPv6.
+    assert!(plan.tasks().iter().all(|task| task.name.as_str() != "six"));
+}
+
+#[test]
+fn included_files_add_what_is_not_there() {
+    let (plan, notices) = sites();
+    // From the included file; the one of the same name stays as it was.
+    assert_eq!(plan.hosts()["kek.example.org"].address, "192.0.2.1");
+    assert_eq!(plan.hosts()["bonn.example.org"].address, "192.0.2.2");
+    let kept = notices
+        .iter()
+        .find(|notice| notice.text.contains("before it was included"));
+    let kept = kept.unwrap();
+    assert_eq!(
+        (kept.file.as_deref(), kept.field.as_str()),
+        (Some("psconfig-common.json"), "addresses.bonn.example.org")
+    );
+    assert!(COMMON.lines().nth(kept.line - 1).unwrap().contains("bonn"));
+    assert!(
+        kept.to_string().starts_with("psconfig-common.json, line "),
+        "{kept}"
+    );
+}
+
+/// One file with one include, and one mistake.
+fn with_include(include: &str, included: &str) -> String {
+    let text = SITES.replacen("psconfig-common.json", include, 1);
+    let read = super::read(&text, "sites.json", &mut |_| Ok(included.to_owned()));
+    read.unwrap_err().to_string()
+}
+
+#[test]
+fn includes_are_bounded_and_their_mistakes_have_their_lines() {
+    for (include, included, said) in [
+        (
+            "https://example.org/x.json",
+            "{}",
+            "all agents have to read the same",
+        ),
+        ("x.json", "{\n\n\"hosts\": 7}", "at x.json:3, field `hosts`"),
+        (
+            "x.json",
+            "{\n\"addresses\": {\"a b\":\n{\"address\": 7}}}",
+            "at x.json:3",
+        ),
+        ("x.json", "{\n", "at x.json:2"),
+        ("x.json", "[]", "an included file is one object"),
+        (
+            "x.json",
+            &" ".repeat(super::BYTES_MAX),
+            "bytes, above 4194304",
+        ),
+        ("x.json", &"[".repeat(100_000), "at x.json:1"),
+    ] {
+        let error = with_include(include, included);
+        assert!(error.contains(said), "{include}: {error}");
+    }
+    let many = vec!["\"x.json\""; super::INCLUDES_MAX + 1].join(",");
+    let text = SITES.replacen("\"psconfig-common.json\"", &many, 1);
+    let error = read(&text, "sites.json").unwrap_err().to_string();
+    assert!(error.contains("33 files are above 32"), "{error}");
+    let error = read(
+        &SITES.replacen("psconfig-common.json", "gone.json", 1),
+        "sites.json",
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("`gone.json` cannot be included: no such file"),
+        "{error}"
+    );
+    // What an included file includes is not followed: nothing can go in circles.
+    let text = SITES.replacen(
+        "psconfig-common.json",
+        "file:///etc/psconfig/common.json",
+        1,
+    );
+    let (_, notices) = read(&text, "sites.json").unwrap();
+    let own = notices.iter().find(|notice| notice.field == "includes");
+    assert!(
+        own.unwrap()
+            .text
+            .contains("of an included file is not used"),
+        "{own:?}"
+    );
+}
+
+#[test]
+fn classes_that_cannot_be_resolved_are_refused() {
+    let file = |classes: &str| {
+        let group = r#"{ "type": "mesh", "addresses": [{ "class": "a" }, { "name": "x" }] }"#;
+        let text = format!(
+            r#"{{ "addresses": {{ "x": {{ "address": "x" }}, "y": {{ "address": "y" }} }},
+            "address-classes": {{ {classes} }},
+            "groups": {{ "g": {group} }},
+            "tests": {{ "t": {{ "type": "rtt", "spec": {{}} }} }},
+            "schedules": {{ "s": {{ "repeat": "PT10M" }} }},
+            "tasks": {{ "k": {{ "group": "g", "test": "t", "schedule": "s" }} }} }}"#
+        );
+        read(&text, "f.json")
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    let class = |name: &str, filter: &str| {
+        let source = r#""data-source": { "type": "current-config" }"#;
+        format!(r#""{name}": {{ {source}, "match-filter": {filter} }}"#)
+    };
+    let by = |name: &str| format!(r#"{{ "type": "address-class", "class": "{name}" }}"#);
+    let own = file(&class("a", &by("a"))).unwrap_err();
+    assert!(own.contains("`a` is part of itself"), "{own}");
+    // Each names the next one twice: without memory it would be 2 to the power of 30.
+    let twice = |name: &str| format!(r#"{{ "type": "or", "filters": [{0}, {0}] }}"#, by(name));
+    let chain: Vec<String> = (0..30)
+        .map(|at| class(&format!("c{at}"), &twice(&format!("c{}", at + 1))))
+        .collect();
+    let deep = format!(
+        "{}, {}, {}",
+        class("a", &by("c0")),
+        chain.join(","),
+        class("c30", &by("c0"))
+    );
+    let deep = file(&deep).unwrap_err();
+    assert!(deep.contains("more than 16 deep"), "{deep}");
+    let typo = file(&class("a", r#"{ "type": "hosts" }"#)).unwrap_err();
+    assert!(typo.contains("did you mean `host`?"), "{typo}");
+    let jq = file(&class("a", r#"{ "type": "jq", "jq": { "script": "." } }"#)).unwrap_err();
+    assert!(jq.contains("give addresses or hosts a tag"), "{jq}");
+    let empty = r#"{ "type": "and", "filters": [] }"#;
+    assert!(file(&class("a", empty)).is_ok());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use units::{Bytes, Span};
 
 use super::TASKS_MAX;
 use crate::budget::{Budget, Quiet, Share};
-use crate::model::{Host, Kind, Task};
+use crate::model::{Host, IpVersion, Kind, Task};
 use crate::names::{GroupName, HostName, TaskName};
 use crate::schedule::{Cron, Schedule, UtcOffset};
 use crate::section::{Findings, Place, Section, closest, parse};
@@ -26,8 +26,8 @@ const KINDS: [&str; 6] = [
     "tune",
     "copy",
 ];
-const KEYS: [&str; 8] = [
-    "kind", "group", "every", "cron", "duration", "gentle", "size", "budget",
+const KEYS: [&str; 9] = [
+    "kind", "group", "ip", "every", "cron", "duration", "gentle", "size", "budget",
 ];
 
 pub(super) fn tasks(
@@ -48,8 +48,16 @@ pub(super) fn tasks(
         section.only(&KEYS, found);
         let name = parse::<TaskName>(name, &section.place, found);
         if let Some(task) = task(&section, name, hosts, groups, offset, found) {
-            places.insert(task.name.clone(), section.place.clone());
-            tasks.push(task);
+            for task in of_versions(task, &section, found) {
+                if places
+                    .insert(task.name.clone(), section.place.clone())
+                    .is_some()
+                {
+                    let problem = format!("a task `{}` comes of two entries", task.name);
+                    found.refuse(&section.place, problem, "give one of them another name");
+                }
+                tasks.push(task);
+            }
         }
     }
     (tasks, places)
@@ -80,11 +88,39 @@ fn task(
         name: name?,
         kind: kind?,
         group: group?,
+        ip: None,
         schedule: schedule?,
         duration: duration?.value,
         gentle,
         budget: budget?,
     })
+}
+
+/// The task, or the two that `ip = "both"` stands for: each is a series of its own.
+fn of_versions(task: Task, section: &Section, found: &mut Findings) -> Vec<Task> {
+    let Some(ip) = section.text("ip", found) else {
+        return vec![task];
+    };
+    let with = |ip| Task {
+        ip: Some(ip),
+        ..task.clone()
+    };
+    let named = |ip| Task {
+        name: task.name.of_version(ip),
+        ..with(ip)
+    };
+    match ip.value {
+        "4" => vec![with(IpVersion::V4)],
+        "6" => vec![with(IpVersion::V6)],
+        "both" => vec![named(IpVersion::V4), named(IpVersion::V6)],
+        other => {
+            let shown = units::printable(other, 60);
+            let problem = format!("`{shown}` is no version of the internet protocol");
+            let hint = "write \"4\", \"6\", or \"both\" for two tasks of which each uses one";
+            found.refuse(&ip.place, problem, hint);
+            Vec::new()
+        }
+    }
 }
 
 fn kind(section: &Section, found: &mut Findings) -> Option<Kind> {

@@ -200,3 +200,31 @@ fn the_reference_page_has_every_key_and_its_example_is_read() {
         .and_then(|rest| rest.split("```").next());
     Plan::parse(example.unwrap(), "page").unwrap_or_else(|error| panic!("{error}"));
 }
+
+#[test]
+fn a_task_for_both_versions_is_two_tasks() {
+    let task = |ip: &str| {
+        let rest = "kind = \"ping\"\ngroup = \"g\"\nevery = \"5min\"\nduration = \"10s\"";
+        with_task(&format!("{rest}\nip = \"{ip}\""))
+    };
+    let names = |text: &str| -> Vec<String> {
+        let (plan, _) = Plan::parse(text, "plan.toml").unwrap();
+        let tasks = plan.tasks().iter();
+        let shown = |task: &crate::Task| format!("{} {}", task.name, task.ip.unwrap());
+        tasks.map(shown).collect()
+    };
+    assert_eq!(names(&task("6")), ["t IPv6"]);
+    assert_eq!(names(&task("both")), ["t-ipv4 IPv4", "t-ipv6 IPv6"]);
+    let other = refused(&task("5")).to_string();
+    assert!(other.contains("`5` is no version"), "{other}");
+    let number = task("both").replace("\"b\" }", "\"192.0.2.1\" }");
+    let number = refused(&number).to_string();
+    assert!(number.contains("no pair of `g` speaks IPv6"), "{number}");
+    let twice = task("both")
+        + "\n[tasks.t-ipv6]\nkind = \"ping\"\ngroup = \"g\"\nevery = \"5min\"\nduration = \"10s\"";
+    let twice = refused(&twice).to_string();
+    assert!(
+        twice.contains("a task `t-ipv6` comes of two entries"),
+        "{twice}"
+    );
+}
