@@ -19,6 +19,7 @@ use maud::{DOCTYPE, Markup, html};
 use report::page::Page;
 use tokio::sync::{Semaphore, watch};
 use tokio::time;
+use tower_http::compression::CompressionLayer;
 
 use crate::follow::follow;
 use crate::frame::{ICON, SCRIPT, head, sent, style};
@@ -130,6 +131,7 @@ fn router(site: Arc<Site>, names: OwnNames) -> Router {
         .route("/icon.svg", get(async || asset("image/svg+xml", ICON)))
         .layer(middleware::from_fn_with_state(names, requests::check))
         .layer(middleware::map_response(guarded))
+        .layer(CompressionLayer::new())
         .with_state(site)
 }
 

@@ -12,8 +12,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
+use futures_util::StreamExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time;
+use tower_http::compression::CompressionLayer;
 
 use crate::ask::Ask;
 use crate::frame::{self, Sheet};
@@ -70,6 +72,7 @@ pub(crate) fn router(site: Arc<Site>, names: OwnNames) -> Router {
         .fallback(async |State(site): AtSite| page(site, |_| Err(frame::no_such_page())).await)
         .layer(middleware::from_fn_with_state(names, requests::check))
         .layer(middleware::map_response(guarded))
+        .layer(CompressionLayer::new())
         .with_state(site)
 }
 
@@ -133,7 +136,8 @@ fn held(kind: &'static str, text: String, place: OwnedSemaphorePermit) -> Respon
         let part = rest.split_to(rest.len().min(PART));
         (!part.is_empty()).then_some((Ok::<_, Infallible>(part), (rest, place)))
     };
-    let parts = futures_util::stream::unfold((Bytes::from(text), place), next);
+    // Who compresses asks again behind the end.
+    let parts = futures_util::stream::unfold((Bytes::from(text), place), next).fuse();
     let headers = [
         (header::CONTENT_TYPE, kind.to_owned()),
         (header::CONTENT_LENGTH, length),

@@ -360,6 +360,43 @@ fn answers_load_nothing_from_elsewhere_and_set_no_cookie() {
     }
 }
 
+/// The head of an answer to a client that takes these encodings, and its bytes.
+fn taking(server: &WebServer, path: &str, encodings: &str) -> (String, Vec<u8>) {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Accept-Encoding: {encodings}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    let end = bytes
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap();
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    (head.to_lowercase(), bytes)
+}
+
+#[test]
+fn answers_are_compressed_for_those_who_take_it() {
+    let server = month();
+    let month = "/pair/slac/cern?task=goodput&range=month";
+    for path in [
+        month,
+        "/style.css",
+        "/script.js",
+        "/stream.ndjson?from=2026-10-02",
+    ] {
+        let (head, packed) = taking(&server, path, "br, gzip;q=0.8");
+        assert!(head.contains("content-encoding: gzip"), "{path}: {head}");
+        assert!(packed.ends_with(b"\r\n0\r\n\r\n"), "{path} is broken off");
+        let (head, plain) = taking(&server, path, "gzip;q=0, identity");
+        assert!(!head.contains("content-encoding"), "{path}: {head}");
+        assert!(packed.len() * 2 < plain.len(), "{path}: {}", packed.len());
+    }
+}
+
 #[test]
 fn hostile_names_are_only_names() {
     let folder = tempfile::tempdir().unwrap();
