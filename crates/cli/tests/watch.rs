@@ -32,7 +32,11 @@ impl Drop for Running {
 
 impl Running {
     fn start(words: &[&str]) -> Self {
-        let mut process = trunkline(words).stderr(Stdio::piped()).spawn().unwrap();
+        Running::spawn(&mut trunkline(words))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let (sender, log) = channel();
         std::thread::spawn(move || {
@@ -191,6 +195,50 @@ fn agents_report_and_pages_show_it() {
     assert!(!Path::new(&site.path("db-wal")).exists());
 }
 
+/// A host that runs nothing but an iperf3 server is visited, and asked to send.
+#[test]
+fn an_iperf3_server_is_visited_both_ways() {
+    if !testkit::has_program("iperf3") {
+        return;
+    }
+    let site = Site::new();
+    let port = free_port().to_string();
+    let plan = format!(
+        "gap = \"1s\"\n[hosts]\na = {{ address = \"127.0.0.1:{}\" }}\n\
+         x = {{ address = \"127.0.0.2:{port}\", agent = false }}\n\
+         [groups]\nall = {{ mesh = [\"a\", \"x\"] }}\n\
+         [tasks.goodput]\nkind = \"throughput\"\ngroup = \"all\"\nevery = \"30s\"\n\
+         duration = \"9s\"\n\
+         [tasks.trips]\nkind = \"ping\"\ngroup = \"all\"\nevery = \"60s\"\nduration = \"3s\"\n",
+        site.ports[0]
+    );
+    fs::write(site.path("plan.toml"), plan).unwrap();
+    let mut server = Command::new("iperf3");
+    let server = server.args(["-s", "-p", &port]).stdout(Stdio::null());
+    let server = Running::spawn(server);
+    let (collector, a) = (site.collector(), site.agent("a", "a.token"));
+    collector.says("pages on");
+    a.says("goodput: throughput from x");
+    a.says("goodput: x done");
+    a.says("goodput: throughput to x");
+    a.says("goodput: x done");
+    a.says("the collector has");
+    drop((a, server));
+    let exported = run(&["watch", "export", "visits", "--database", &site.path("db")]);
+    let exported = String::from_utf8(exported.stdout).unwrap();
+    let visits: Vec<serde_json::Value> = exported
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for (from, to) in [("a", "x"), ("x", "a")] {
+        let goodput = visits.iter().find(|visit| {
+            visit["from_host"] == from && visit["to_host"] == to && visit["task"] == "goodput"
+        });
+        let goodput = &goodput.unwrap()["goodput_bits_per_second"];
+        assert!(goodput.as_f64().unwrap() > 1e6, "{exported}");
+    }
+}
+
 /// Nothing begins in quiet hours, which the agent tells; a budget bounds what a visit sends, also
 /// where no link is known.
 #[test]
@@ -282,7 +330,7 @@ fn wrong_requests_name_the_next_step() {
     assert_eq!(output.status.code(), Some(2));
     let text = complaint(&output);
     assert!(
-        text.contains("the plan has no host `c`") && text.contains("a, b"),
+        text.contains("the plan has no host `c` with an agent") && text.contains("a, b"),
         "{text}"
     );
     let checked = run(&["watch", "check", &plan]);

@@ -76,17 +76,20 @@ impl fmt::Display for AgentEvent {
         match self {
             AgentEvent::Began(due) => write!(
                 f,
-                "{}: {} to {}, for at most {}",
+                "{}: {} {} {}, for at most {}",
                 due.task,
                 due.kind.word(),
-                due.to,
+                if due.is_turned() { "from" } else { "to" },
+                due.far(),
                 due.duration.human()
             ),
-            AgentEvent::Ended { due, failure: None } => write!(f, "{}: {} done", due.task, due.to),
+            AgentEvent::Ended { due, failure: None } => {
+                write!(f, "{}: {} done", due.task, due.far())
+            }
             AgentEvent::Ended {
                 due,
                 failure: Some(why),
-            } => write!(f, "{}: {} failed: {why}", due.task, due.to),
+            } => write!(f, "{}: {} failed: {why}", due.task, due.far()),
             AgentEvent::CutOff { task, to } => write!(
                 f,
                 "{task}: the visit to {to} was cut off when this agent ended; told as failed"

@@ -114,7 +114,7 @@ impl Agent {
                 let now = self.clock.now();
                 match self.schedule.step(now) {
                     Step::Begin(due) => {
-                        let begun = (now, courier.far_host(&due.to));
+                        let begun = (now, courier.far_host(due.far()));
                         scope.spawn(move || visits.make(visitor, &due, begun, stop, on_event));
                     }
                     Step::Quiet(task, why) => on_event(AgentEvent::Quiet { task, why }),

@@ -85,7 +85,7 @@ impl Schedule {
         for host in &self.hosts {
             let planned = self.timetable.next_visits(host, self.cursor);
             let planned = planned.take_while(|planned| planned.due().at < end);
-            found.extend(planned.filter(|planned| planned.due().from == *host));
+            found.extend(planned.filter(|planned| planned.due().by == *host));
         }
         found.sort_by(|one, other| {
             let (one, other) = (one.due(), other.due());

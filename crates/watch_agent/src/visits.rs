@@ -221,7 +221,10 @@ fn noted(due: &Due, at: UnixTime) -> Result<Note, String> {
 fn running(due: &Due, note: &Note) -> Running {
     Running {
         task: note.task.clone(),
-        to: note.pair.to.clone(),
+        to: match due.is_turned() {
+            true => note.pair.from.clone(),
+            false => note.pair.to.clone(),
+        },
         until: UnixTime::from_seconds(due.until.unsigned_abs()),
     }
 }

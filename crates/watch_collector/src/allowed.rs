@@ -18,6 +18,8 @@ pub const UNPLANNED_MAX: usize = 500;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed {
     hosts: BTreeMap<String, BTreeSet<Name>>,
+    /// Hosts without an agent: visits from them are made by the agents that they send to.
+    silent: BTreeSet<Name>,
     series: BTreeSet<Series>,
 }
 
@@ -48,6 +50,10 @@ impl Allowed {
             let Ok(name) = name.as_str().parse::<Name>() else {
                 continue;
             };
+            if !host.agent {
+                allowed.silent.insert(name);
+                continue;
+            }
             for token in [name.as_str(), host.machine.as_str()] {
                 let hosts = allowed.hosts.entry(token.to_owned()).or_default();
                 hosts.insert(name.clone());
@@ -68,6 +74,15 @@ impl Allowed {
     /// The hosts that a token of this name stands for.
     pub fn hosts(&self, token: &str) -> impl Iterator<Item = &Name> {
         self.hosts.get(token).into_iter().flatten()
+    }
+
+    /// Whether the agent with a token of this name makes the visits of a pair.
+    pub(crate) fn makes(&self, token: &KeyName, pair: &Pair) -> bool {
+        let by = match self.silent.contains(&pair.from) {
+            true => &pair.to,
+            false => &pair.from,
+        };
+        self.is_from(token, by)
     }
 
     /// Whether a token of this name stands for a host.

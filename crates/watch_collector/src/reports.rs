@@ -116,7 +116,7 @@ impl Collector {
         visit: &StoredVisit,
         now: UnixTime,
     ) -> Option<Refusal> {
-        if !self.allowed.is_from(name, &visit.pair.from) {
+        if !self.allowed.makes(name, &visit.pair) {
             return Some(Refusal::Foreign {
                 from: visit.pair.from.clone(),
                 token: name.to_string(),

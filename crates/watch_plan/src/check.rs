@@ -28,7 +28,7 @@ pub(crate) fn check(
     let place = |task: &TaskName| places.get(task).unwrap_or(&unknown);
     addresses(plan, hosts, found);
     for task in &plan.tasks {
-        version(plan, task, place(&task.name), found);
+        visited(plan, task, place(&task.name), found);
         budget(plan, task, place(&task.name), found);
     }
     match Timetable::new(plan, 0) {
@@ -44,13 +44,19 @@ pub(crate) fn check(
     }
 }
 
-/// A task for one version of the internet protocol needs hosts that speak it.
-fn version(plan: &Plan, task: &Task, place: &Place, found: &mut Findings) {
-    let Some(ip) = task.ip.filter(|_| plan.pairs(task).is_empty()) else {
+/// A task of which no pair can be visited is a mistake.
+fn visited(plan: &Plan, task: &Task, place: &Place, found: &mut Findings) {
+    if !plan.pairs(task).is_empty() {
         return;
-    };
-    let problem = format!("no pair of `{}` speaks {ip}", task.group);
-    let hint = "give hosts names, or addresses of that version, or leave out `ip`";
+    }
+    let speaking = task.ip.map_or(String::new(), |ip| format!(" over {ip}"));
+    let problem = format!(
+        "no pair of `{}` can have a `{}`{speaking}",
+        task.group,
+        task.kind.word()
+    );
+    let hint = "one end needs an agent, a copy needs two; hosts have to be on two machines, and \
+                addresses of the version that `ip` asks for";
     found.refuse(place, problem, hint);
 }
 

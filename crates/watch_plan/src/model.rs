@@ -32,6 +32,8 @@ pub struct Host {
     pub link: Option<Rate>,
     /// The file with the token for this host. The secret itself is never part of a plan.
     pub token: Option<TokenFile>,
+    /// Whether an agent runs there. Others visit a host without one, as from an iperf3 server.
+    pub agent: bool,
 }
 
 /// A version of the internet protocol.
@@ -204,12 +206,14 @@ impl Plan {
         self.gap
     }
 
-    /// The ordered pairs that a task visits, each once, without pairs within a machine and those
-    /// whose addresses are of another version of the internet protocol.
+    /// The ordered pairs that a task visits, each once. Left out are pairs within a machine, those
+    /// whose addresses are of another version of the internet protocol, and those that no agent
+    /// can visit.
     pub fn pairs(&self, task: &Task) -> Vec<Pair> {
         let group = self.groups.get(&task.group);
         let mut pairs = group.map_or(Vec::new(), GroupKind::pairs);
         pairs.retain(|pair| self.machine(&pair.from) != self.machine(&pair.to));
+        pairs.retain(|pair| self.can_visit(task.kind, pair));
         if let Some(ip) = task.ip {
             let speaks = |host: &HostName| {
                 let version = self
@@ -221,6 +225,28 @@ impl Plan {
             pairs.retain(|pair| speaks(&pair.from) && speaks(&pair.to));
         }
         pairs
+    }
+
+    /// The end whose agent makes the visits of a pair: the first, unless none runs there.
+    pub fn by<'p>(&self, pair: &'p Pair) -> &'p HostName {
+        match self.has_agent(&pair.from) {
+            true => &pair.from,
+            false => &pair.to,
+        }
+    }
+
+    fn has_agent(&self, host: &HostName) -> bool {
+        self.hosts.get(host).is_some_and(|host| host.agent)
+    }
+
+    /// A server without an agent can be asked to send, and takes no files.
+    fn can_visit(&self, kind: Kind, pair: &Pair) -> bool {
+        match (self.has_agent(&pair.from), self.has_agent(&pair.to)) {
+            (true, true) => true,
+            (true, false) => !matches!(kind, Kind::Copy { .. }),
+            (false, true) => matches!(kind, Kind::Throughput | Kind::Tune),
+            (false, false) => false,
+        }
     }
 
     pub(crate) fn machines(&self, pair: &Pair) -> Option<[&MachineName; 2]> {

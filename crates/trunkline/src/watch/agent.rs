@@ -11,7 +11,7 @@ use std::thread;
 use changes::{FarHost, Visit};
 use observe::Fault;
 use sockets::Address;
-use units::Span;
+use units::{Direction, Span};
 use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Shown, Visitor};
 use watch_plan::{Due, IpVersion, Pair, Plan, Task};
 use wire::copy::Token;
@@ -123,9 +123,9 @@ impl LiveVisitor {
     /// The task and the far host's address with its port.
     fn planned(&self, due: &Due) -> Result<(&Task, TargetName), Error> {
         let task = self.plan.tasks().iter().find(|task| task.name == due.task);
-        let host = self.plan.hosts().get(&due.to);
+        let host = self.plan.hosts().get(due.far());
         let (Some(task), Some(host)) = (task, host) else {
-            let what = format!("the plan has no task `{}` to `{}`", due.task, due.to);
+            let what = format!("the plan has no task `{}` to `{}`", due.task, due.far());
             return Err(Error::wrong_request(what, "start the agent again"));
         };
         match TargetName::parse(&host.address, self.port)? {
@@ -165,6 +165,10 @@ impl LiveVisitor {
         let series = format!("{} to {}{version}{manner}", due.from, due.to);
         let order = Order {
             kind: due.kind,
+            direction: match due.is_turned() {
+                true => Direction::Reverse,
+                false => Direction::Forward,
+            },
             duration: due.duration,
             is_gentle: task.gentle,
             rate_max: self.plan.rate_max(task, &pair),

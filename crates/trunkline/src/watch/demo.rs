@@ -18,7 +18,7 @@ use netpath::PathSpec;
 use observe::{Setting, StreamCount, Window};
 use report::format::lasting;
 use report::page::{Block, Column, Page, Row, Table};
-use units::{Rate, Span};
+use units::{Direction, Rate, Span};
 use watch_collector::{Allowed, Collector, CollectorOptions};
 use watch_link::PlanDigest;
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
@@ -293,6 +293,7 @@ impl Laboratories {
         };
         let order = Order {
             kind: watch_plan::Kind::Throughput,
+            direction: Direction::Forward,
             duration: STREAMS_RUN,
             is_gentle: false,
             rate_max,

@@ -95,12 +95,12 @@ impl PlanFile {
         let machine = known.map_or(name, |(_, host)| host.machine.as_str());
         let on_it = hosts
             .iter()
-            .filter(|(_, host)| host.machine.as_str() == machine);
+            .filter(|(_, host)| host.machine.as_str() == machine && host.agent);
         let on_it: Vec<HostName> = on_it.map(|(name, _)| name.clone()).collect();
         match on_it.is_empty() {
             false => Ok(on_it),
             true => Err(Error::wrong_request(
-                format!("the plan has no host `{name}`"),
+                format!("the plan has no host `{name}` with an agent"),
                 format!("name one of them with `--host`: {}", names(&self.plan)),
             )),
         }
@@ -110,7 +110,8 @@ impl PlanFile {
 /// The hosts of a plan, as far as a message has room.
 fn names(plan: &Plan) -> String {
     const SHOWN: usize = 12;
-    let names: Vec<&str> = plan.hosts().keys().map(HostName::as_str).collect();
+    let with_agent = plan.hosts().iter().filter(|(_, host)| host.agent);
+    let names: Vec<&str> = with_agent.map(|(name, _)| name.as_str()).collect();
     match names.len() > SHOWN {
         true => format!(
             "{} and {} more",

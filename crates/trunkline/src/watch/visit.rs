@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use changes::{Failure, ProbeCount, RoundTrips, Share, Visit};
 use observe::{ProbeSeries, Setting, TargetError};
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Direction, Rate, Span};
 use watch_agent::Shown;
 use watch_plan::Kind;
 
@@ -27,6 +27,8 @@ use crate::Target;
 pub(crate) struct Order<'a> {
     /// What is measured.
     pub kind: Kind,
+    /// Which end sends, of goodput.
+    pub direction: Direction,
     /// How long it may take in all.
     pub duration: Span,
     /// Whether it leaves the path to others.

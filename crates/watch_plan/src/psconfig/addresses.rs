@@ -44,6 +44,7 @@ pub(super) struct HostEntry {
 pub(super) struct Spot {
     address: String,
     is_disabled: bool,
+    no_agent: bool,
 }
 
 struct Remote {
@@ -121,6 +122,7 @@ impl Addresses {
             machine: address.machine.clone(),
             link: None,
             token: None,
+            agent: !(address.no_agent() || spot.no_agent),
         };
         let known = self.hosts.entry(name.clone()).or_insert(host.clone());
         if *known != host {
@@ -148,6 +150,10 @@ pub(super) const DISABLED: &str = "disabled, and so not in the plan";
 impl Address {
     fn is_disabled(&self) -> bool {
         self.own.is_disabled || self.host.as_ref().is_some_and(|host| host.is_disabled)
+    }
+
+    fn no_agent(&self) -> bool {
+        self.own.no_agent || self.host.as_ref().is_some_and(|host| host.no_agent)
     }
 
     /// The address towards another, and what makes its name different from the own one.
@@ -241,9 +247,11 @@ fn spot(section: &Section, found: &mut Findings) -> Option<Spot> {
     let at = section.required("address", at, "write a name or an address", found);
     let address = at.and_then(|at: Field<&str>| one_word(at, found));
     let is_disabled = section.boolean("disabled", found) == Some(true);
+    let no_agent = section.boolean("no-agent", found) == Some(true);
     Some(Spot {
         address: address?,
         is_disabled,
+        no_agent,
     })
 }
 
@@ -271,18 +279,13 @@ fn remotes(section: &Section, found: &mut Findings) -> BTreeMap<String, Remote> 
             own: own.flatten(),
             labels: labels(&section, found),
         };
-        if section.boolean("disabled", found) == Some(true) {
-            remote.disable();
+        let is_disabled = section.boolean("disabled", found) == Some(true);
+        let no_agent = section.boolean("no-agent", found) == Some(true);
+        for spot in remote.own.iter_mut().chain(remote.labels.values_mut()) {
+            spot.is_disabled |= is_disabled;
+            spot.no_agent |= no_agent;
         }
         remotes.insert(name.to_owned(), remote);
     }
     remotes
-}
-
-impl Remote {
-    fn disable(&mut self) {
-        for spot in self.own.iter_mut().chain(self.labels.values_mut()) {
-            spot.is_disabled = true;
-        }
-    }
 }

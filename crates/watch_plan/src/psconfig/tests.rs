@@ -197,6 +197,26 @@ fn tests_turn_round_and_have_a_version() {
     assert!(plan.tasks().iter().all(|task| task.name.as_str() != "six"));
 }
 
+/// Nothing asks such a host to send small packets.
+#[test]
+fn hosts_without_an_agent_are_visited_by_others() {
+    let (plan, _) = sites();
+    let quiet = &plan.hosts()["quiet.example.org"];
+    assert!(!quiet.agent && plan.hosts()["bonn.example.org"].agent);
+    assert_eq!(pairs(&plan, "quiet-trips"), ["bonn>quiet"]);
+    assert_eq!(pairs(&plan, "quiet-goodput"), ["bonn>quiet", "quiet>bonn"]);
+    let table = Timetable::new(&plan, 0).unwrap();
+    let bonn = "bonn.example.org".parse().unwrap();
+    let mut dues = table
+        .next_visits(&bonn, 0)
+        .filter_map(crate::Planned::visit);
+    let turned = dues.find(crate::Due::is_turned).unwrap();
+    assert_eq!(
+        (turned.by.as_str(), turned.far().as_str()),
+        ("bonn.example.org", "quiet.example.org")
+    );
+}
+
 #[test]
 fn included_files_add_what_is_not_there() {
     let (plan, notices) = sites();

@@ -21,7 +21,7 @@ pub(super) fn hosts(root: &Section, found: &mut Findings) -> BTreeMap<HostName, 
         found.refuse(&root.at("hosts"), problem, "make two plans");
     }
     for (name, section) in named {
-        section.only(&["address", "machine", "link", "token"], found);
+        section.only(&["address", "machine", "link", "token", "agent"], found);
         let name = parse::<HostName>(name, &section.place, found);
         let host = host(&section, name.as_ref(), found);
         if let Some(name) = name {
@@ -50,6 +50,7 @@ fn host(section: &Section, name: Option<&HostName>, found: &mut Findings) -> Hos
         machine: machine.unwrap_or_else(MachineName::unknown),
         link: link.map(|link| link.value),
         token: token.map(TokenFile),
+        agent: section.boolean("agent", found) != Some(false),
     }
 }
 

@@ -219,7 +219,10 @@ fn a_task_for_both_versions_is_two_tasks() {
     assert!(other.contains("`5` is no version"), "{other}");
     let number = task("both").replace("\"b\" }", "\"192.0.2.1\" }");
     let number = refused(&number).to_string();
-    assert!(number.contains("no pair of `g` speaks IPv6"), "{number}");
+    assert!(
+        number.contains("no pair of `g` can have a `ping` over IPv6"),
+        "{number}"
+    );
     let twice = task("both")
         + "\n[tasks.t-ipv6]\nkind = \"ping\"\ngroup = \"g\"\nevery = \"5min\"\nduration = \"10s\"";
     let twice = refused(&twice).to_string();

@@ -19,10 +19,12 @@ pub struct Due {
     pub task: TaskName,
     /// What it does.
     pub kind: Kind,
-    /// The end that calls.
+    /// The end that sends.
     pub from: HostName,
-    /// The end that answers.
+    /// The end that receives.
     pub to: HostName,
+    /// The end whose agent makes it, and calls the other.
+    pub by: HostName,
     /// The longest time it may take.
     pub duration: Span,
     /// When it has ended at the latest, in seconds since 1970.
@@ -59,6 +61,21 @@ pub struct Waiting {
     pub since: i64,
     /// The visit, with the time at which it begins.
     pub visit: Due,
+}
+
+impl Due {
+    /// The end that is called.
+    pub fn far(&self) -> &HostName {
+        match self.is_turned() {
+            true => &self.from,
+            false => &self.to,
+        }
+    }
+
+    /// Whether the end that is called sends.
+    pub fn is_turned(&self) -> bool {
+        self.by != self.from
+    }
 }
 
 impl Planned {
@@ -108,7 +125,7 @@ impl Course {
     }
 
     fn planned(&self, table: &Timetable, at: i64, pair: &Pair) -> Planned {
-        let due = due(&self.task, at, pair);
+        let due = due(&self.task, at, pair, table.plan.by(pair));
         let offset = table.plan.offset;
         let mut quiet = self.task.budget.quiet.iter();
         match quiet.find(|quiet| quiet.touches(due.at, due.until, offset)) {
@@ -121,13 +138,14 @@ impl Course {
     }
 }
 
-fn due(task: &Task, at: i64, pair: &Pair) -> Due {
+fn due(task: &Task, at: i64, pair: &Pair, by: &HostName) -> Due {
     Due {
         at,
         task: task.name.clone(),
         kind: task.kind,
         from: pair.from.clone(),
         to: pair.to.clone(),
+        by: by.clone(),
         duration: task.duration,
         until: at + seconds(task.duration),
     }

@@ -8,6 +8,7 @@ use super::*;
 fn order(kind: Kind, setting: Option<Setting>) -> Order<'static> {
     Order {
         kind,
+        direction: Direction::Forward,
         duration: Span::from_secs(20),
         is_gentle: false,
         rate_max: None,

@@ -1,6 +1,6 @@
 //! Visits that fill the path.
 
-use observe::{Limit, Observation, SamplePlan, Target as _, TargetError, TargetKind, Way};
+use observe::{Limit, Observation, SamplePlan, Setting, Target as _, TargetError, TargetKind, Way};
 use record::Document;
 use tune::{Budget, Controls, Objective, TunePlan};
 use units::Span;
@@ -21,7 +21,11 @@ pub(super) fn throughput(
     };
     trace(target, part, deadline);
     let plan = SamplePlan::lasting(running_time(order.duration, deadline));
-    let seen = paced(target, order).observe(setting, &plan, deadline)?;
+    let setting = Setting {
+        direction: order.direction,
+        ..setting.clone()
+    };
+    let seen = paced(target, order).observe(&setting, &plan, deadline)?;
     let limit = judged(target).then(|| inference::verdict(&seen).limit);
     note(part, &seen, limit);
     Ok(())
@@ -35,7 +39,12 @@ pub(super) fn search(
     deadline: &mut Deadline<'_>,
 ) -> Result<(), TargetError> {
     trace(target, part, deadline);
+    let usual = TunePlan::default();
     let plan = TunePlan {
+        base: Setting {
+            direction: order.direction,
+            ..usual.base.clone()
+        },
         objective: match order.is_gentle {
             true => Objective::GENTLE,
             false => Objective::KNEE,
@@ -49,7 +58,7 @@ pub(super) fn search(
         },
         // Visits that come back all day take no more from others than the hosts' own control.
         controls: Controls::Kept,
-        ..TunePlan::default()
+        ..usual
     };
     let tuning = match tune::tune(&mut paced(target, order), &plan, deadline) {
         Ok(tuning) => tuning,
