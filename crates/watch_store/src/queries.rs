@@ -4,7 +4,7 @@ use changes::UnixTime;
 
 use crate::database::{Row, Value};
 use crate::rows::{self, second};
-use crate::{LoadedVisit, Name, Pair, Store, StoreError, StoredEvent, VisitId, events, pair};
+use crate::{LoadedVisit, Name, Pair, Store, StoreError, StoredEvent, VisitId, events, grid, pair};
 
 impl Store {
     /// The tasks that have series, by name.
@@ -22,6 +22,20 @@ impl Store {
     pub fn tasks_of(&mut self, pair: &Pair) -> Result<Vec<Name>, StoreError> {
         let select = "SELECT task FROM series WHERE from_host = $1 AND to_host = $2";
         self.names(select, &ends(pair))
+    }
+
+    /// The pairs that have a series of this task, by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn pairs_of(&mut self, task: &Name) -> Result<Vec<Pair>, StoreError> {
+        let select = "SELECT from_host, to_host FROM series WHERE task = $1";
+        let rows = self.database.query(select, &[task.as_str().into()])?;
+        let pairs = rows.into_iter().map(|mut row| grid::pair(&mut row));
+        let pairs: Option<Vec<Pair>> = pairs.collect();
+        let mut pairs = pairs.ok_or_else(|| self.damaged("a pair is not one"))?;
+        pairs.sort();
+        Ok(pairs)
     }
 
     fn names(&mut self, select: &str, values: &[Value]) -> Result<Vec<Name>, StoreError> {

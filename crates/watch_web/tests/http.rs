@@ -158,6 +158,8 @@ fn every_page_shows_what_it_is_for() {
             &[
                 "has another plan",
                 "last heard of 2 h ago",
+                "<strong>gone, 2 h ago</strong>",
+                "visits that wait",
                 "What is next",
                 "Who waits",
                 "watch.sqlite, 41 MB",
@@ -204,6 +206,48 @@ fn charts_show_the_range_that_is_asked_for_where_there_are_visits() {
     );
     let chosen = shown(&format!("{event}?from={}&to={to}", from + 60));
     assert_eq!(chosen, (from + 60, to));
+}
+
+#[test]
+fn a_demonstration_has_no_columns_of_agents_and_what_begins_now_is_not_next() {
+    let live = Still {
+        agents: Vec::new(),
+        ..Still::new(DAYS)
+    };
+    let page = get(&serve(&MONTH.1, None, Arc::new(live)), "/hosts").body;
+    for word in ["agent seen", "never", "clock"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    let (_, row) = page.split_once("data-name=\"host\">bnl</td>").unwrap();
+    let next = row.split("</td>").nth(1).unwrap();
+    assert!(next.contains(", in 10 min"), "{next}");
+}
+
+#[test]
+fn two_pairs_or_two_times_stand_on_one_chart() {
+    let server = month();
+    let page = "/pair/slac/cern?task=goodput&range=week";
+    let strokes = |query: &str| {
+        let answer = get(&server, &format!("{page}{query}"));
+        assert_eq!(answer.status, 200, "{query}");
+        (answer.body.matches("#CC79A7").count(), answer.body)
+    };
+    assert_eq!(strokes("").0, 0);
+    assert_eq!(
+        strokes("&days=0&with_from=slac&with_to=cern").0,
+        0,
+        "itself"
+    );
+    let (week, body) = strokes("&days=7");
+    assert!(
+        week > 100 && body.contains("slac → cern, 7 days earlier: median"),
+        "{week}"
+    );
+    assert!(body.contains("range=day&amp;with") || body.contains("days=7&amp;range=day"));
+    let (other, body) = strokes("&with_from=kek&with_to=desy");
+    assert!(other > 100 && body.contains("beside kek → desy"), "{other}");
+    let (none, _) = strokes("&days=3000");
+    assert_eq!(none, 1, "the legend alone");
 }
 
 #[test]
@@ -303,6 +347,12 @@ fn what_is_asked_wrongly_is_named_with_the_next_step() {
         ("/months?year=9", 400, "not between 1970"),
         ("/months?figure=x", 400, "none of goodput"),
         ("/months?task=x", 404, "no task"),
+        (
+            "/pair/slac/cern?with_to=mars",
+            404,
+            "no task visits the pair slac to mars",
+        ),
+        ("/pair/slac/cern?days=x", 400, "no whole number up to 3660"),
         ("/charts?task=x", 404, "no task is called"),
         ("/charts?skip=-1", 400, "no whole number up to 1000000"),
         (

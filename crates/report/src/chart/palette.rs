@@ -3,7 +3,7 @@
 //! Source: Okabe and Ito, "Color universal design" (2008), without its black and with the yellow
 //! last, since it is weak on white.
 
-use plotters::style::RGBColor;
+pub use plotters::style::RGBColor;
 
 /// Text and axes. Written `#24292F` in the SVG.
 pub const INK: RGBColor = RGBColor(0x24, 0x29, 0x2F);

@@ -235,7 +235,8 @@ fn row(table: &Table, row: &Row) -> Markup {
 fn cell(column: &Column, cell: &Cell) -> Markup {
     let text = plain(&cell.text);
     html! {
-        td.number[column.align == Align::Number].text[column.align == Align::Text] {
+        td.number[column.align == Align::Number].text[column.align == Align::Text]
+            data-name=(plain(&column.heading)) {
             @if let Some(link) = &cell.link { a href=(link) { (text) } }
             @else if cell.is_strong { strong { (text) } }
             @else { (text) }

@@ -124,6 +124,7 @@ impl Page<'_> {
                 Shown::Goodput => Panels::Goodput,
                 Shown::RoundTrips => Panels::RoundTrips,
             },
+            beside: None,
             series: &series,
             events,
             hours: &[],

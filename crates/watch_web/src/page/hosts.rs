@@ -8,7 +8,7 @@ use changes::UnixTime;
 use maud::html;
 use report::format;
 use report::page::{Block, Cell, Column, Fact, Row, Table};
-use watch_plan::{Due, HostLoad};
+use watch_plan::{Due, HostLoad, Planned, Timetable};
 use watch_store::Name;
 
 use crate::frame::{Sheet, Tab};
@@ -20,6 +20,8 @@ use crate::{AgentState, calendar, words};
 const CLOCK: f64 = 1.0;
 /// An agent that was silent for so many seconds is named.
 const SILENT: f64 = 600.0;
+/// Entries of the timetable among which the next visit is looked for.
+const SOME: usize = 100;
 
 /// What is known of a host.
 struct Host<'a> {
@@ -27,6 +29,8 @@ struct Host<'a> {
     load: Option<&'a HostLoad>,
     agent: Option<&'a AgentState>,
     latest: Option<UnixTime>,
+    /// The first visit of the plan that has not begun.
+    next: Option<Due>,
 }
 
 /// The page.
@@ -42,13 +46,16 @@ pub fn sheet(site: &Site) -> Result<Sheet, Problem> {
     let loads = explained
         .as_ref()
         .map_or(&[][..], |explained| &explained.hosts);
-    let hosts = hosts(loads, &agents, &latest);
+    let mut hosts = hosts(loads, &agents, &latest);
+    for host in &mut hosts {
+        host.next = table.as_deref().and_then(|table| host.next(table, now));
+    }
     let extra = site.live.extra();
     let extra: Vec<Fact> = extra
         .into_iter()
         .map(|(name, text)| Fact::plain(name, text))
         .collect();
-    let mut blocks = vec![Block::Table(host_table(&hosts, now))];
+    let mut blocks = vec![Block::Table(host_table(&hosts, !agents.is_empty(), now))];
     if let Some(table) = &table {
         blocks.extend(plan::next_visits(table, now));
     }
@@ -92,57 +99,90 @@ fn hosts<'a>(
             .find(|(host, _)| host.as_str() == name)
             .map(|(_, at)| *at),
         name,
+        next: None,
     };
     names.into_iter().map(host).collect()
 }
 
-fn host_table(hosts: &[Host<'_>], now: UnixTime) -> Table {
-    let columns = [
+/// Columns of agents only where there are agents: a demonstration has none.
+fn host_table(hosts: &[Host<'_>], has_agents: bool, now: UnixTime) -> Table {
+    let mut columns = vec![
         Column::name("host"),
         Column::text("does now"),
         Column::text("next"),
-        Column::number("wait"),
+        Column::number("visits that wait"),
         Column::number("busy"),
-        Column::words("agent seen"),
-        Column::number("results on its disk"),
-        Column::number("clock"),
         Column::words("latest visit"),
-        Column::words("software"),
     ];
-    Table::new(columns, hosts.iter().map(|host| host.row(now)))
+    if has_agents {
+        columns.extend([
+            Column::words("agent seen"),
+            Column::number("results on its disk"),
+            Column::number("its clock"),
+            Column::words("software"),
+        ]);
+    }
+    Table::new(columns, hosts.iter().map(|host| host.row(has_agents, now)))
 }
 
 impl Host<'_> {
-    fn row(&self, now: UnixTime) -> Row {
+    /// Whether its agent was silent for too long.
+    fn is_gone(&self, now: UnixTime) -> bool {
+        let seen = self.agent.map(|agent| now.since(agent.seen).as_secs_f64());
+        seen.is_some_and(|seconds| seconds > SILENT)
+    }
+
+    fn next(&self, table: &Timetable, now: UnixTime) -> Option<Due> {
+        let seconds = now.seconds().cast_signed();
+        let planned = table.next_visits(&self.load?.host, seconds + 1);
+        let mut due = planned.take(SOME).filter_map(Planned::visit);
+        due.find(|due| due.at > seconds)
+    }
+
+    fn row(&self, has_agents: bool, now: UnixTime) -> Row {
         let absent = || words::ABSENT.to_owned();
         let load = self.load;
-        let agent = self.agent;
-        let next = load.and_then(|load| load.next.as_ref());
-        Row::new([
+        let due = self.next.as_ref().map(|due| self.due(due, now));
+        let mut cells = vec![
             Cell::from(self.name.clone()),
             self.doing(now).into(),
-            next.map_or_else(absent, |due| self.due(due, now)).into(),
+            due.unwrap_or_else(absent).into(),
             load.map_or_else(absent, |load| load.waiting.to_string())
                 .into(),
             load.map_or_else(absent, |load| format::percent(load.busy))
                 .into(),
-            agent
-                .map_or_else(|| "never".to_owned(), |agent| words::ago(agent.seen, now))
-                .into(),
-            agent
-                .map_or_else(absent, |agent| agent.waiting.to_string())
-                .into(),
-            agent
-                .and_then(|agent| agent.clock_ahead_seconds)
-                .map_or_else(absent, clock)
-                .into(),
             self.latest
                 .map_or_else(absent, |at| words::ago(at, now))
                 .into(),
+        ];
+        if has_agents {
+            cells.extend(self.agent_cells(now));
+        }
+        Row::new(cells)
+    }
+
+    fn agent_cells(&self, now: UnixTime) -> [Cell; 4] {
+        let absent = || words::ABSENT.to_owned();
+        let agent = self.agent;
+        let seen = match agent {
+            None => "never".to_owned().into(),
+            Some(agent) if self.is_gone(now) => Cell {
+                is_strong: true,
+                ..Cell::from(format!("gone, {}", words::ago(agent.seen, now)))
+            },
+            Some(agent) => words::ago(agent.seen, now).into(),
+        };
+        let clock = agent.and_then(|agent| agent.clock_ahead_seconds).map(clock);
+        [
+            seen,
+            agent
+                .map_or_else(absent, |agent| agent.waiting.to_string())
+                .into(),
+            clock.unwrap_or_else(absent).into(),
             agent
                 .map_or_else(absent, |agent| agent.software.clone())
                 .into(),
-        ])
+        ]
     }
 
     /// What the agent says, else what the plan says.
@@ -157,17 +197,9 @@ impl Host<'_> {
                 until.get(11..).unwrap_or_default()
             )
         });
-        let idle = "idle".to_owned();
+        let idle = if self.is_gone(now) { "unknown" } else { "idle" };
         said.or(planned.map(|text| format!("{text} by the plan")))
-            .unwrap_or_else(|| {
-                match self
-                    .agent
-                    .is_some_and(|agent| now.since(agent.seen).as_secs_f64() > SILENT)
-                {
-                    true => "unknown".to_owned(),
-                    false => idle,
-                }
-            })
+            .unwrap_or_else(|| idle.to_owned())
     }
 
     fn due(&self, due: &Due, now: UnixTime) -> String {
@@ -208,7 +240,7 @@ fn notes(hosts: &[Host<'_>], now: UnixTime) -> Vec<String> {
             continue;
         };
         let name = &host.name;
-        if now.since(agent.seen).as_secs_f64() > SILENT {
+        if host.is_gone(now) {
             let ago = words::ago(agent.seen, now);
             notes.push(format!("The agent of {name} was last heard of {ago}."));
         }

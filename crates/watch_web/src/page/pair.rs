@@ -1,5 +1,6 @@
 //! A pair over time: smoke of its round trips above its goodput with events and a forecast.
 
+mod beside;
 pub mod chart;
 mod outlook;
 pub mod series;
@@ -11,10 +12,12 @@ use maud::{Markup, html};
 use report::page::{Block, Cell, Column, Row, Table};
 use watch_store::{LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
 
+use self::beside::{Beside, Other};
 use self::series::Series;
 use super::ranges;
 use crate::ask::{self, Ago, Ask, Range};
 use crate::frame::{Sheet, Tab};
+use crate::href::Place;
 use crate::problem::Problem;
 use crate::server::Site;
 use crate::{calendar, href, words};
@@ -37,6 +40,9 @@ struct Shown {
     shown: Range,
     now: UnixTime,
     series: Series,
+    other: Option<(Other, Beside)>,
+    /// All pairs of the task.
+    pairs: Vec<Pair>,
     events: Vec<StoredEvent>,
     forecast: Option<Arc<Forecast>>,
 }
@@ -47,10 +53,17 @@ pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, 
     let now = site.live.now();
     let range = ask.range(now, Ago::Week)?;
     let wanted = ask.name("task")?;
+    let other = Other::asked(ask, &pair)?;
     let shown = site.stores.with(|store| {
         let (tasks, task) = chosen(site, store, &pair, wanted)?;
         let series = Series::of(store, &pair, &task, &tasks, range)?;
         let shown = range.since(store.first_visit(&pair)?);
+        let read = |other: Other| {
+            let beside = other.read(store, &task, shown)?;
+            Ok::<_, Problem>((other, beside))
+        };
+        let other = other.map(read).transpose()?;
+        let pairs = store.pairs_of(&task)?;
         let events = store.events_of(&pair, range.ends(), EVENTS)?;
         let forecast = match series.goodput_task() {
             Some(task) if range.to > now => site.forecasts.of(store, &pair, task, now)?,
@@ -64,6 +77,8 @@ pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, 
             shown,
             now,
             series,
+            other,
+            pairs,
             events,
             forecast,
         })
@@ -124,6 +139,7 @@ impl Shown {
             p.setting { "Task " a href=(href::grid(&self.task)) { (self.task) } ", " (self.span()) }
             div.controls { (self.task_links()) (self.range_links()) }
             (self.figure()?)
+            (beside::choice(&self.alone().within(self.range), &self.pair, self.other(), &self.pairs))
             @if let Some(forecast) = &self.forecast { (outlook::tiles(forecast, self.now)?) }
             (self.event_list())
             (self.visit_list()?)
@@ -144,12 +160,16 @@ impl Shown {
     fn span(&self) -> String {
         let (from, to) = self.shown.ends();
         let (from, to) = (calendar::minute(from), calendar::minute(to));
-        format!("{from} to {to} UTC, {}", self.series.resolution())
+        let beside = self
+            .other()
+            .map(|other| format!(", beside {}", other.name()));
+        let points = self.series.resolution();
+        format!("{from} to {to} UTC, {points}{}", beside.unwrap_or_default())
     }
 
     fn task_links(&self) -> Markup {
         let link = |task: &Name| {
-            let place = href::pair(&self.pair, task).within(self.range);
+            let place = self.beside(href::pair(&self.pair, task)).within(self.range);
             (task.to_string(), place, *task == self.task)
         };
         html! {
@@ -157,8 +177,25 @@ impl Shown {
         }
     }
 
+    fn other(&self) -> Option<&Other> {
+        self.other.as_ref().map(|(other, _)| other)
+    }
+
+    /// This page without what is beside the pair, and without a range.
+    fn alone(&self) -> Place {
+        href::pair(&self.pair, &self.task)
+    }
+
+    /// With what is beside the pair.
+    fn beside(&self, place: Place) -> Place {
+        match self.other() {
+            Some(other) => other.at(place),
+            None => place,
+        }
+    }
+
     fn range_links(&self) -> Markup {
-        let place = href::pair(&self.pair, &self.task);
+        let place = self.beside(self.alone());
         ranges::all(&place, self.range, self.shown, self.now)
     }
 
@@ -169,6 +206,7 @@ impl Shown {
         };
         let figure = chart::Chart {
             panels: chart::Panels::All,
+            beside: self.other.as_ref().map(|(_, beside)| beside),
             series: &self.series,
             events: &self.events,
             hours: &hours,
@@ -258,6 +296,7 @@ pub fn figure(
     let series = Series::of(store, pair, task, &tasks, range)?;
     let chart = chart::Chart {
         panels: chart::Panels::All,
+        beside: None,
         series: &series,
         events,
         hours: &[],

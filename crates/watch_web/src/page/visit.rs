@@ -7,9 +7,10 @@ use report::chart::palette::BLUE;
 use report::chart::{Axes, Chart, Layer, Shape};
 use report::format::{self, RateUnit};
 use report::page::{Block, Column, Fact, Row, Table};
-use units::{Rate, Span};
+use units::Rate;
 use watch_store::{Kept, LoadedVisit, VisitId};
 
+use super::pair::chart::round_trip_axis;
 use crate::ask::{Ago, Range};
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
@@ -21,6 +22,8 @@ const HEIGHT: u32 = 520;
 const RATES_A_SECOND: f64 = 10.0;
 /// Values of a chart; of more, means or some are shown.
 const POINTS: usize = 1000;
+/// What an axis of round trips spans at least, as a share of the longest.
+const LEAST: f64 = 1e-3;
 /// Characters of a document that are shown.
 const DOCUMENT: usize = 100_000;
 
@@ -173,34 +176,36 @@ fn trips(visit: &Visit) -> Vec<Block> {
     let Some(trips) = &visit.round_trips else {
         return Vec::new();
     };
-    let sorted = trips.sorted();
-    let high = sorted.last().map_or(0.0, |trip| trip.as_secs_f64() * 1e3);
-    let low = trips.min().as_secs_f64() * 1e3;
-    let dot = |(number, trip): (usize, &Span)| (number as f64 + 1.0, trip.as_secs_f64() * 1e3);
-    let many = sorted.len().div_ceil(POINTS);
-    let low = if low > high / 2.0 { low } else { 0.0 };
+    let milliseconds: Vec<f64> = trips
+        .sorted()
+        .iter()
+        .map(|trip| trip.as_secs_f64() * 1e3)
+        .collect();
+    let [low, .., high] = milliseconds[..] else {
+        return Vec::new();
+    };
+    let all = milliseconds.len();
+    let many = all.div_ceil(POINTS);
+    let shown = || (1..).zip(&milliseconds).step_by(many);
+    let dot = |(rank, trip): (usize, &f64)| (*trip, rank as f64 / all as f64 * 100.0);
     let axes = Axes {
         height: HEIGHT - 100,
-        x: Axis::counts(sorted.len() as f64),
-        x_title: Some("rank".to_owned()),
-        y: Axis::whole(low, high, 4),
-        y_title: "round trip [ms]".to_owned(),
-        layers: vec![Layer::new(
-            BLUE,
-            Shape::Dots(
-                9,
-                sorted.iter().enumerate().step_by(many).map(dot).collect(),
-            ),
-        )],
+        x: round_trip_axis((low, high), LEAST, 6),
+        x_title: Some("round trip [ms]".to_owned()),
+        y: Axis::whole(0.0, 100.0, 4),
+        y_title: "not longer [%]".to_owned(),
+        layers: vec![Layer::new(BLUE, Shape::Dots(9, shown().map(dot).collect()))],
     };
-    let shown = sorted.iter().step_by(many);
-    let values: Vec<String> = shown
-        .map(|trip| format!("{:.3}", trip.as_secs_f64() * 1e3))
-        .collect();
-    let (all, values) = (sorted.len(), values.join(", "));
+    let texts: Vec<String> = shown().map(|(_, trip)| format!("{trip:.3}")).collect();
+    let same = texts.chunk_by(|one, other| one == other);
+    let values = same.map(|some| match some {
+        [one] => one.clone(),
+        some => format!("{} ({} times)", some[0], some.len()),
+    });
+    let values = values.collect::<Vec<_>>().join(", ");
     let caption = match many {
-        1 => format!("All {all} in ascending order, in ms: {values}."),
-        _ => format!("One of each {many} of {all} in ascending order, in ms: {values}."),
+        1 => format!("All {all}, in ms: {values}."),
+        _ => format!("One of each {many} of {all}, in ms: {values}."),
     };
     vec![
         Block::heading("Round trips"),

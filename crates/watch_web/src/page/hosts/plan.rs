@@ -32,7 +32,7 @@ pub fn next_visits(table: &Timetable, now: UnixTime) -> Vec<Block> {
     next.sort_by(|one, other| (one.0, &one.1, &one.2).cmp(&(other.0, &other.1, &other.2)));
     let columns = [
         Column::name("begins [UTC]"),
-        Column::words("in"),
+        Column::words("starts"),
         Column::name("task"),
         Column::name("pair"),
         Column::number("lasts at most"),

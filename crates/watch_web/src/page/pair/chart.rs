@@ -2,11 +2,12 @@
 
 use changes::{EventKind, Hour, Metric};
 use report::chart::axis::Axis;
-use report::chart::palette::{ACCENT, BLUE, GREY, INK, SERIES};
+use report::chart::palette::{ACCENT, BLUE, GREY, INK, RGBColor, SERIES};
 use report::chart::{Axes, Entry, Layer, Mark, Shape};
 use report::format::RateUnit;
 use watch_store::StoredEvent;
 
+use super::beside::Beside;
 use super::series::{Carried, Series, Trips, parts};
 use crate::ask::Range;
 use crate::figure::{Figure, Link};
@@ -29,8 +30,12 @@ const LOSSES: [(f64, usize, &str); 4] = [
 ];
 /// Above this many points dots would hide the line.
 const DOTS: usize = 500;
+/// What is drawn beside a pair.
+const BESIDE: RGBColor = SERIES[5];
 /// Room above the highest value, as a share.
 const ROOM: f64 = 1.05;
+/// What an axis of round trips spans at least, as a share of the longest.
+const LEAST: f64 = 0.02;
 
 /// Which panels a chart has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +54,8 @@ pub struct Chart<'a> {
     pub panels: Panels,
     /// Round trips and goodput.
     pub series: &'a Series,
+    /// What is drawn beside it.
+    pub beside: Option<&'a Beside>,
     /// Events of the pair.
     pub events: &'a [StoredEvent],
     /// Hours to come.
@@ -88,6 +95,9 @@ impl Chart<'_> {
         }
         if !failures.is_empty() {
             legend.push(Entry::new(Mark::Cross(ACCENT), "failed visit"));
+        }
+        if let Some(beside) = self.beside {
+            legend.push(Entry::new(Mark::Line(BESIDE), beside.name.clone()));
         }
         for panel in &mut panels {
             self.mark(panel, &events);
@@ -140,17 +150,18 @@ impl Chart<'_> {
     }
 
     fn smoke(&self, trips: &[Trips], failures: &[f64], legend: &mut Vec<Entry>) -> Axes {
+        let beside = self.beside.map_or(&[][..], |beside| &beside.trips);
+        let beside: Vec<_> = beside.iter().filter_map(median).collect();
         let values = || {
             trips
                 .iter()
                 .flat_map(|trips| &trips.marks)
                 .map(|(_, trip)| *trip)
+                .chain(beside.iter().map(|(.., trip)| *trip))
         };
         let high = values().fold(0.0, f64::max).max(1e-3);
         let low = values().fold(high, f64::min);
-        // Steps of some milliseconds stay visible on a long path.
-        let low = if low > high / 2.0 { low } else { 0.0 };
-        let y = Axis::whole(low, low + (high - low).max(high * 0.02) * ROOM, 4);
+        let y = round_trip_axis((low, high), LEAST, 4);
         let mut layers = Vec::new();
         let parts = parts(trips, |trips| trips.at);
         for (below, above) in BANDS {
@@ -172,15 +183,18 @@ impl Chart<'_> {
                 legend.push(Entry::new(Mark::Line(SERIES[*colour]), *words));
             }
         }
+        layers.push(Layer::new(BESIDE, Shape::Levels(beside)));
         layers.push(crosses(failures, &y));
         self.axes(SMOKE, y, "round trip [ms]".to_owned(), layers)
     }
 
     fn goodput(&self, parts: &[Vec<Carried>], failures: &[f64], legend: &mut Vec<Entry>) -> Axes {
         let points = || parts.iter().flatten();
+        let beside = self.beside.map_or(&[][..], |beside| &beside.goodput);
         let hours = self.hours.iter().map(|hour| hour.high.as_f64());
         let high = points()
             .map(|point| point.high)
+            .chain(beside.iter().flatten().map(|point| point.median))
             .chain(hours)
             .fold(0.0, f64::max);
         let unit = RateUnit::fitting(high);
@@ -206,6 +220,10 @@ impl Chart<'_> {
                 layers.push(Layer::new(BLUE, Shape::Dots(5, line.clone())));
             }
             layers.push(Layer::new(BLUE, Shape::Line(line)));
+        }
+        for part in beside {
+            let line = part.iter().map(|p| (p.at, scale(p.median)));
+            layers.push(Layer::new(BESIDE, Shape::Line(line.collect())));
         }
         if !self.hours.is_empty() {
             layers.extend(self.forecast(scale));
@@ -260,16 +278,6 @@ impl Chart<'_> {
     }
 
     fn description(&self, trips: &[Trips], parts: &[Vec<Carried>], failed: usize) -> String {
-        let medians: Vec<f64> = trips.iter().filter_map(median).map(|(.., at)| at).collect();
-        let goodputs: Vec<f64> = parts.iter().flatten().map(|point| point.median).collect();
-        let trip = stats::median(&medians).map(|trip| {
-            format!(
-                "Median round trip {}.",
-                words::value(Metric::RoundTripMedian, trip / 1e3)
-            )
-        });
-        let goodput = stats::median(&goodputs)
-            .map(|goodput| format!("Median goodput {}.", words::value(Metric::Goodput, goodput)));
         let lost: Vec<f64> = trips.iter().filter_map(|trips| trips.loss).collect();
         let lost = (!lost.is_empty()).then(|| {
             let mean = lost.iter().sum::<f64>() / lost.len() as f64;
@@ -283,13 +291,44 @@ impl Chart<'_> {
                 report::text::count(self.events.len() as u64, "event")
             )
         });
-        let sentences = [trip, lost, goodput, failed, events];
+        let beside = self.beside.and_then(|beside| {
+            let medians = medians(&beside.trips, &beside.goodput)?;
+            Some(format!("{}: {medians}.", beside.name))
+        });
+        let medians = medians(trips, parts).map(|medians| format!("{medians}."));
+        let medians = medians.map(|words| report::text::sentence(&words));
+        let sentences = [medians, lost, failed, events, beside];
         sentences
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
             .join(" ")
     }
+}
+
+/// `median round trip 12 ms, median goodput 1 Gbit/s`; `None` without any.
+fn medians(trips: &[Trips], parts: &[Vec<Carried>]) -> Option<String> {
+    let trips: Vec<f64> = trips.iter().filter_map(median).map(|(.., at)| at).collect();
+    let goodputs: Vec<f64> = parts.iter().flatten().map(|point| point.median).collect();
+    let trip = stats::median(&trips)
+        .map(|trip| words::value(Metric::RoundTripMedian, trip / 1e3))
+        .map(|trip| format!("median round trip {trip}"));
+    let goodput = stats::median(&goodputs)
+        .map(|goodput| words::value(Metric::Goodput, goodput))
+        .map(|goodput| format!("median goodput {goodput}"));
+    let all: Vec<String> = trip.into_iter().chain(goodput).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// An axis for round trips: steps of some milliseconds stay visible on a long path, and the lowest
+/// value stands above the frame. It spans `least` of the longest at least.
+pub fn round_trip_axis((low, high): (f64, f64), least: f64, about: usize) -> Axis {
+    if low <= high / 2.0 {
+        return Axis::whole(0.0, high * ROOM, about);
+    }
+    let reach = (high - low).max(high * least);
+    let room = reach * (ROOM - 1.0);
+    Axis::whole(low - room, low + reach + room, about)
 }
 
 /// Both ends of a visit's part of a band.
