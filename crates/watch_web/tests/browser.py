@@ -11,6 +11,8 @@ import urllib.request
 
 BASE, AXE = sys.argv[1], sys.argv[2]
 PAGES = sys.stdin.read().split()
+PAIR = PAGES[1]
+EVENT = next(page for page in PAGES if page.startswith("/event/"))
 KEY_TAB = "\ue004"
 faults = []
 
@@ -65,12 +67,22 @@ class Browser:
         source = {"type": "key", "id": "keys", "actions": actions}
         self.post("/actions", {"actions": [source]})
 
-    def drag(self, begin, end):
+    def drag(self, begin, end, pointer):
         move = lambda place: {"type": "pointerMove", "x": place[0], "y": place[1], "duration": 50}
         actions = [move(begin), {"type": "pointerDown", "button": 0}, move(end),
                    {"type": "pointerUp", "button": 0}]
-        source = {"type": "pointer", "id": "mouse", "actions": actions}
+        source = {"type": "pointer", "id": pointer, "actions": actions,
+                  "parameters": {"pointerType": pointer}}
         self.post("/actions", {"actions": [source]})
+
+    def leaves(self, address):
+        """The address that follows this one, within five seconds."""
+        for _ in range(100):
+            now = self.run("return location.href")
+            if now != address:
+                return now
+            time.sleep(0.05)
+        return address
 
     def requested(self):
         """Addresses that the browser asked for since the last call."""
@@ -86,7 +98,7 @@ class Browser:
 
 def is_accessible(driver):
     axe = open(AXE, encoding="utf-8").read()
-    for is_dark, width in [(False, 1280), (True, 1280), (False, 390)]:
+    for is_dark, width in [(True, 1280), (False, 420)]:
         look = f"{'dark' if is_dark else 'light'}, {width} wide"
         browser = Browser(driver, is_dark, width=width)
         for path in PAGES:
@@ -98,8 +110,11 @@ def is_accessible(driver):
                 "axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations.map("
                 "(v) => [v.id, v.nodes.length, v.nodes[0].html, v.nodes[0].failureSummary])))")
             check(not found, f"axe has nothing to say of {path} ({look}) {json.dumps(found)[:900]}")
-            over = browser.run("return document.documentElement.scrollWidth - innerWidth")
-            check(over <= 0, f"{path} ({look}) is not wider than the window: {over}")
+            cut = browser.run(
+                "const wide = (part) => part.scrollWidth > part.clientWidth + 1;"
+                "const parts = document.querySelectorAll('html, .table, .plot, .matrix, figure');"
+                "return [...parts].filter(wide).map((part) => part.className || part.tagName)")
+            check(not cut, f"nothing of {path} ({look}) is cut or scrolls sideways: {cut}")
         asked = browser.requested()
         outside = [url for url in asked if not url.startswith((BASE, "data:", "about:", "chrome"))]
         check(asked and not outside, f"no request leaves the host ({look}): {outside[:3]}")
@@ -109,10 +124,10 @@ def is_accessible(driver):
 def keyboard_reaches_every_cell(browser):
     browser.open("/")
     cells = set(browser.run("return [...document.querySelectorAll('td a')].map((a) => a.href)"))
-    reached = set()
-    for _ in range(len(cells) + 60):
-        browser.press(KEY_TAB, 1)
-        reached.add(browser.run("return document.activeElement.href ?? ''"))
+    browser.run("window.reached = []; document.addEventListener('focusin', "
+                "(event) => window.reached.push(event.target.href ?? ''))")
+    browser.press(KEY_TAB, len(cells) + 60)
+    reached = set(browser.run("return window.reached"))
     check(cells and cells <= reached, f"the keyboard reaches {len(cells)} cells")
     seen = browser.run(
         "const cell = document.querySelector('td a'); cell.focus({focusVisible: true});"
@@ -120,18 +135,38 @@ def keyboard_reaches_every_cell(browser):
     check(seen != "none", f"the focus is seen: {seen}")
 
 
-def a_drag_zooms(browser):
-    browser.open(PAGES[1])
-    frame = browser.run(
-        "const box = document.querySelector('svg.over').getBoundingClientRect();"
-        "return [box.left, box.top, box.width, box.height]")
-    at = lambda share: (int(frame[0] + share * frame[2]), int(frame[1] + 0.4 * frame[3]))
-    browser.drag(at(0.3), at(0.6))
-    time.sleep(1)
-    address = browser.run("return location.href")
+def length_of(address):
     found = re.search(r"from=(\d+)&to=(\d+)", address)
-    length = int(found[2]) - int(found[1]) if found else 0
-    check(86_400 < length < 4 * 86_400, f"a drag over three tenths of a week zooms: {address}")
+    return int(found[2]) - int(found[1]) if found else 0
+
+
+def ranges_are_chosen_on_the_chart(browser, pointer):
+    for path in [PAIR, EVENT]:
+        browser.open(path)
+        browser.run("document.querySelector('.plot .sheet').scrollIntoView({block: 'center'})")
+        begin, end, *box = browser.run(
+            "const over = document.querySelector('svg.over');"
+            "const box = over.getBoundingClientRect();"
+            "return [+over.dataset.from, +over.dataset.to, box.left, box.top, box.width, box.height]")
+        at = lambda share: (int(box[0] + share * box[2]), int(box[1] + 0.4 * box[3]))
+        before = browser.run("return location.href")
+        browser.drag(at(0.3), at(0.6), pointer)
+        address = browser.leaves(before)
+        share = length_of(address) / (end - begin)
+        check(0.25 < share < 0.45, f"a drag by {pointer} over three tenths shows them: {address}")
+        browser.run("document.querySelector('.plot[id]').focus()")
+        browser.press("+", 1)
+        shorter = browser.leaves(address)
+        half = length_of(shorter) / max(length_of(address), 1)
+        check(0.45 < half < 0.55, f"+ shows half as much: {shorter}")
+        # The page that comes has the focus on its chart.
+        for _ in range(100):
+            if browser.run("return document.activeElement.closest('.plot[id]') !== null"):
+                break
+            time.sleep(0.05)
+        browser.press("\ue012", 1)
+        earlier = browser.leaves(shorter)
+        check(length_of(earlier) == length_of(shorter), f"← shows the time before: {earlier}")
 
 
 def pages_follow_the_watch(browser):
@@ -139,8 +174,8 @@ def pages_follow_the_watch(browser):
     browser.run("document.querySelector('main h1').dataset.old = '1';"
                 "document.querySelectorAll('td a')[4].focus()")
     focus = browser.run("return document.activeElement.href")
-    for _ in range(40):
-        time.sleep(0.5)
+    for _ in range(200):
+        time.sleep(0.1)
         if browser.run("return document.querySelector('main h1[data-old]') === null"):
             break
     else:
@@ -179,7 +214,8 @@ def main():
         place = f"http://127.0.0.1:{port}"
         browser = Browser(place)
         keyboard_reaches_every_cell(browser)
-        a_drag_zooms(browser)
+        for pointer in ["mouse", "touch"]:
+            ranges_are_chosen_on_the_chart(browser, pointer)
         pages_follow_the_watch(browser)
         browser.close()
         all_works_without_scripts(place)

@@ -90,6 +90,8 @@ fn pages(store: &mut Store) -> String {
         "/pair/slac/cern?task=goodput",
         "/pair/kek/desy?task=goodput&range=month",
         "/?task=reach",
+        "/charts?task=goodput",
+        "/pair/slac/cern?task=goodput&days=7&with_from=kek&with_to=desy",
         "/event/goodput/slac/cern/0",
         &visit,
         "/events",
