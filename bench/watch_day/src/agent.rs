@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use changes::FarHost;
 use serde::{Deserialize, Serialize};
-use watch_agent::{Agent, AgentEvent, AgentOptions, Clock};
+use watch_agent::{Agent, AgentEvent, AgentOptions, Clock, Followed};
 use watch_link::PlanDigest;
 
 use crate::Outcome;
@@ -37,9 +37,12 @@ pub fn run(folder: &Path, port: u16, alone: bool) -> Outcome<()> {
     due.sort();
     let clock = Arc::new(Jumping::new(due, notes));
     let agent = Agent::open(AgentOptions {
-        timetable: plan::timetable()?,
-        plan: PlanDigest::of(&plan::text()),
-        hosts: vec![plan::host()?],
+        followed: Followed {
+            timetable: plan::timetable()?,
+            digest: PlanDigest::of(&plan::text()),
+            hosts: vec![plan::host()?],
+        },
+        plans: None,
         collector: format!("127.0.0.1:{port}").parse()?,
         token: plan::token()?,
         state: folder.to_owned(),

@@ -12,7 +12,7 @@ use copy_net::Listener;
 use serde::{Deserialize, Serialize};
 use units::Span;
 use watch_collector::{Allowed, Collector, CollectorOptions};
-use watch_link::{Answer, PlanDigest, Report, Reports};
+use watch_link::{Answer, PlanText, Report, Reports};
 use watch_store::{DatabaseName, Receipt};
 use wire::copy::{Key, KeyName, Rights};
 
@@ -37,7 +37,7 @@ pub fn run(folder: &Path, port: u16) -> Outcome<()> {
     let timetable = plan::timetable()?;
     let options = CollectorOptions {
         database: database(folder),
-        plan: PlanDigest::of(&plan::text()),
+        plan: PlanText::new("plan.toml", plan::text()),
         allowed: Allowed::of(timetable.plan()),
         timetable,
         keep_raw: Span::from_secs(90 * plan::DAY),

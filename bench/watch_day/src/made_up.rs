@@ -10,7 +10,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use units::{Rate, Span};
 use watch_agent::{Shown, Visitor};
-use watch_plan::{Due, Kind};
+use watch_plan::{Due, Kind, Plan};
 
 /// Long enough that all visits of one second are there together.
 const LASTS: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ impl MadeUp {
 }
 
 impl Visitor for MadeUp {
-    fn visit(&self, due: &Due, begun: Visit, _: &AtomicBool) -> Shown {
+    fn visit(&self, _: &Plan, due: &Due, begun: Visit, _: &AtomicBool) -> Shown {
         thread::sleep(LASTS);
         let mut draw = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut shown = Shown {

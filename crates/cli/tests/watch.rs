@@ -120,6 +120,16 @@ impl Site {
         ])
     }
 
+    /// An agent that takes the plan of the collector.
+    fn follower(&self, host: &str) -> Running {
+        let port = self.ports[usize::from(host == "b")].to_string();
+        let collector = format!("127.0.0.1:{}", self.ports[2]);
+        let (token, state) = (self.path(&format!("{host}.token")), self.path("state"));
+        let place = ["--collector", &collector, "--token-file", &token];
+        let own = ["--host", host, "--state", &state, "--port", &port];
+        Running::start(&[&["watch", "run"], &place[..], &own[..]].concat())
+    }
+
     fn agent(&self, host: &str, token: &str) -> Running {
         let port = self.ports[usize::from(host == "b")].to_string();
         let collector = format!("127.0.0.1:{}", self.ports[2]);
@@ -193,6 +203,27 @@ fn agents_report_and_pages_show_it() {
     assert!(collector.process.wait().unwrap().success());
     assert!(Path::new(&site.path("db")).exists());
     assert!(!Path::new(&site.path("db-wal")).exists());
+}
+
+/// An agent without a plan waits for the collector's, and follows its next one without a restart,
+/// also when it is started again while no collector is there.
+#[test]
+fn agents_follow_the_plan_of_the_collector() {
+    let site = Site::new();
+    let a = site.follower("a");
+    a.says("no plan yet");
+    let collector = site.collector();
+    a.says("trips: ping to b");
+    drop(collector);
+    let plan = fs::read_to_string(site.path("plan.toml")).unwrap();
+    let next = plan.replace("[tasks.trips]", "[tasks.routine]");
+    fs::write(site.path("plan.toml"), next).unwrap();
+    let collector = site.collector();
+    a.says("goes on here");
+    a.says("routine: ping to b");
+    drop((a, collector));
+    let again = site.follower("a");
+    again.says("routine: ping to b");
 }
 
 /// A host that runs nothing but an iperf3 server is visited, and asked to send.

@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use changes::FarHost;
 use watch_link::{
-    AgentLink, FRAME_MAX, FrameError, LINK_VERSION, LinkError, Reply, Report, VISITS_MAX,
+    AgentLink, FRAME_MAX, FrameError, LINK_VERSION, LinkError, PlanDigest, PlanText, PlanWish,
+    Reply, Report, VISITS_MAX,
 };
 use watch_plan::HostName;
 use watch_store::{Name, Receipt, Refusal, StoredVisit, VisitId};
 
 use crate::visits::{Visits, lock};
-use crate::{AgentEvent, AgentOptions, OnAgentEvent};
+use crate::{AgentEvent, AgentOptions, Followed, OnAgentEvent};
 
 /// How often an agent reports without results, so that it is seen to live.
 const REPORT_EVERY: Duration = Duration::from_secs(30);
@@ -37,9 +38,19 @@ const LAST_MAX: Duration = Duration::from_secs(1);
 /// Reports to one collector.
 pub(crate) struct Courier {
     options: AgentOptions,
-    hosts: Vec<Name>,
+    plan: Mutex<PlanState>,
     far_hosts: Mutex<BTreeMap<Name, FarHost>>,
     pub(crate) pauses: [Duration; 2],
+}
+
+/// The plan that is followed, and the next one.
+struct PlanState {
+    followed: PlanDigest,
+    hosts: Vec<Name>,
+    /// What the collector gave, and the agent will follow.
+    next: Option<Followed>,
+    /// What the agent has looked at.
+    wish: PlanWish,
 }
 
 /// What was told already, so that it is told once.
@@ -51,11 +62,14 @@ struct Told {
 
 impl Courier {
     pub fn new(options: AgentOptions) -> Self {
-        let hosts = options.hosts.iter();
+        let plan = PlanState {
+            followed: options.followed.digest.clone(),
+            hosts: names(&options.followed.hosts),
+            next: None,
+            wish: PlanWish::default(),
+        };
         Courier {
-            hosts: hosts
-                .filter_map(|host| host.as_str().parse().ok())
-                .collect(),
+            plan: Mutex::new(plan),
             options,
             far_hosts: Mutex::default(),
             pauses: PAUSES,
@@ -66,6 +80,31 @@ impl Courier {
     pub fn far_host(&self, host: &HostName) -> Option<FarHost> {
         let name: Name = host.as_str().parse().ok()?;
         lock(&self.far_hosts).get(&name).cloned()
+    }
+
+    /// The next plan, where there is one: it is the one that is followed then.
+    pub fn follow(&self) -> Option<Followed> {
+        let mut plan = lock(&self.plan);
+        let next = plan.next.take()?;
+        plan.followed = next.digest.clone();
+        plan.hosts = names(&next.hosts);
+        plan.wish = PlanWish::default();
+        Some(next)
+    }
+
+    /// Looks at a plan of the collector.
+    fn consider(&self, text: &PlanText, on_event: &OnAgentEvent<'_>) {
+        let Some(plans) = &self.options.plans else {
+            return;
+        };
+        let taken = plans.take(text);
+        let mut plan = lock(&self.plan);
+        plan.wish.seen = Some(text.digest());
+        plan.wish.refused = taken.as_ref().err().cloned();
+        if let Err(why) = &taken {
+            on_event(AgentEvent::PlanRefused(why.clone()));
+        }
+        plan.next = taken.ok();
     }
 
     /// Reports until `stop`, and once more then.
@@ -200,12 +239,14 @@ impl Courier {
             on_event(AgentEvent::NotStored(why));
             Vec::new()
         });
+        let plan = lock(&self.plan);
         Report {
             version: LINK_VERSION,
             software: self.options.software.clone(),
-            hosts: self.hosts.clone(),
+            hosts: plan.hosts.clone(),
             host: self.options.host.clone(),
-            plan: self.options.plan.clone(),
+            plan: Some(plan.followed.clone()),
+            plan_wish: self.options.plans.as_ref().map(|_| plan.wish.clone()),
             now: self.options.clock.now(),
             waiting: visits.waiting().count(),
             running: visits.first_running(),
@@ -215,10 +256,19 @@ impl Courier {
 
     fn note(&self, reply: &Reply, told: &mut Told, on_event: &OnAgentEvent<'_>) {
         *lock(&self.far_hosts) = reply.far_hosts.clone();
+        if let Some(text) = &reply.plan_text {
+            self.consider(text, on_event);
+        }
+        let mut plan = lock(&self.plan);
+        if reply.plan == plan.followed {
+            // The collector has gone back to it.
+            (plan.next, plan.wish) = (None, PlanWish::default());
+            return;
+        }
         let there = reply.plan.to_string();
-        if reply.plan != self.options.plan && told.plan.as_ref() != Some(&there) {
+        if self.options.plans.is_none() && told.plan.as_ref() != Some(&there) {
             on_event(AgentEvent::PlanDiffers {
-                here: self.options.plan.to_string(),
+                here: plan.followed.to_string(),
                 there: there.clone(),
             });
             told.plan = Some(there);
@@ -267,6 +317,12 @@ impl Courier {
             }
         }
     }
+}
+
+/// Names of plans are names of stores: their bounds are narrower.
+fn names(hosts: &[HostName]) -> Vec<Name> {
+    let names = hosts.iter().map(|host| host.as_str().parse());
+    names.filter_map(Result::ok).collect()
 }
 
 /// Waits for a new result, or for `wait`; while reports fail, new results do not shorten that.

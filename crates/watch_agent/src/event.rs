@@ -67,6 +67,12 @@ pub enum AgentEvent {
         /// The plan there.
         there: String,
     },
+    /// A new plan of the collector is followed from now on.
+    NewPlan(String),
+    /// The collector's new plan cannot be followed; the one before goes on.
+    PlanRefused(String),
+    /// There is no plan yet.
+    NoPlan(String),
     /// A result cannot be written to the disk; it stays in memory and is written later.
     NotStored(String),
 }
@@ -152,6 +158,14 @@ impl fmt::Display for AgentEvent {
                 "the plan here ({here}) is not that of the collector ({there}); give both the \
                  same file"
             ),
+            AgentEvent::NewPlan(plan) => write!(f, "the plan {plan} of the collector goes on here"),
+            AgentEvent::PlanRefused(why) => {
+                write!(
+                    f,
+                    "the plan here goes on; the collector's is refused: {why}"
+                )
+            }
+            AgentEvent::NoPlan(why) => write!(f, "no plan yet: {why}"),
             AgentEvent::NotStored(why) => {
                 write!(
                     f,

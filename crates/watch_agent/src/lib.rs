@@ -7,6 +7,9 @@
 //! note of each running visit lies on the disk, so that one that was cut off by a kill or a reboot
 //! is told as a failure.
 //!
+//! A plan that the collector gives is checked by [`Plans`], and followed as soon as no exclusive
+//! visit runs: the one before is followed to the second at which the next one begins.
+//!
 //! Left out: visits that were missed while the agent was not there. They are not made up for; the
 //! collector sees that they are missing.
 //!
@@ -17,27 +20,31 @@ mod clock;
 mod delivery;
 mod error;
 mod event;
+mod first_plan;
 mod notes;
 mod schedule;
 mod visits;
 
+use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use changes::FarHost;
 use sockets::Address;
-use watch_link::PlanDigest;
+use units::Span;
+use watch_link::{PlanDigest, PlanText};
 use watch_plan::{HostName, Timetable};
 use wire::copy::Token;
 
 pub use clock::{Clock, HostClock};
 pub use error::AgentError;
 pub use event::AgentEvent;
+pub use first_plan::first_plan;
 pub use visits::{Shown, Visitor};
 
 use delivery::Courier;
@@ -47,15 +54,30 @@ use visits::Visits;
 /// How soon a step of the clock and a stop are noticed.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What an agent is given.
+/// A plan as an agent follows it.
 #[derive(Debug, Clone)]
-pub struct AgentOptions {
+pub struct Followed {
     /// What is visited when.
     pub timetable: Timetable,
     /// The plan's digest, for the collector.
-    pub plan: PlanDigest,
+    pub digest: PlanDigest,
     /// The hosts of the plan that this machine is.
     pub hosts: Vec<HostName>,
+}
+
+/// Checks plans that the collector gives.
+pub trait Plans: Debug + Send + Sync {
+    /// The plan as it is to be followed, kept for the next start; or why it cannot be.
+    fn take(&self, text: &PlanText) -> Result<Followed, String>;
+}
+
+/// What an agent is given.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// What it does at first.
+    pub followed: Followed,
+    /// Takes what follows; without, the agent keeps to its plan.
+    pub plans: Option<Arc<dyn Plans>>,
     /// Where results go.
     pub collector: Address,
     /// What the collector knows this agent by.
@@ -93,9 +115,8 @@ impl Agent {
         let lock = lock(folder)?;
         let visits = Visits::open(folder)?;
         let clock = Arc::clone(&options.clock);
-        let (timetable, hosts) = (options.timetable.clone(), options.hosts.clone());
         Ok(Agent {
-            schedule: Schedule::new(timetable, hosts, clock.now()),
+            schedule: Schedule::new(options.followed.clone(), clock.now()),
             clock,
             courier: Courier::new(options),
             visits,
@@ -110,17 +131,35 @@ impl Agent {
         visits.tell_cut_off(on_event);
         thread::scope(|scope| {
             scope.spawn(|| courier.run(visits, stop, on_event));
+            let mut alone: Option<ScopedJoinHandle<'_, ()>> = None;
             while !stop.load(Ordering::Relaxed) {
                 let now = self.clock.now();
                 match self.schedule.step(now) {
                     Step::Begin(due) => {
                         let begun = (now, courier.far_host(due.far()));
-                        scope.spawn(move || visits.make(visitor, &due, begun, stop, on_event));
+                        let table = self.schedule.timetable();
+                        let is_alone = due.kind.is_exclusive();
+                        let made = scope.spawn(move || {
+                            visits.make((visitor, table.plan()), &due, begun, stop, on_event);
+                        });
+                        if is_alone {
+                            alone = Some(made);
+                        }
                     }
                     Step::Quiet(task, why) => on_event(AgentEvent::Quiet { task, why }),
                     Step::Missed(count) => on_event(AgentEvent::Missed(count)),
                     Step::Stepped(by) => on_event(AgentEvent::ClockStepped(by)),
-                    Step::Wait(wait) => self.clock.wait(wait.min(TICK)),
+                    Step::Wait(wait) => {
+                        let is_between = alone.as_ref().is_none_or(ScopedJoinHandle::is_finished);
+                        match is_between.then(|| courier.follow()).flatten() {
+                            // What was due until now has begun by the plan before.
+                            Some(next) => {
+                                on_event(AgentEvent::NewPlan(next.digest.to_string()));
+                                self.schedule = Schedule::new(next, now + Span::from_secs(1));
+                            }
+                            None => self.clock.wait(wait.min(TICK)),
+                        }
+                    }
                 }
             }
         });

@@ -1,10 +1,13 @@
 //! Which visits begin now, by the clock of this host, which may be set at any time.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use changes::UnixTime;
 use watch_plan::{Due, HostName, Planned, TaskName, Timetable, Why};
+
+use crate::Followed;
 
 /// Visits of so many seconds are looked up at once.
 const AHEAD: i64 = 300;
@@ -16,7 +19,7 @@ const STEP: i64 = 5;
 /// The visits of this machine, and the time up to which they have been looked up.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    timetable: Timetable,
+    timetable: Arc<Timetable>,
     hosts: Vec<HostName>,
     /// Visits before this have begun, are upcoming or are missed.
     cursor: i64,
@@ -43,16 +46,20 @@ pub(crate) enum Step {
 
 impl Schedule {
     /// Visits from `now` on.
-    pub fn new(timetable: Timetable, hosts: Vec<HostName>, now: UnixTime) -> Self {
+    pub fn new(plan: Followed, now: UnixTime) -> Self {
         let now = seconds(now);
         Schedule {
-            timetable,
-            hosts,
+            timetable: Arc::new(plan.timetable),
+            hosts: plan.hosts,
             cursor: now,
             looked: now,
             upcoming: VecDeque::new(),
             quiet: BTreeSet::new(),
         }
+    }
+
+    pub fn timetable(&self) -> Arc<Timetable> {
+        Arc::clone(&self.timetable)
     }
 
     /// What is to be done at `now`; to be asked again after it is done.

@@ -37,6 +37,21 @@ fn mesh() -> Timetable {
     )
 }
 
+fn at(timetable: Timetable, name: &str) -> Followed {
+    Followed {
+        timetable,
+        digest: PlanDigest::of(""),
+        hosts: vec![host(name)],
+    }
+}
+
+fn followed(text: &str) -> Followed {
+    Followed {
+        digest: PlanDigest::of(text),
+        ..at(timetable(text), "a")
+    }
+}
+
 fn host(name: &str) -> HostName {
     name.parse().unwrap()
 }
@@ -63,7 +78,7 @@ fn begun(schedule: &mut Schedule, from: u64, to: u64, draw: &mut Pcg64Mcg) -> Ve
 fn each_visit_begins_once_and_only_at_its_own_host() {
     for seed in 0..20 {
         let mut draw = Pcg64Mcg::seed_from_u64(seed);
-        let mut schedule = Schedule::new(mesh(), vec![host("b")], UnixTime::from_seconds(START));
+        let mut schedule = Schedule::new(at(mesh(), "b"), UnixTime::from_seconds(START));
         let found = begun(&mut schedule, START, START + 600, &mut draw);
         let table = mesh();
         let planned = table.next_visits(&host("b"), START as i64);
@@ -85,7 +100,7 @@ fn each_visit_begins_once_and_only_at_its_own_host() {
 #[test]
 fn a_clock_that_is_set_is_told_and_visits_go_by_the_new_time() {
     let mut draw = Pcg64Mcg::seed_from_u64(7);
-    let mut schedule = Schedule::new(mesh(), vec![host("a")], UnixTime::from_seconds(START));
+    let mut schedule = Schedule::new(at(mesh(), "a"), UnixTime::from_seconds(START));
     begun(&mut schedule, START, START + 30, &mut draw);
     let ahead = UnixTime::from_seconds(START + 7200);
     assert!(matches!(schedule.step(ahead), Step::Stepped(by) if (7160..=7200).contains(&by)));
@@ -98,7 +113,7 @@ fn a_clock_that_is_set_is_told_and_visits_go_by_the_new_time() {
 
 #[test]
 fn a_host_that_looks_late_misses_visits_and_says_how_many() {
-    let mut schedule = Schedule::new(mesh(), vec![host("a")], UnixTime::from_seconds(START));
+    let mut schedule = Schedule::new(at(mesh(), "a"), UnixTime::from_seconds(START));
     let at = |seconds| UnixTime::from_seconds(START + seconds);
     while matches!(schedule.step(at(0)), Step::Begin(_)) {}
     for seconds in [4, 8] {
@@ -125,7 +140,7 @@ fn visits_go_on_after_long_quiet_hours() {
         budget = { quiet = ["01:00-20:00"] }
         "#;
     let begin = UnixTime::from_seconds(START);
-    let mut schedule = Schedule::new(timetable(text), vec![host("a")], begin);
+    let mut schedule = Schedule::new(at(timetable(text), "a"), begin);
     let (mut begun, mut told) = (Vec::new(), 0);
     for second in 0..86_400 {
         let at = UnixTime::from_seconds(START + second);
@@ -191,7 +206,8 @@ impl Reports for Unkind {
         }
         Answer::Taken(Reply {
             now: HostClock.now(),
-            plan: report.plan,
+            plan: report.plan.unwrap(),
+            plan_text: None,
             receipts,
             far_hosts: BTreeMap::new(),
         })
@@ -226,7 +242,7 @@ impl Reports for Stuck {
 
 /// Whether a flag was set within half of the time that an agent waits for an answer.
 fn wait_for(flag: &AtomicBool) -> bool {
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(60);
     while !flag.load(Ordering::Relaxed) && Instant::now() < end {
         thread::sleep(Duration::from_millis(10));
     }
@@ -236,7 +252,7 @@ fn wait_for(flag: &AtomicBool) -> bool {
 struct Quick(AtomicU64);
 
 impl Visitor for Quick {
-    fn visit(&self, _due: &Due, begun: Visit, _stop: &AtomicBool) -> Shown {
+    fn visit(&self, _plan: &Plan, _due: &Due, begun: Visit, _stop: &AtomicBool) -> Shown {
         self.0.fetch_add(1, Ordering::Relaxed);
         Shown {
             visit: begun,
@@ -260,9 +276,8 @@ fn options(folder: &Path, port: u16, token: &Token) -> AgentOptions {
         duration = "1s"
         "#;
     AgentOptions {
-        timetable: timetable(text),
-        plan: PlanDigest::of(text),
-        hosts: vec![host("a")],
+        followed: followed(text),
+        plans: None,
         collector: format!("127.0.0.1:{port}").parse().unwrap(),
         token: token.clone(),
         state: folder.to_owned(),
@@ -270,6 +285,135 @@ fn options(folder: &Path, port: u16, token: &Token) -> AgentOptions {
         software: "test".to_owned(),
         clock: Arc::new(HostClock),
     }
+}
+
+/// The plan, the refusal and the times of visits of a report.
+type Heard = (Option<PlanDigest>, Option<String>, Vec<u64>);
+
+/// Gives a plan that cannot be followed first, then one that can.
+struct Giving {
+    key: Key,
+    good: PlanText,
+    reports: Mutex<Vec<Heard>>,
+    is_followed: AtomicBool,
+}
+
+impl Reports for Giving {
+    fn find(&self, _: &KeyName) -> Option<(Key, Rights)> {
+        Some((self.key.clone(), Rights::ALL))
+    }
+
+    fn take(&self, _: &KeyName, _: SocketAddr, report: Report) -> Answer {
+        let wish = report.plan_wish.unwrap();
+        let visits = report.visits.iter();
+        let visits: Vec<u64> = visits.map(|visit| visit.visit.at.seconds()).collect();
+        let given = match &wish.refused {
+            None if wish.seen.is_none() => PlanText::new("plan.toml", "bad"),
+            _ => self.good.clone(),
+        };
+        let plan = match report.plan == Some(self.good.digest()) {
+            true => self.good.digest(),
+            false => given.digest(),
+        };
+        let is_followed = report.plan.as_ref() == Some(&plan) && !visits.is_empty();
+        self.is_followed.fetch_or(is_followed, Ordering::Relaxed);
+        let receipts = vec![Receipt::Stored; visits.len()];
+        let noted = (report.plan.clone(), wish.refused, visits);
+        self.reports.lock().unwrap().push(noted);
+        Answer::Taken(Reply {
+            now: report.now,
+            plan_text: (report.plan != Some(plan.clone())).then_some(given),
+            plan,
+            receipts,
+            far_hosts: BTreeMap::new(),
+        })
+    }
+
+    fn rejected(&self, peer: SocketAddr, reason: &str) {
+        panic!("{peer}: {reason}");
+    }
+}
+
+#[derive(Debug)]
+struct Checking;
+
+impl Plans for Checking {
+    fn take(&self, text: &PlanText) -> Result<Followed, String> {
+        match text.text.as_str() {
+            "bad" => Err("line 1 is no plan".to_owned()),
+            text => Ok(followed(text)),
+        }
+    }
+}
+
+/// Takes some of its time.
+struct Slow;
+
+impl Visitor for Slow {
+    fn visit(&self, _plan: &Plan, _due: &Due, begun: Visit, _stop: &AtomicBool) -> Shown {
+        thread::sleep(Duration::from_millis(1500));
+        Shown {
+            visit: begun,
+            rates: None,
+            document: None,
+        }
+    }
+}
+
+/// A plan that cannot be followed is refused with the reason, and the one before goes on. A new one
+/// is followed without a visit twice or none.
+#[test]
+fn a_new_plan_is_checked_and_followed_without_a_gap() {
+    let text = |gap: &str| {
+        format!(
+            "gap = \"{gap}\"\n[hosts]\na = {{ address = \"a\" }}\nb = {{ address = \"b\" }}\n\
+             [groups]\nall = {{ list = [[\"a\", \"b\"]] }}\n\
+             [tasks.one]\nkind = \"throughput\"\ngroup = \"all\"\nevery = \"10s\"\n\
+             duration = \"2s\"\n"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let listener = Listener::bind(None).unwrap();
+    let options = AgentOptions {
+        followed: followed(&text("1s")),
+        plans: Some(Arc::new(Checking)),
+        ..options(folder.path(), listener.port(), &token)
+    };
+    let old = options.followed.digest.clone();
+    let giving = Arc::new(Giving {
+        key: token.secret.key(),
+        good: PlanText::new("plan.toml", text("2s")),
+        reports: Mutex::default(),
+        is_followed: AtomicBool::new(false),
+    });
+    let stop = AtomicBool::new(false);
+    let is_over = || stop.load(Ordering::Relaxed);
+    thread::scope(|scope| {
+        let reports: Arc<dyn Reports> = giving.clone();
+        scope.spawn(|| watch_link::serve(listener, reports, &is_over));
+        let agent = Agent::open(options).unwrap();
+        scope.spawn(|| agent.run(&Slow, &stop, &|_| ()));
+        let followed = wait_for(&giving.is_followed);
+        stop.store(true, Ordering::Relaxed);
+        assert!(followed, "{:?}", giving.reports.lock().unwrap());
+    });
+    let reports = giving.reports.lock().unwrap();
+    let refused: Vec<_> = reports.iter().filter(|(_, why, _)| why.is_some()).collect();
+    assert!(!refused.is_empty(), "{reports:?}");
+    for (plan, why, _) in refused {
+        assert_eq!(plan.as_ref(), Some(&old));
+        assert_eq!(why.as_deref(), Some("line 1 is no plan"));
+    }
+    let mut cycles: Vec<u64> = reports
+        .iter()
+        .flat_map(|(.., at)| at)
+        .map(|at| at / 10)
+        .collect();
+    cycles.sort();
+    let first = cycles[0];
+    let all: Vec<u64> = (first..first + cycles.len() as u64).collect();
+    assert_eq!(cycles, all, "{reports:?}");
 }
 
 fn token() -> Token {

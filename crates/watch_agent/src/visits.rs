@@ -8,7 +8,7 @@ use std::time::Duration;
 use changes::{Failure, FarHost, UnixTime, Visit, VisitKind};
 use units::Rate;
 use watch_link::Running;
-use watch_plan::{Due, Kind};
+use watch_plan::{Due, Kind, Plan};
 use watch_store::{Name, Pair, Spool, StoredVisit, VisitId};
 
 use crate::notes::{Note, Notes};
@@ -29,8 +29,9 @@ pub struct Shown {
 pub trait Visitor: Send + Sync {
     /// Makes one visit, which has ended before `due.until`, or soon after `stop`.
     ///
+    /// * `plan`: the one that it is of.
     /// * `begun`: a visit without figures, with its time and kind.
-    fn visit(&self, due: &Due, begun: Visit, stop: &AtomicBool) -> Shown;
+    fn visit(&self, plan: &Plan, due: &Due, begun: Visit, stop: &AtomicBool) -> Shown;
 }
 
 /// Results that wait: those on the disk, and those that the disk had no room for.
@@ -86,7 +87,7 @@ impl Visits {
     /// * `at`: when it begins; `far`: what is known of the far host.
     pub fn make(
         &self,
-        visitor: &dyn Visitor,
+        (visitor, plan): (&dyn Visitor, &Plan),
         due: &Due,
         (at, far): (UnixTime, Option<FarHost>),
         stop: &AtomicBool,
@@ -102,7 +103,7 @@ impl Visits {
         on_event(AgentEvent::Began(due.clone()));
         let mut begun = Visit::new(note.at, note.kind);
         begun.far_host = far;
-        let shown = visitor.visit(due, begun, stop);
+        let shown = visitor.visit(plan, due, begun, stop);
         self.running().retain(|(id, _)| *id != note.id);
         let failure = shown.visit.failure.as_ref();
         on_event(AgentEvent::Ended {

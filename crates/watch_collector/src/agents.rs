@@ -11,6 +11,8 @@ use watch_store::Name;
 
 /// Most characters of the name of an agent's program.
 const SOFTWARE_MAX: usize = 60;
+/// Most characters of why it does not follow a plan.
+const REFUSAL_MAX: usize = 500;
 
 /// How an agent is, for one of its hosts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,8 +29,12 @@ pub struct AgentState {
     pub waiting: u64,
     /// The visit that runs.
     pub running: Option<Running>,
-    /// Whether it has another plan than the collector.
+    /// The plan that it follows; none before its first one.
+    pub plan: Option<PlanDigest>,
+    /// Whether that is another than the collector's.
     pub plan_differs: bool,
+    /// Why it does not follow the collector's, which it was given.
+    pub plan_refused: Option<String>,
     /// How far its clock is ahead of the collector's, in seconds; negative behind it. The way of
     /// the report is in it.
     pub clock_ahead_seconds: i64,
@@ -50,7 +56,9 @@ impl Agents {
                 software: printable(&report.software, SOFTWARE_MAX),
                 waiting: report.waiting,
                 running: report.running.clone(),
-                plan_differs: report.plan != *plan,
+                plan: report.plan.clone(),
+                plan_differs: report.plan.as_ref() != Some(plan),
+                plan_refused: refused(report),
                 clock_ahead_seconds: ahead(report.now, now),
                 far_host: report.host.clone(),
             };
@@ -77,6 +85,12 @@ impl Agents {
             }
         }
     }
+}
+
+fn refused(report: &Report) -> Option<String> {
+    let wish = report.plan_wish.as_ref()?;
+    let why = wish.refused.as_ref()?;
+    Some(printable(why, REFUSAL_MAX))
 }
 
 /// How far `one` is ahead of `other`, in seconds.

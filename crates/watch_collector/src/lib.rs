@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use changes::{Forecast, UnixTime};
 use units::Span;
-use watch_link::PlanDigest;
+use watch_link::{PlanDigest, PlanText};
 use watch_plan::Timetable;
 use watch_store::{DatabaseName, Receipt, Series, Store, StoredEvent, StoredVisit};
 
@@ -41,7 +41,7 @@ pub struct CollectorOptions {
     /// Where results are stored.
     pub database: DatabaseName,
     /// The plan that it compares those of agents with.
-    pub plan: PlanDigest,
+    pub plan: PlanText,
     /// When visits should come.
     pub timetable: Timetable,
     /// Who may send what.
@@ -59,6 +59,7 @@ pub type OnEvents = dyn Fn(&[StoredEvent]) + Send + Sync;
 /// Stores visits and finds changes in them. Can be used by several threads at once.
 pub struct Collector {
     plan: PlanDigest,
+    plan_text: PlanText,
     timetable: Timetable,
     allowed: Allowed,
     keep_raw: Span,
@@ -133,7 +134,8 @@ impl Collector {
         let (detection, events) = Detection::resume(&mut store)?;
         on_events(&events);
         Ok(Collector {
-            plan: options.plan,
+            plan: options.plan.digest(),
+            plan_text: options.plan,
             timetable: options.timetable,
             allowed: options.allowed,
             keep_raw: options.keep_raw,

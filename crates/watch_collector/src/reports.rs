@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use changes::UnixTime;
 use units::Span;
-use watch_link::{Answer, Refused, Reply, Report};
+use watch_link::{Answer, PlanText, Refused, Reply, Report};
 use watch_store::{Receipt, Refusal, Series, StoredVisit};
 use wire::copy::KeyName;
 
@@ -40,9 +40,18 @@ impl Collector {
         Answer::Taken(Reply {
             now,
             plan: self.plan.clone(),
+            plan_text: self.wished(report),
             receipts,
             far_hosts: agents.far_hosts(),
         })
+    }
+
+    /// The plan, for an agent that wishes it, does not follow it and has not looked at it.
+    fn wished(&self, report: &Report) -> Option<PlanText> {
+        let wish = report.plan_wish.as_ref()?;
+        let known = [&report.plan, &wish.seen];
+        let is_known = known.into_iter().flatten().any(|known| *known == self.plan);
+        (!is_known).then(|| self.plan_text.clone())
     }
 
     fn fault(&self, name: &KeyName, report: &Report, now: UnixTime) -> Option<Refused> {

@@ -6,7 +6,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tempfile::TempDir;
 use units::Rate;
-use watch_link::{Answer, LINK_VERSION, Report};
+use watch_link::{Answer, LINK_VERSION, PlanWish, Report};
 use watch_store::{Name, Pair, Refusal, VisitId};
 use wire::copy::KeyName;
 
@@ -55,7 +55,7 @@ impl Site {
         let (plan, _) = watch_plan::Plan::parse(plan_text, "plan.toml").unwrap();
         let options = CollectorOptions {
             database: DatabaseName::Sqlite(self.folder.path().join("watch.db")),
-            plan: PlanDigest::of(plan_text),
+            plan: PlanText::new("plan.toml", plan_text),
             timetable: Timetable::new(&plan, 0).unwrap(),
             allowed: Allowed::of(&plan),
             keep_raw: Span::from_secs(90 * 86_400),
@@ -108,7 +108,8 @@ fn report(hosts: &[&str], now: u64, visits: Vec<StoredVisit>) -> Report {
         software: "trunkline test".to_owned(),
         hosts: hosts.iter().map(|host| name(host)).collect(),
         host: FarHost::default(),
-        plan: PlanDigest::of(PLAN),
+        plan: Some(PlanDigest::of(PLAN)),
+        plan_wish: None,
         now: time(now),
         waiting: visits.len() as u64,
         running: None,
@@ -449,4 +450,44 @@ fn visits_of_years_ago_are_refused() {
         );
     }
     assert_eq!(reply.receipts[1], Receipt::Stored);
+}
+
+/// An agent that wishes the plan gets it until it has looked at it; what it says of it is known.
+#[test]
+fn a_plan_is_given_once_and_a_refusal_is_known() {
+    let site = Site::new();
+    let collector = site.open();
+    let given = |report: &Report| match take(&collector, "a", report, 1_000) {
+        Answer::Taken(reply) => reply.plan_text,
+        Answer::Refused(refused) => panic!("{refused:?}"),
+    };
+    let own = report(&["a"], 1_000, Vec::new());
+    let wishing = |plan: Option<PlanDigest>, wish: PlanWish| Report {
+        plan,
+        plan_wish: Some(wish),
+        ..own.clone()
+    };
+    let other = || Some(PlanDigest::of("another"));
+    assert_eq!(given(&own), None);
+    assert_eq!(
+        given(&Report {
+            plan: other(),
+            ..own.clone()
+        }),
+        None
+    );
+    assert_eq!(given(&wishing(own.plan.clone(), PlanWish::default())), None);
+    for plan in [None, other()] {
+        let text = given(&wishing(plan, PlanWish::default())).unwrap();
+        assert_eq!(text.digest(), PlanDigest::of(PLAN));
+    }
+    let refused = PlanWish {
+        seen: Some(PlanDigest::of(PLAN)),
+        refused: Some("line 3 \u{1b}[2J".to_owned()),
+    };
+    assert_eq!(given(&wishing(other(), refused)), None);
+    let state = &collector.agents()[0];
+    assert!(state.plan_differs);
+    assert_eq!(state.plan, other());
+    assert_eq!(state.plan_refused.as_deref(), Some("line 3 \u{fffd}[2J"));
 }

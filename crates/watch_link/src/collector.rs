@@ -197,7 +197,8 @@ mod tests {
             assert_eq!(found, [id(1), id(3)]);
             Answer::Taken(crate::Reply {
                 now: report.now,
-                plan: report.plan,
+                plan: report.plan.unwrap(),
+                plan_text: None,
                 receipts: vec![Receipt::Stored, Receipt::Known],
                 far_hosts: std::collections::BTreeMap::new(),
             })

@@ -7,8 +7,9 @@
 //! A frame is a length of four bytes, most significant first, and that much JSON: visits have
 //! optional parts, which grow with the versions, and the spool holds them as JSON anyway.
 //!
-//! Left out: commands to agents. An agent does what its plan says, and the collector cannot make
-//! it do something else.
+//! An agent that was started without a plan takes the collector's, and each new one
+//! ([`PlanWish`]). Left out: other commands to agents. An agent does what its plan says, and with a
+//! plan of its own the collector cannot make it do something else.
 //!
 //! Reading order: `message.rs`, `frame.rs`, [`AgentLink`] for the agent's end, [`serve`] for the
 //! collector's.
@@ -22,7 +23,8 @@ pub use agent::{AgentLink, LinkError};
 pub use collector::{Reports, serve};
 pub use frame::{FRAME_MAX, FrameError};
 pub use message::{
-    Answer, LINK_VERSION, PlanDigest, PlanText, Refused, Reply, Report, Running, VISITS_MAX,
+    Answer, LINK_VERSION, PlanDigest, PlanText, PlanWish, Refused, Reply, Report, Running,
+    VISITS_MAX,
 };
 
 /// TCP port of a collector for its agents.

@@ -37,6 +37,15 @@ pub struct PlanText {
 }
 
 impl PlanText {
+    /// A plan that includes nothing; `file` is its name.
+    pub fn new(file: impl Into<String>, text: impl Into<String>) -> Self {
+        PlanText {
+            file: file.into(),
+            text: text.into(),
+            included: BTreeMap::new(),
+        }
+    }
+
     /// What agents and collector compare it by. The name of its file is not part of it.
     pub fn digest(&self) -> PlanDigest {
         let mut hasher = blake3::Hasher::new();
@@ -71,8 +80,12 @@ pub struct Report<V = StoredVisit> {
     pub hosts: Vec<Name>,
     /// What other agents may know of its host: kernel and buffers.
     pub host: FarHost,
-    /// Its plan.
-    pub plan: PlanDigest,
+    /// Its plan; none before it has the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanDigest>,
+    /// Of an agent that takes its plans from the collector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_wish: Option<PlanWish>,
     /// Its clock.
     #[serde(rename = "now_unix_seconds")]
     pub now: UnixTime,
@@ -94,12 +107,24 @@ impl<V> Report<V> {
             hosts: self.hosts,
             host: self.host,
             plan: self.plan,
+            plan_wish: self.plan_wish,
             now: self.now,
             waiting: self.waiting,
             running: self.running,
             visits,
         }
     }
+}
+
+/// That an agent takes its plans from the collector.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanWish {
+    /// The latest text that it has looked at, which need not be sent again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<PlanDigest>,
+    /// Why it does not follow that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 /// A visit that runs.
@@ -132,6 +157,9 @@ pub struct Reply {
     pub now: UnixTime,
     /// Its plan.
     pub plan: PlanDigest,
+    /// The text of that plan, for an agent that wishes it and has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_text: Option<PlanText>,
     /// What became of each visit, in their order.
     pub receipts: Vec<Receipt>,
     /// Kernel and buffers of the hosts whose agents have reported.

@@ -21,6 +21,8 @@ pub struct AgentState {
     pub running: Option<String>,
     /// Whether its plan is another than the collector's.
     pub plan_differs: bool,
+    /// Why it does not follow the collector's, which it was given.
+    pub plan_refused: Option<String>,
     /// How far its clock is ahead of the collector's; less than zero where it is behind.
     pub clock_ahead_seconds: Option<f64>,
 }

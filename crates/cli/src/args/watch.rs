@@ -53,8 +53,9 @@ pub(crate) struct WatchCheck {
 #[command(after_help = "Example:\n  trunkline watch run plan.toml --host slac \
     --collector mon.example.org --token-file /etc/trunkline/slac.token")]
 pub(crate) struct WatchRun {
-    #[command(flatten)]
-    pub plan: PlanName,
+    /// The plan: TOML, or a psconfig file of perfSONAR; the collector's, and each new one, without
+    #[arg(value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
 
     /// The host of the plan that this machine is; its own name without this
     #[arg(long, value_name = "NAME")]

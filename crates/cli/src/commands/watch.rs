@@ -34,8 +34,8 @@ pub(crate) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
 }
 
 fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
-    let plan = load_plan(&arguments.plan.plan)?;
-    check::tell_notices(&plan);
+    let plan = arguments.plan.as_deref().map(load_plan).transpose()?;
+    plan.iter().for_each(check::tell_notices);
     let host = match &arguments.host {
         Some(host) => host.clone(),
         None => trunkline::host::name(),
@@ -48,7 +48,9 @@ fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
         port: arguments.port,
         tokens: arguments.tokens.clone(),
     };
-    plan.hosts_of(&options.host)?;
+    if let Some(plan) = &plan {
+        plan.hosts_of(&options.host)?;
+    }
     let cancel = stop::listen()?;
     tell!(
         "agent of {}; results wait in {} and go to {}",
@@ -58,7 +60,7 @@ fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
     );
     let on_serve = Arc::new(describe_event);
     watch::run(
-        &plan,
+        plan.as_ref(),
         options,
         &cancel,
         &|event| log::line(&plain(&event.to_string())),

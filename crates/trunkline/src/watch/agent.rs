@@ -1,5 +1,7 @@
 //! An agent with real visits, and the far end for those of others.
 
+mod given;
+
 use std::fs;
 use std::io;
 use std::net::ToSocketAddrs;
@@ -12,7 +14,7 @@ use changes::{FarHost, Visit};
 use observe::Fault;
 use sockets::Address;
 use units::{Direction, Span};
-use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Shown, Visitor};
+use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 use watch_plan::{Due, IpVersion, Pair, Plan, Task};
 use wire::copy::Token;
 
@@ -45,18 +47,24 @@ pub struct RunOptions {
 /// When the plan does not have the host, its folder or port cannot be used, or a token cannot be
 /// read.
 pub fn run(
-    plan: &PlanFile,
+    plan: Option<&PlanFile>,
     options: RunOptions,
     cancel: &Cancel,
     on_event: &OnAgentEvent<'_>,
     on_serve: Arc<OnServeEvent>,
 ) -> Result<(), Error> {
-    let hosts = plan.hosts_of(&options.host)?;
-    let visitor = LiveVisitor::new(plan.plan.clone(), &options)?;
+    let given = given::GivenPlans::new(&options);
+    let (followed, plans): (_, Option<Arc<dyn Plans>>) = match plan {
+        Some(plan) => (plan.followed(&options.host)?, None),
+        None => match given.first(&options, cancel, on_event)? {
+            Some(followed) => (followed, Some(Arc::new(given))),
+            None => return Ok(()),
+        },
+    };
+    let visitor = LiveVisitor::new(&options);
     let agent = watch_agent::Agent::open(AgentOptions {
-        timetable: plan.timetable.clone(),
-        plan: plan.digest.clone(),
-        hosts,
+        followed,
+        plans,
         collector: options.collector.clone(),
         token: options.token.clone(),
         state: options.state.clone(),
@@ -104,26 +112,24 @@ fn this_host() -> FarHost {
 
 /// Visits hosts over the network.
 struct LiveVisitor {
-    plan: Plan,
     settings: Settings,
     folder: PathBuf,
     port: u16,
 }
 
 impl LiveVisitor {
-    fn new(plan: Plan, options: &RunOptions) -> Result<Self, Error> {
-        Ok(LiveVisitor {
-            plan,
+    fn new(options: &RunOptions) -> Self {
+        LiveVisitor {
             settings: Settings::open(&options.state),
             folder: options.state.join("copies"),
             port: options.port,
-        })
+        }
     }
 
     /// The task and the far host's address with its port.
-    fn planned(&self, due: &Due) -> Result<(&Task, TargetName), Error> {
-        let task = self.plan.tasks().iter().find(|task| task.name == due.task);
-        let host = self.plan.hosts().get(due.far());
+    fn planned<'p>(&self, plan: &'p Plan, due: &Due) -> Result<(&'p Task, TargetName), Error> {
+        let task = plan.tasks().iter().find(|task| task.name == due.task);
+        let host = plan.hosts().get(due.far());
         let (Some(task), Some(host)) = (task, host) else {
             let what = format!("the plan has no task `{}` to `{}`", due.task, due.far());
             return Err(Error::wrong_request(what, "start the agent again"));
@@ -146,13 +152,14 @@ impl LiveVisitor {
 
     fn visit_or_say_why(
         &self,
+        plan: &Plan,
         due: &Due,
         begun: &Visit,
         stop: &AtomicBool,
     ) -> Result<Shown, Error> {
-        let (task, name) = self.planned(due)?;
+        let (task, name) = self.planned(plan, due)?;
         let files = match &name {
-            TargetName::Live(address) => self.files(due, address)?,
+            TargetName::Live(address) => files(plan, due, address)?,
             _ => None,
         };
         let pair = Pair {
@@ -171,7 +178,7 @@ impl LiveVisitor {
             },
             duration: due.duration,
             is_gentle: task.gentle,
-            rate_max: self.plan.rate_max(task, &pair),
+            rate_max: plan.rate_max(task, &pair),
             setting: self.settings.find(&series),
             files: files.as_ref(),
             folder: self.folder.clone(),
@@ -184,18 +191,19 @@ impl LiveVisitor {
         }
         Ok(visited.shown)
     }
+}
 
-    fn files(&self, due: &Due, address: &Address) -> Result<Option<FarFiles>, Error> {
-        let host = self.plan.hosts().get(&due.to);
-        let Some(file) = host.and_then(|host| host.token.as_ref()) else {
-            return Ok(None);
-        };
-        Ok(Some(FarFiles {
-            address: address.clone(),
-            token: super::read_token(file.as_str().as_ref())?,
-            name: format!("from-{}.bin", due.from),
-        }))
-    }
+/// Where the copies of a visit go; nowhere without a token in the plan.
+fn files(plan: &Plan, due: &Due, address: &Address) -> Result<Option<FarFiles>, Error> {
+    let host = plan.hosts().get(&due.to);
+    let Some(file) = host.and_then(|host| host.token.as_ref()) else {
+        return Ok(None);
+    };
+    Ok(Some(FarFiles {
+        address: address.clone(),
+        token: super::read_token(file.as_str().as_ref())?,
+        name: format!("from-{}.bin", due.from),
+    }))
 }
 
 /// The address of a host in the version of the internet protocol that a task asks for.
@@ -233,8 +241,8 @@ fn left(due: &Due, begun: &Visit) -> Span {
 }
 
 impl Visitor for LiveVisitor {
-    fn visit(&self, due: &Due, begun: Visit, stop: &AtomicBool) -> Shown {
-        self.visit_or_say_why(due, &begun, stop)
+    fn visit(&self, plan: &Plan, due: &Due, begun: Visit, stop: &AtomicBool) -> Shown {
+        self.visit_or_say_why(plan, due, &begun, stop)
             .unwrap_or_else(|error| {
                 let mut visit = begun;
                 visit.failure = Some(changes::Failure {

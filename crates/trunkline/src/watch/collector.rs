@@ -1,5 +1,6 @@
 //! A collector that listens.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +15,7 @@ use observe::Fault;
 use units::Span;
 use watch_collector::{Allowed, Collector, CollectorError, CollectorOptions};
 use watch_link::{Answer, Report, Reports};
-use watch_store::{DatabaseName, Store, StoreError, StoredEvent};
+use watch_store::{DatabaseName, Name, Store, StoreError, StoredEvent};
 use watch_web::{WebError, WebOptions, WebServer};
 use wire::copy::{Key, KeyName, Rights};
 
@@ -80,6 +81,13 @@ pub enum CollectorEvent {
     Relearned(usize),
     /// A path changed, or more is known of an earlier change.
     Changed(Box<StoredEvent>),
+    /// An agent cannot follow the plan, and goes on with the one before.
+    PlanRefused {
+        /// Its first host.
+        host: String,
+        /// Why.
+        why: String,
+    },
     /// A connection was rejected, or broke.
     Rejected {
         /// From where.
@@ -146,7 +154,7 @@ impl CollectorServer {
         let collector = Collector::open(
             CollectorOptions {
                 database: options.database.clone(),
-                plan: plan.digest.clone(),
+                plan: plan.text.clone(),
                 timetable: plan.timetable.clone(),
                 allowed: Allowed::of(&plan.plan),
                 keep_raw: options.keep_raw,
@@ -224,6 +232,7 @@ impl CollectorServer {
             collector: Arc::clone(&self.collector),
             tokens: self.tokens,
             rejections: Mutex::default(),
+            refusals: Mutex::default(),
             on_event: Arc::clone(&self.on_event),
         });
         let taking = Arc::clone(&reports);
@@ -279,10 +288,33 @@ struct Taking {
     collector: Arc<Collector>,
     tokens: TokensFile,
     rejections: Mutex<Rejections>,
+    /// Why each agent does not follow the plan, as it was told.
+    refusals: Mutex<BTreeMap<Name, String>>,
     on_event: Arc<OnCollectorEvent>,
 }
 
 impl Taking {
+    /// Tells once that an agent refuses the plan.
+    fn note_plan(&self, report: &Report) {
+        let Some(host) = report.hosts.first() else {
+            return;
+        };
+        let refused = report
+            .plan_wish
+            .as_ref()
+            .and_then(|wish| wish.refused.clone());
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(why) = refused else {
+            refusals.remove(host);
+            return;
+        };
+        let why = units::printable(&why, 500);
+        if refusals.insert(host.clone(), why.clone()).as_ref() != Some(&why) {
+            let host = host.to_string();
+            (self.on_event)(&CollectorEvent::PlanRefused { host, why });
+        }
+    }
+
     fn rejections(&self) -> MutexGuard<'_, Rejections> {
         // A count is whole at any time.
         self.rejections
@@ -305,6 +337,9 @@ impl Reports for Taking {
 
     fn take(&self, name: &KeyName, peer: SocketAddr, report: Report) -> Answer {
         let answer = self.collector.take(name, peer, &report, now());
+        if let Answer::Taken(_) = &answer {
+            self.note_plan(&report);
+        }
         if let Answer::Refused(refused) = &answer {
             self.rejected(peer, &format!("{}; {}", refused.what, refused.hint));
         }
@@ -336,6 +371,10 @@ impl fmt::Display for CollectorEvent {
                  stored visits"
             ),
             CollectorEvent::Changed(event) => f.write_str(&super::words::changed(event)),
+            CollectorEvent::PlanRefused { host, why } => write!(
+                f,
+                "the agent of {host} refuses this plan and goes on with the one before: {why}"
+            ),
             CollectorEvent::Rejected { peer, reason } => write!(f, "{peer}: rejected: {reason}"),
             CollectorEvent::RejectedMore {
                 count,

@@ -20,7 +20,7 @@ use report::format::lasting;
 use report::page::{Block, Column, Page, Row, Table};
 use units::{Direction, Rate, Span};
 use watch_collector::{Allowed, Collector, CollectorOptions};
-use watch_link::PlanDigest;
+use watch_link::PlanText;
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
 use watch_store::{DatabaseName, Name, Pair, Receipt, StoredEvent, StoredVisit, VisitId};
 
@@ -110,7 +110,7 @@ fn month_until(
     let collector = Collector::open(
         CollectorOptions {
             database: database.clone(),
-            plan: PlanDigest::of(PLAN),
+            plan: PlanText::new("demo.toml", PLAN),
             timetable: timetable.clone(),
             allowed: Allowed::of(&plan),
             keep_raw: Span::from_secs(2 * DAYS * DAY),
@@ -149,7 +149,7 @@ fn month_until(
         plan: PlanFile {
             plan,
             timetable,
-            digest: PlanDigest::of(PLAN),
+            text: PlanText::new("demo.toml", PLAN),
             notices,
         },
         database,

@@ -92,12 +92,16 @@ impl Live for Known {
         let shown = |agent: watch_collector::AgentState| AgentState {
             host: agent.host,
             seen: agent.seen,
-            software: agent.software,
+            software: match &agent.plan {
+                Some(plan) => format!("{}, plan {plan}", agent.software),
+                None => agent.software,
+            },
             waiting: agent.waiting,
             running: agent
                 .running
                 .map(|running| format!("{} to {}", running.task, running.to)),
             plan_differs: agent.plan_differs,
+            plan_refused: agent.plan_refused,
             clock_ahead_seconds: Some(agent.clock_ahead_seconds as f64),
         };
         agents.map(shown).collect()

@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use observe::Fault;
-use watch_link::{PlanDigest, PlanText};
+use watch_link::PlanText;
 use watch_plan::psconfig::{self, Include};
 use watch_plan::{HostName, Notice, Plan, PlanError, Timetable};
 
@@ -19,8 +19,8 @@ pub struct PlanFile {
     pub plan: Plan,
     /// What is due when.
     pub timetable: Timetable,
-    /// Of the text of the file.
-    pub digest: PlanDigest,
+    /// What stands in its files.
+    pub text: PlanText,
     /// What of the file is not used, or only in part.
     pub notices: Vec<Notice>,
 }
@@ -31,11 +31,7 @@ pub struct PlanFile {
 /// When it cannot be read: all mistakes, with their lines.
 pub fn load_plan(file: &Path) -> Result<PlanFile, Error> {
     let text = bounded(file).map_err(|error| Error::unreadable(file, error))?;
-    let mut plan = PlanText {
-        file: file.display().to_string(),
-        text,
-        included: BTreeMap::new(),
-    };
+    let mut plan = PlanText::new(file.display().to_string(), text);
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut included = BTreeMap::new();
     let read = parsed(&plan, &mut |name| {
@@ -44,7 +40,26 @@ pub fn load_plan(file: &Path) -> Result<PlanFile, Error> {
         Ok(text)
     })?;
     plan.included = included;
-    checked(&plan, read)
+    checked(plan, read)
+}
+
+/// Reads a plan that came as a whole: what it includes is part of it, and no file is opened.
+///
+/// # Errors
+/// When it cannot be read: all mistakes, with their lines.
+pub(super) fn read_plan(text: PlanText) -> Result<PlanFile, Error> {
+    let length = |text: &String| text.len();
+    let bytes = text.text.len() + text.included.values().map(length).sum::<usize>();
+    let bound = psconfig::BYTES_MAX;
+    if bytes > bound {
+        let what = format!("the plan has {bytes} bytes, more than {bound}");
+        return Err(Error::wrong_request(what, "make two plans"));
+    }
+    let read = parsed(&text, &mut |name| {
+        let known = text.included.get(name).cloned();
+        known.ok_or_else(|| "it did not come with the plan".to_owned())
+    })?;
+    checked(text, read)
 }
 
 type Read = (Plan, Vec<Notice>);
@@ -56,12 +71,12 @@ fn parsed(plan: &PlanText, include: &mut Include<'_>) -> Result<Read, PlanError>
     }
 }
 
-fn checked(text: &PlanText, (plan, notices): Read) -> Result<PlanFile, Error> {
+fn checked(text: PlanText, (plan, notices): Read) -> Result<PlanFile, Error> {
     let timetable = Timetable::new(&plan, 0)?;
     Ok(PlanFile {
         plan,
         timetable,
-        digest: text.digest(),
+        text,
         notices,
     })
 }

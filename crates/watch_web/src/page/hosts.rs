@@ -244,7 +244,11 @@ fn notes(hosts: &[Host<'_>], now: UnixTime) -> Vec<String> {
             let ago = words::ago(agent.seen, now);
             notes.push(format!("The agent of {name} was last heard of {ago}."));
         }
-        if agent.plan_differs {
+        if let Some(why) = &agent.plan_refused {
+            notes.push(format!(
+                "The agent of {name} refuses the plan and goes on with the one before: {why}"
+            ));
+        } else if agent.plan_differs {
             notes.push(format!(
                 "The agent of {name} has another plan; give it the same text."
             ));

@@ -254,6 +254,7 @@ impl Still {
             waiting: number as u64 % 2 * 3,
             running: (number == 4).then(|| "goodput to bnl".to_owned()),
             plan_differs: number == 1,
+            plan_refused: None,
             clock_ahead_seconds: Some(number as f64 * 0.4 - 0.5),
         };
         Still {
