@@ -1,8 +1,11 @@
 //! How far rounds agree with packets: goodput of random runs on random paths, as ratios.
 //!
-//! `inference` reckons a run round trip by round trip, `sim` packet by packet. Both run the same
-//! streams on the same path, each with several seeds; what is compared is their mean goodput. The
-//! spread of the ratios is what `inference` allows its model to be wrong by.
+//! `inference` reckons a run round trip by round trip, `sim` packet by packet. On each path two
+//! numbers of streams run a minute in both, and what they carried is read after three times: what
+//! a sample shows, short or long, and what is promised. The logarithm of the ratio is the error of
+//! the rounds. A table says how wide it is, beside what one run of packets differs from the next
+//! by; whether the error of a sample goes on in the minute after it; and whether another number of
+//! streams on the same path shares it. These are the figures that `inference` allows for.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +14,8 @@ use inference::{Control, Path, Run, run};
 use netpath::PathSpec;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use sim::{Scenario, Variant};
-use units::{Bytes, Span};
+use sim::{Scenario, Simulation, Variant};
+use units::{Bytes, Span, Time};
 
 const SEGMENT: f64 = 1448.0;
 const PACKET: f64 = 1500.0;
@@ -24,18 +27,18 @@ const CONTROLS: [(&str, Control); 4] = [
     ("reno", Control::Reno),
     ("bbr", Control::Rate),
 ];
-/// A sample and a long run, seconds.
-const LENGTHS: [f64; 2] = [4.0, 60.0];
+/// After so many seconds it is read what was carried: two samples, and a long run.
+const LENGTHS: [f64; 3] = [4.0, 12.0, 60.0];
 /// How long others' streams send before ours do, seconds.
 const BESIDE: f64 = 10.0;
-const SEEDS_PACKETS: u64 = 2;
+const SEEDS_PACKETS: u64 = 3;
 const SEEDS_ROUNDS: u64 = 10;
 
 /// Compares rounds with packets on random paths.
 #[derive(Debug, Parser)]
 struct Args {
-    /// How many runs.
-    #[arg(long, default_value_t = 120)]
+    /// How many paths.
+    #[arg(long, default_value_t = 60)]
     count: usize,
     /// What is drawn follows from it.
     #[arg(long, default_value_t = 7)]
@@ -48,14 +51,27 @@ struct Args {
     worst: usize,
 }
 
-/// A run on a path, for both.
+/// A path with two numbers of streams, for both.
 struct Case {
     path: Path,
     spec: PathSpec,
     variant: Variant,
-    run: Run,
+    control: Control,
+    streams: [u32; 2],
     label: String,
 }
+
+/// What one number of streams carried after one time, as logarithms.
+#[derive(Clone, Copy)]
+struct Error {
+    /// Rounds over packets.
+    error: f64,
+    /// The variance of packets from seed to seed.
+    chance: f64,
+}
+
+/// By streams, then by length.
+type Errors = [[Error; LENGTHS.len()]; 2];
 
 struct Draw(Pcg64);
 
@@ -73,24 +89,32 @@ impl Draw {
     }
 }
 
-fn main() {
+fn main() -> Result<(), String> {
     let args = Args::parse();
     let mut draw = Draw(Pcg64::seed_from_u64(args.seed));
-    let (mut ratios, mut spent) = (Vec::new(), [Duration::ZERO; 2]);
+    let (mut found, mut spent) = (Vec::new(), [Duration::ZERO; 2]);
     for _ in 0..args.count {
-        let case = match case(&mut draw, args.others) {
-            Ok(case) => case,
-            Err(error) => return eprintln!("error: {error}"),
-        };
-        let (rounds, packets) = (timed(&mut spent[0], || by_rounds(&case)), {
-            timed(&mut spent[1], || by_packets(&case))
+        let case = case(&mut draw, args.others)?;
+        let errors = [0, 1].map(|which| {
+            let packets = timed(&mut spent[1], || by_packets(&case, case.streams[which]));
+            let rounds = timed(&mut spent[0], || by_rounds(&case, case.streams[which]));
+            compared(rounds, &packets)
         });
-        ratios.push((rounds / packets, case.label));
+        found.push((case, errors));
     }
-    print(&args, ratios, spent);
+    for (name, by_rate) in [("window", false), ("the rate that arrives", true)] {
+        let of = |one: &&(Case, Errors)| (one.0.control == Control::Rate) == by_rate;
+        let errors: Vec<Errors> = found.iter().filter(of).map(|one| one.1).collect();
+        table(name, &errors);
+    }
+    let seeds = SEEDS_PACKETS as f64 / SEEDS_ROUNDS as f64;
+    let [rounds, packets] = spent.map(|spent| spent.as_secs_f64());
+    println!("rounds {:.3} s, packets {packets:.1} s\n", rounds * seeds);
+    worst(&args, &found);
+    Ok(())
 }
 
-fn timed(spent: &mut Duration, what: impl FnOnce() -> f64) -> f64 {
+fn timed<T>(spent: &mut Duration, what: impl FnOnce() -> T) -> T {
     let began = Instant::now();
     let value = what();
     *spent += began.elapsed();
@@ -105,8 +129,10 @@ fn case(draw: &mut Draw, beside: bool) -> Result<Case, String> {
         true => draw.log_uniform(1e-5, 1e-2),
         false => 0.0,
     };
-    let (streams, (name, control)) = (draw.one_of(&STREAMS), draw.one_of(&CONTROLS));
-    let seconds = draw.one_of(&LENGTHS);
+    let (name, control) = draw.one_of(&CONTROLS);
+    let first = draw.one_of(&STREAMS[..STREAMS.len() - 1]);
+    let more: Vec<u32> = STREAMS.into_iter().filter(|more| *more > first).collect();
+    let streams = [first, draw.one_of(&more)];
     let others = if beside {
         draw.log_uniform(1.0, 24.0).round()
     } else {
@@ -144,61 +170,137 @@ fn case(draw: &mut Draw, beside: bool) -> Result<Case, String> {
         path,
         spec: PathSpec::from_toml("drawn", &text).map_err(|error| error.to_string())?,
         variant: Variant::of_kernel(name).ok_or("no such control")?,
-        run: Run {
-            streams,
-            joined: 0,
-            window: None,
-            control,
-            pacing: None,
-            seconds,
-        },
+        control,
+        streams,
         label: format!(
-            "{streams} x {name}, {seconds} s, {:.0} Mbit/s, {:.0} ms, queue {products:.2}, loss {loss:.1e}, {others} others",
+            "{name}, {:.0} Mbit/s, {:.0} ms, queue {products:.2}, loss {loss:.1e}, {others} others",
             rate / 1e6,
             rtt * 1e3
         ),
     })
 }
 
-fn by_rounds(case: &Case) -> f64 {
-    let one = |seed| run(&case.path, &case.run, 1, seed).goodput(0);
-    (0..SEEDS_ROUNDS).map(one).sum::<f64>() / SEEDS_ROUNDS as f64
+/// Mean goodput after each time, bits per second.
+fn by_rounds(case: &Case, streams: u32) -> [f64; LENGTHS.len()] {
+    LENGTHS.map(|seconds| {
+        let what = Run {
+            streams,
+            joined: 0,
+            window: None,
+            control: case.control,
+            pacing: None,
+            seconds,
+        };
+        let one = |seed| run(&case.path, &what, 1, seed).goodput(0);
+        (0..SEEDS_ROUNDS).map(one).sum::<f64>() / SEEDS_ROUNDS as f64
+    })
 }
 
-fn by_packets(case: &Case) -> f64 {
+/// Goodput after each time with each seed, bits per second.
+fn by_packets(case: &Case, streams: u32) -> Vec<[f64; LENGTHS.len()]> {
     let mut scenario = Scenario::of(case.spec.clone(), case.variant);
-    scenario.streams = case.run.streams;
+    scenario.streams = streams;
     let idle = if case.path.others > 0.0 { BESIDE } else { 0.0 };
     scenario.idle = Span::from_secs_f64(idle);
-    scenario.duration = Span::from_secs_f64(idle + case.run.seconds);
+    scenario.duration = Span::from_secs_f64(idle + LENGTHS[LENGTHS.len() - 1]);
     scenario.window = Some(Bytes::from_mib(32));
-    let mut one = |seed| {
+    let one = |seed| {
         scenario.seed = seed;
-        let shown = sim::run(&scenario).map_or(Vec::new(), |shown| shown.streams);
-        let bytes: f64 = shown.iter().map(|one| one.acknowledged.as_f64()).sum();
-        bytes * 8.0 / case.run.seconds
+        let mut simulation = Simulation::new(&scenario).ok()?;
+        Some(LENGTHS.map(|seconds| {
+            simulation.advance(Time::ZERO + Span::from_secs_f64(idle + seconds));
+            let streams = (0..streams).filter_map(|index| simulation.stream(index));
+            streams.map(|one| one.delivered.as_f64()).sum::<f64>() * 8.0 / seconds
+        }))
     };
-    (1..=SEEDS_PACKETS).map(&mut one).sum::<f64>() / SEEDS_PACKETS as f64
+    (1..=SEEDS_PACKETS).filter_map(one).collect()
 }
 
-fn print(args: &Args, mut ratios: Vec<(f64, String)>, spent: [Duration; 2]) {
-    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let share = |factor: f64| {
-        let close = ratios.iter().filter(|one| one.0.ln().abs() <= factor.ln());
-        100.0 * close.count() as f64 / ratios.len().max(1) as f64
-    };
+fn compared(
+    rounds: [f64; LENGTHS.len()],
+    packets: &[[f64; LENGTHS.len()]],
+) -> [Error; LENGTHS.len()] {
+    std::array::from_fn(|length| {
+        let logs: Vec<f64> = packets.iter().map(|one| log(one[length])).collect();
+        Error {
+            error: log(rounds[length]) - mean(&logs),
+            chance: variance(&logs),
+        }
+    })
+}
+
+/// A stream that carried nothing carried little.
+fn log(goodput: f64) -> f64 {
+    goodput.max(1e4).ln()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares = values.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
+    squares / (values.len().max(2) - 1) as f64
+}
+
+/// How far two errors go together, 0 to 1.
+fn correlation(pairs: &[(f64, f64)]) -> f64 {
+    let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let (mean_a, mean_b) = (mean(&a), mean(&b));
+    let together = pairs.iter().map(|(a, b)| (a - mean_a) * (b - mean_b));
+    let shared = together.sum::<f64>() / (pairs.len().max(2) - 1) as f64;
+    shared / (variance(&a) * variance(&b)).sqrt()
+}
+
+fn table(name: &str, errors: &[Errors]) {
+    println!("streams that go by {name}: {} paths", errors.len());
     println!(
-        "{} runs: {:.0} % within 10 %, {:.0} % within 20 %, {:.0} % within 40 %; rounds {:.3} s, \
-         packets {:.1} s\n",
-        ratios.len(),
-        share(1.1),
-        share(1.2),
-        share(1.4),
-        spent[0].as_secs_f64() * SEEDS_PACKETS as f64 / SEEDS_ROUNDS as f64,
-        spent[1].as_secs_f64(),
+        "seconds  within 10 %  20 %  40 %   bias   wide  chance  with 60 s  with other streams"
     );
-    let ends = ratios.iter().take(args.worst);
-    for (ratio, label) in ends.chain(ratios.iter().rev().take(args.worst).rev()) {
-        println!("{ratio:.2}  {label}");
+    let last = LENGTHS.len() - 1;
+    for (length, seconds) in LENGTHS.into_iter().enumerate() {
+        let of = || errors.iter().flatten().map(move |one| one[length]);
+        let values: Vec<f64> = of().map(|one| one.error).collect();
+        let chance = mean(&of().map(|one| one.chance).collect::<Vec<f64>>());
+        let within = |factor: f64| {
+            let close = values.iter().filter(|one| one.abs() <= factor.ln());
+            100.0 * close.count() as f64 / values.len().max(1) as f64
+        };
+        let long = errors.iter().flatten();
+        let long = long.map(|one| (one[length].error, one[last].error));
+        let other = errors.iter();
+        let other = other.map(|one| (one[0][length].error, one[1][length].error));
+        println!(
+            "{seconds:7}  {:9.0} %  {:2.0} %  {:2.0} %  {:+.2}   {:.2}    {:.2}       {:+.2}  {:+.2}",
+            within(1.1),
+            within(1.2),
+            within(1.4),
+            mean(&values),
+            (variance(&values) - chance / SEEDS_PACKETS as f64)
+                .max(0.0)
+                .sqrt(),
+            chance.sqrt(),
+            correlation(&long.collect::<Vec<_>>()),
+            correlation(&other.collect::<Vec<_>>()),
+        );
+    }
+    println!();
+}
+
+fn worst(args: &Args, found: &[(Case, Errors)]) {
+    let mut all: Vec<(f64, String)> = Vec::new();
+    for (case, errors) in found {
+        for (streams, errors) in case.streams.into_iter().zip(errors) {
+            for (seconds, one) in LENGTHS.into_iter().zip(errors) {
+                let label = format!("{streams} x {}, {seconds} s", case.label);
+                all.push((one.error, label));
+            }
+        }
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ends = all.iter().take(args.worst);
+    for (error, label) in ends.chain(all.iter().rev().take(args.worst).rev()) {
+        println!("{:.2}  {label}", error.exp());
     }
 }

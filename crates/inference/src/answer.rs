@@ -4,15 +4,11 @@ use observe::Limit;
 
 use crate::draw::Draw;
 use crate::evidence::{Evidence, Held};
-use crate::likelihood::{model, start, swings};
+use crate::likelihood::{lasting, passing};
 use crate::path::Path;
 use crate::posterior::{Particle, Posterior};
 use crate::rounds::{Control, Run, Trace, run};
 
-/// What one short sample differs from the next by.
-const SAMPLE: f64 = 0.08;
-/// A sample of so many seconds counts half of what it shows beyond the model.
-const SHORT: f64 = 3.0;
 /// Seconds of a long run, and the share of its rate below which another has not yet grown to it.
 const LONG: f64 = 60.0;
 const GROWN: f64 = 0.7;
@@ -111,7 +107,7 @@ impl Posterior {
             let trace = run(&particle.path, what, PARTS, draw.seed());
             let (seen, counts) = beyond.as_ref().map_or((0.0, 0.0), |seen| seen.of(particle));
             let left = match may_err {
-                true => model(&particle.path, what.control) * (1.0 - counts).sqrt(),
+                true => lasting(&particle.path) * (1.0 - counts).sqrt(),
                 false => 0.0,
             };
             let beyond = (seen + left * draw.normal()).exp();
@@ -142,7 +138,6 @@ impl Posterior {
             .collect();
         let seconds: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
         (!samples.is_empty()).then(|| Seen {
-            control: what.control,
             samples,
             seconds: seconds.max(0.1),
         })
@@ -222,19 +217,14 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
 struct Seen {
     samples: Vec<(usize, f64)>,
     seconds: f64,
-    control: Control,
 }
 
 impl Seen {
     /// What goes on beyond what a path shows, and the share of the model's error that is known by
     /// it: what chance makes of a short sample does not go on.
     fn of(&self, particle: &Particle) -> (f64, f64) {
-        let path = &particle.path;
-        let chance = (SAMPLE * (SHORT / self.seconds).sqrt())
-            .hypot(swings(path, self.seconds))
-            .hypot(start(path, self.seconds / self.samples.len() as f64));
-        let model = model(path, self.control);
-        let counts = model.powi(2) / (model.powi(2) + chance.powi(2));
+        let lasting = lasting(&particle.path).powi(2);
+        let counts = lasting / (lasting + passing(&particle.path, self.seconds).powi(2));
         let weighed = self.samples.iter().map(|(index, seconds)| {
             particle.residuals.get(*index).copied().unwrap_or(0.0) * seconds
         });

@@ -24,7 +24,7 @@ const RUN: (f64, f64) = (1.0, 20.0);
 const SINGLE: f64 = 0.8;
 /// Others' streams; mostly none.
 const OTHERS: (f64, f64) = (0.5, 40.0);
-const NO_OTHERS: f64 = 0.8;
+const NO_OTHERS: f64 = 0.9;
 /// How far a rate swings; mostly not.
 const SWING: (f64, f64) = (0.08, 0.55);
 const STEADY: f64 = 0.75;

@@ -328,3 +328,23 @@ fn no_reading_upsets_an_inference() {
         assert!(read.is_ok(), "seed {seed}: {read:?}\n{file}");
     }
 }
+
+#[test]
+fn few_round_trips_beside_others_say_little_of_a_minute() {
+    let path = Path {
+        rtt: 0.1,
+        others: 6.0,
+        ..path()
+    };
+    let promised = |residual: f64| {
+        let mut posterior = Posterior::of(vec![sampled(&path, 8, 1)], None, 5).unwrap();
+        for particle in &mut posterior.particles {
+            particle.path = path;
+            particle.residuals = vec![residual];
+        }
+        posterior.promise(&streams(8)).quantile(0.5)
+    };
+    // A sample of 4 s carried half of what rounds say: rounds are wrong by as much about a start.
+    let shown = promised(-std::f64::consts::LN_2) / promised(0.0);
+    assert!((0.85..1.0).contains(&shown), "{shown}");
+}
