@@ -1,5 +1,6 @@
-//! The pages of a watch, served over HTTP: the grid of each task, a pair over time, events with
-//! their causes, single visits, monthly tables and the state of every host.
+//! The pages of a watch, served over HTTP: the grid of each task, small charts of its pairs, a pair
+//! over time, alone or beside another, events with their causes, single visits, monthly tables and
+//! the state of every host.
 //!
 //! A [`WebServer`] answers from a database of `watch_store` and from what [`Live`] knows beside it.
 //! Each page is HTML with SVG, made for the request; it works without scripts. Nothing is loaded

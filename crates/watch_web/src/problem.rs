@@ -65,9 +65,18 @@ impl Problem {
     pub fn markup(&self) -> Markup {
         html! {
             h1 { (title(self.status)) }
-            p.lead { (report::text::sentence(&self.what)) }
-            p { (report::text::sentence(&self.hint)) }
+            p.lead { (marked(&report::text::sentence(&self.what))) }
+            p { (marked(&report::text::sentence(&self.hint))) }
             p { a href=(crate::href::HOME) { "All tasks" } }
+        }
+    }
+}
+
+/// What stands between backticks is code.
+fn marked(text: &str) -> Markup {
+    html! {
+        @for (number, part) in text.split('`').enumerate() {
+            @if number % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }
