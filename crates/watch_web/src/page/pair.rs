@@ -139,7 +139,7 @@ impl Shown {
             p.setting { "Task " a href=(href::grid(&self.task)) { (self.task) } ", " (self.span()) }
             div.controls { (self.task_links()) (self.range_links()) }
             (self.figure()?)
-            (beside::choice(&self.alone().within(self.range), &self.pair, self.other(), &self.pairs))
+            (self.comparison())
             @if let Some(forecast) = &self.forecast { (outlook::tiles(forecast, self.now)?) }
             (self.event_list())
             (self.visit_list()?)
@@ -184,6 +184,11 @@ impl Shown {
     /// This page without what is beside the pair, and without a range.
     fn alone(&self) -> Place {
         href::pair(&self.pair, &self.task)
+    }
+
+    fn comparison(&self) -> Markup {
+        let place = self.alone().within(self.range);
+        beside::choice(&place, &self.pair, self.other(), &self.pairs)
     }
 
     /// With what is beside the pair.
