@@ -19,7 +19,7 @@ use watch_plan::HostName;
 use watch_store::{Name, Receipt, Refusal, StoredVisit, VisitId};
 
 use crate::visits::{Visits, lock};
-use crate::{AgentEvent, AgentOptions, Followed, OnAgentEvent};
+use crate::{AgentEvent, AgentOptions, Followed, OnAgentEvent, first_plan};
 
 /// How often an agent reports without results, so that it is seen to live.
 const REPORT_EVERY: Duration = Duration::from_secs(30);
@@ -92,6 +92,27 @@ impl Courier {
         Some(next)
     }
 
+    /// Asks for a plan where reports are refused: the next one may not have a host of this one.
+    fn ask_for_plan(&self, is_given_up: &dyn Fn() -> bool, on_event: &OnAgentEvent<'_>) {
+        if self.options.plans.is_none() {
+            return;
+        }
+        let who = (self.options.software.as_str(), self.options.clock.now());
+        let (collector, token) = (&self.options.collector, &self.options.token);
+        // Why no answer came is told of reports.
+        let Ok(text) = first_plan(collector, token, who, is_given_up) else {
+            return;
+        };
+        let digest = text.digest();
+        let is_known = {
+            let plan = lock(&self.plan);
+            plan.followed == digest || plan.wish.seen.as_ref() == Some(&digest)
+        };
+        if !is_known {
+            self.consider(&text, on_event);
+        }
+    }
+
     /// Looks at a plan of the collector.
     fn consider(&self, text: &PlanText, on_event: &OnAgentEvent<'_>) {
         let Some(plans) = &self.options.plans else {
@@ -135,6 +156,9 @@ impl Courier {
                 }
                 Err(error) => {
                     self.tell(visits, &error, &mut told, on_event);
+                    if let LinkError::Refused(_) = error {
+                        self.ask_for_plan(&is_given_up, on_event);
+                    }
                     let wait = pause;
                     pause = (pause * 2).min(longest);
                     wait
