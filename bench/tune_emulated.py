@@ -64,7 +64,7 @@ def row(family, seed, text):
     promised = recommended["goodput_bits_per_second"] / 1e6
     low, high = ends(recommended)
     setting = f"{recommended['streams']} x {recommended['window']} {recommended.get('congestion') or ''}"
-    seconds = document["cost"]["elapsed_seconds"]
+    seconds = document["cost"]["seconds"]
     cells = [f"{family} {seed}", setting.strip(), f"{promised:.1f} ({low:.1f} to {high:.1f})", f"{carried:.1f}",
              f"{carried / promised:.2f}", f"{usual:.1f}", document["limit"], limit, f"{seconds:.0f}"]
     print(f"| {' | '.join(cells)} |", flush=True)
