@@ -17,9 +17,9 @@ const IDLE: Run = Run {
     pacing: None,
     seconds: 4.0,
 };
-/// What rounds are wrong by, as logarithms (`bench/inference`, 2026-11-27, 230 paths), about as much
-/// for every number of streams and every control: in the long run, and in a single round trip, of
-/// which the first are wrong most. On a queue that takes bursts; where losses decide, since the
+/// What rounds are wrong by, as logarithms (`bench/inference`, 2026-11-27, 230 paths), about as
+/// much for every number of streams and every control: in the long run, and in a single round trip,
+/// of which the first are wrong most. On a queue that takes bursts; where losses decide, since the
 /// queue is shorter than this share of the path or more than so many packets are lost by chance;
 /// and beside others.
 const DEEP: (f64, f64) = (0.06, 0.7);
@@ -80,8 +80,8 @@ fn square(deviations: f64) -> f64 {
     (deviations * deviations / 2.0).min(MOST)
 }
 
-/// The same of a figure that scatters by `wide` as a logarithm, and what it costs to allow more than
-/// the least.
+/// The same of a figure that scatters by `wide` as a logarithm, and what it costs to allow more
+/// than the least.
 fn scattered(deviation: f64, least: f64, wide: f64) -> f64 {
     square(deviation / wide) + (wide / least).ln()
 }
