@@ -1,10 +1,10 @@
 //! Visits in, events out.
 
-mod categories;
+mod evidence;
 mod flapping;
-mod incidents;
 mod judge;
-mod sizes;
+mod life;
+mod routes;
 mod support;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,10 +15,12 @@ use units::Span;
 use crate::outage::{Outage, Turn};
 use crate::series::Series;
 use crate::{Event, EventKind, Forecast, Metric, UnixTime, Visit, VisitKind};
+use life::Known;
+use routes::Routes;
 
 /// Visits that are kept for causes: two days of half-hourly ones.
 const VISITS_KEPT: usize = 97;
-/// Events that can still turn out to flap or to recover.
+/// Events that are followed until they end.
 const EVENTS_KEPT: usize = 32;
 /// Without a visit for this many of the usual gaps, visits have stopped.
 const SILENCE: f64 = 4.0;
@@ -59,6 +61,7 @@ pub struct Detector {
     outages: BTreeMap<VisitKind, Outage>,
     silent: Option<u64>,
     events: VecDeque<Known>,
+    routes: Routes,
     next_id: u64,
     looked_for_drift: u64,
 }
@@ -67,22 +70,6 @@ pub struct Detector {
 struct Numbered {
     number: u64,
     visit: Visit,
-}
-
-/// An event with what is needed to go on with it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Known {
-    event: Event,
-    /// Number of its first visit, and of the latest visit that changed it.
-    first: u64,
-    touched: u64,
-    /// Confirmed changes of level: two and more are flapping.
-    turns: u32,
-    /// The visits of the latest turns, and whether the last one led away.
-    #[serde(default)]
-    turned: VecDeque<u64>,
-    #[serde(default)]
-    is_away: bool,
 }
 
 impl Default for Detector {
@@ -101,6 +88,7 @@ impl Detector {
             outages: BTreeMap::new(),
             silent: None,
             events: VecDeque::new(),
+            routes: Routes::default(),
             next_id: 0,
             looked_for_drift: 0,
         }
@@ -125,12 +113,16 @@ impl Detector {
         if self.visits.len() > VISITS_KEPT {
             self.visits.pop_front();
         }
-        for series in &mut self.series {
-            if let Some(value) = series.metric.of(visit) {
-                series.push(visit.at, number, value);
-            }
-        }
+        let learned = self.series.iter_mut().filter_map(|series| {
+            let value = series.metric.of(visit)?;
+            series
+                .push(visit.at, number, value)
+                .then_some(series.metric)
+        });
+        let learned: Vec<Metric> = learned.collect();
+        events.extend(self.take_back(&learned));
         events.extend(self.judge(visit.at));
+        events.extend(self.route(visit, number, visit.at));
         events
     }
 
@@ -142,10 +134,11 @@ impl Detector {
 
     /// Whether visits have stopped by `now`: none for four of the usual gaps between them.
     ///
-    /// Reported once; the next visit ends it.
+    /// Reported once; the next visit ends it. Where that one was made in time and came late, no
+    /// visit was missing: the event is withdrawn.
     pub fn check(&mut self, now: UnixTime) -> Option<Event> {
         let last = self.visits.back()?.visit.at;
-        let silent = now.since(last).as_secs_f64() > SILENCE * self.usual_gap()?.as_secs_f64();
+        let silent = now.since(last) > self.longest_gap()?;
         if !silent || self.silent.is_some() {
             return None;
         }
@@ -155,25 +148,30 @@ impl Detector {
         Some(self.remember(event, self.pushed))
     }
 
-    fn usual_gap(&self) -> Option<Span> {
+    /// From one visit to the next, without silence.
+    fn longest_gap(&self) -> Option<Span> {
         let times: Vec<UnixTime> = self.visits.iter().map(|one| one.visit.at).collect();
         let gaps = times
             .windows(2)
             .map(|pair| pair[1].since(pair[0]).as_secs_f64());
         let gaps: Vec<f64> = gaps.collect();
-        stats::median(&gaps).map(Span::from_secs_f64)
+        stats::median(&gaps).map(|usual| Span::from_secs_f64(SILENCE * usual))
     }
 
     fn end_silence(&mut self, at: UnixTime) -> Option<Event> {
         let id = self.silent.take()?;
-        self.revise(id, |event| event.recovered = Some(at))
+        let last = self.visits.back()?.visit.at;
+        match at.since(last) > self.longest_gap()? {
+            true => self.end(id, at),
+            false => self.withdraw(id),
+        }
     }
 
     fn count_failures(&mut self, visit: &Visit, number: u64) -> Option<Event> {
         let outage = self.outages.entry(visit.kind).or_default();
         match outage.push(visit) {
             Turn::Nothing => None,
-            Turn::Ends(id) => self.revise(id, |event| event.recovered = Some(visit.at)),
+            Turn::Ends(id) => self.end(id, visit.at),
             Turn::Begins(since) => {
                 let failures = outage.reasons.clone();
                 let mut event = self.open(EventKind::NoData, since, visit.at);

@@ -53,7 +53,10 @@ fn days(series: &Series, from: u64, until: u64) -> Vec<Day> {
     let points = points.take_while(|p| p.visit >= from);
     let points: Vec<_> = points.take(POINTS_MAX).collect();
     for day in points.chunk_by(|a, b| a.at.day() == b.at.day()) {
-        let values: Vec<f64> = day.iter().map(|p| p.value - profile.center(p.at)).collect();
+        let values: Vec<f64> = day
+            .iter()
+            .map(|p| p.usual() - profile.center(p.at))
+            .collect();
         let is_full = day.len() >= VISITS_OF_A_DAY;
         if let (true, Some(first), Some(median)) = (is_full, day.last(), median(&values)) {
             days.push(Day {

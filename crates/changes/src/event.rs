@@ -9,9 +9,11 @@ use crate::{Cause, Metric, UnixTime};
 
 /// A change of a path, in one metric or several, with its causes.
 ///
-/// An event is reported again, with the same [`id`](Event::id) and a higher
-/// [`revision`](Event::revision), when more is known of it: another metric shows it, it turns out
-/// to flap, or it is over. Readers keep the highest revision of each.
+/// It begins with the first visit that differs from those before and ends with the first that does
+/// not. It is reported again, with the same [`id`](Event::id) and a higher
+/// [`revision`](Event::revision), when more is known of it: more visits tell its size, another
+/// metric shows it, or it is over. Its kind and its first visit never change. Readers keep the
+/// highest revision of each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// The same in all revisions; unique within a detector.
@@ -26,13 +28,16 @@ pub struct Event {
     /// The visit that made it certain.
     #[serde(rename = "confirmed_unix_seconds")]
     pub confirmed: UnixTime,
-    /// The first visit that showed the former state again.
+    /// The first visit that did not differ any more.
     #[serde(
         rename = "recovered_unix_seconds",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub recovered: Option<UnixTime>,
+    /// Why it is over, where that is no return.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<End>,
     /// How far each metric moved, the most conspicuous first; empty for no data and for a new
     /// route that no metric shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,21 +81,33 @@ impl EventKind {
     }
 }
 
-/// How far a metric moved.
+/// Why an event is over without a return.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// After four weeks nothing is known of the state before: this one is the usual one.
+    Usual,
+    /// Nothing happened: visits that were missing came late, or the hours of the day explain it.
+    Withdrawn,
+}
+
+/// How far a metric moved, as visits measured it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Moved {
     /// Which.
     pub metric: Metric,
-    /// What the visits since would have shown without the change, in the unit of the metric:
-    /// `after` less the size. Hours of the day never make it contradict the size.
+    /// Median of visits before, in the unit of the metric: the latest two dozen at like hours of
+    /// the day.
     pub before: f64,
-    /// Median since.
+    /// Median of the visits since, at the level that they show now or showed last.
     pub after: f64,
-    /// Size of the shift without the season, by Hodges and Lehmann: of goodput as a share of
-    /// `before` (-0.2 for a fifth less), of the others `after - before` in their unit.
+    /// From `before` to `after`: of goodput as a share of `before` (-0.2 for a fifth less), of the
+    /// others `after - before` in their unit.
     pub size: f64,
-    /// Lower end of the 95 % interval of the size, which takes visits as independent; `None` where
-    /// there are too few.
+    /// Lower end of the 95 % interval of the size by Hodges and Lehmann, which takes visits as
+    /// independent; `None` where there are too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_low: Option<f64>,
     /// Upper end of that interval.
@@ -114,5 +131,15 @@ impl Event {
     /// Whether this is the first report of it.
     pub fn is_new(&self) -> bool {
         self.revision == 0
+    }
+
+    /// Whether it goes on.
+    pub fn is_open(&self) -> bool {
+        self.recovered.is_none()
+    }
+
+    /// Whether it turned out that nothing happened.
+    pub fn is_withdrawn(&self) -> bool {
+        self.end == Some(End::Withdrawn)
     }
 }

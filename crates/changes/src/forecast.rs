@@ -128,7 +128,8 @@ impl Forecast {
             return None;
         }
         let season = series.profile().clone();
-        let free = |point: &Point| point.value - season.center(point.at);
+        let now = series.offset();
+        let free = |point: &Point| point.usual() + now - season.center(point.at);
         let history: Vec<f64> = points.iter().map(free).collect();
         let present = median(&history[history.len() - NOW..])?;
         let alike = |point: &Point| {

@@ -34,6 +34,7 @@ mod order;
 mod outage;
 mod profile;
 mod series;
+mod severity;
 #[cfg(test)]
 mod testing;
 mod time;
@@ -42,8 +43,9 @@ mod visit;
 
 pub use causes::{Cause, CauseKind};
 pub use detector::Detector;
-pub use event::{Event, EventKind, Moved};
+pub use event::{End, Event, EventKind, Moved};
 pub use forecast::{Finish, Forecast, Hour, TooLong};
 pub use metric::Metric;
+pub use severity::Severity;
 pub use time::UnixTime;
 pub use visit::{Failure, FarHost, ProbeCount, RoundTrips, Route, Share, Visit, VisitKind};

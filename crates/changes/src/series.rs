@@ -1,6 +1,12 @@
 //! One metric of a path over time: levels, seasons, and the shift that stands out now.
+//!
+//! Values are compared without their season and without the shifts of the events that go on, so
+//! that what is usual stays known while a metric is away from its usual level and after it came
+//! back.
 
 mod latest;
+mod level;
+mod told;
 
 use std::collections::VecDeque;
 
@@ -11,6 +17,7 @@ use units::Span;
 use crate::profile::Profile;
 use crate::usual::{Levels, Usual};
 use crate::{Metric, UnixTime};
+use level::Level;
 
 /// Four weeks of a visit each half hour: two weekends twice.
 const POINTS_MAX: usize = 1344;
@@ -31,8 +38,6 @@ const YOUTH: f64 = 8.0;
 const UNSEEN_DAY: f64 = 6.0;
 /// Visits on the new side, so that no single one makes an event.
 pub(crate) const VISITS_MIN: usize = 3;
-/// Visits after a change at which its size is estimated again.
-const SETTLING: [usize; 5] = [4, 6, 12, 24, 48];
 /// Visits before a change that the new level is compared with: a day, so that hours of the day
 /// cancel out.
 pub(crate) const BEFORE: usize = 48;
@@ -48,17 +53,24 @@ pub(crate) struct Point {
     pub at: UnixTime,
     /// The number of its visit.
     pub visit: u64,
-    /// On the metric's scale, moved to today's level.
+    /// As it was measured, on the metric's scale.
     pub value: f64,
-    /// How far it was moved.
+    /// How far events moved it.
     #[serde(default)]
-    moved: f64,
-    /// Without season, in units of the hour's scatter.
-    pub residual: f64,
+    offset: f64,
+    /// Without offset and season, in units of the hour's scatter.
+    residual: f64,
     /// How far it lies from the level before, in units of what is usual for one visit.
-    pub score: f64,
+    score: f64,
     /// The local levels with it.
     levels: Levels,
+}
+
+impl Point {
+    /// Where it would lie without the events.
+    pub fn usual(&self) -> f64 {
+        self.value - self.offset
+    }
 }
 
 /// A shift that stands out in the latest visits.
@@ -70,15 +82,6 @@ pub(crate) struct Candidate {
     pub strength: f64,
 }
 
-/// The latest change.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Regime {
-    /// Its first visit.
-    visit: u64,
-    /// Points that its level was estimated from.
-    known_from: usize,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Series {
     pub metric: Metric,
@@ -88,7 +91,7 @@ pub(crate) struct Series {
     /// Points that what is usual was learned from.
     #[serde(default = "settled")]
     learned: usize,
-    regime: Option<Regime>,
+    level: Level,
     refreshed: UnixTime,
 }
 
@@ -105,7 +108,7 @@ impl Series {
             profile: Profile::default(),
             usual: Usual::default(),
             learned: 0,
-            regime: None,
+            level: Level::default(),
             refreshed: UnixTime::default(),
         }
     }
@@ -118,13 +121,14 @@ impl Series {
         &self.profile
     }
 
-    /// Takes the value of a visit, in the unit of the metric.
-    pub fn push(&mut self, at: UnixTime, visit: u64, value: f64) {
+    /// Takes the value of a visit, in the unit of the metric. Whether it learned anew then what is
+    /// usual.
+    pub fn push(&mut self, at: UnixTime, visit: u64, value: f64) -> bool {
         let mut point = Point {
             at,
             visit,
             value: self.metric.scaled(value),
-            moved: 0.0,
+            offset: self.level.offset(),
             residual: 0.0,
             score: 0.0,
             levels: Levels::default(),
@@ -135,10 +139,12 @@ impl Series {
             self.points.pop_front();
         }
         self.settle();
-        if self.is_refresh_due(at) {
+        let is_due = self.is_refresh_due(at);
+        if is_due {
             self.refreshed = at;
             self.refresh();
         }
+        is_due
     }
 
     /// A day after the last time, each time the points are more by a factor, and after a clock
@@ -183,9 +189,8 @@ impl Series {
 
     /// Seasons and what is usual, from the points.
     fn refresh(&mut self) {
-        let values: Vec<_> = self.points.iter().map(|p| (p.at, p.value)).collect();
-        self.profile = Profile::of(&values);
-        self.take_back(&values);
+        let usual = self.points.iter().map(|point| (point.at, point.usual()));
+        self.profile = Profile::of(&usual.collect::<Vec<_>>());
         self.replace(0);
         let start = self.points.len().saturating_sub(USUAL_MAX);
         let latest: Vec<(f64, Levels)> = self
@@ -199,29 +204,27 @@ impl Series {
         self.replace(start);
     }
 
-    /// Levels that seemed to change in the first days are taken back where hours of the day explain
-    /// the values as they were measured nearly as well as the changes did.
-    fn take_back(&mut self, values: &[(UnixTime, f64)]) {
-        let is_moved = self.points.iter().any(|point| point.moved != 0.0);
+    /// Takes the shifts of the first days back where hours of the day explain the values as they
+    /// were measured nearly as well as the shifts did. Gives the events that were none.
+    pub fn take_back(&mut self) -> Vec<u64> {
+        let is_moved = self.points.iter().any(|point| point.offset != 0.0);
         if !is_moved || self.days() > SEASON_IN_DOUBT {
-            return;
+            return Vec::new();
         }
-        let measured: Vec<_> = self
-            .points
-            .iter()
-            .map(|p| (p.at, p.value - p.moved))
-            .collect();
+        let measured: Vec<_> = self.points.iter().map(|p| (p.at, p.value)).collect();
+        let usual: Vec<_> = self.points.iter().map(|p| (p.at, p.usual())).collect();
         let season = Profile::of(&measured);
-        let left = season.left_of(&measured).zip(self.profile.left_of(values));
+        let left = season.left_of(&measured).zip(self.profile.left_of(&usual));
         let explains = left.is_some_and(|(left, now)| left <= AS_WELL * now);
-        if season.is_known() && explains {
-            self.profile = season;
-            self.regime = None;
-            for point in &mut self.points {
-                point.value -= point.moved;
-                point.moved = 0.0;
-            }
+        if !season.is_known() || !explains {
+            return Vec::new();
         }
+        self.profile = season;
+        for point in &mut self.points {
+            point.offset = 0.0;
+        }
+        self.replace(0);
+        std::mem::take(&mut self.level).events()
     }
 
     /// Days from the first point to the last.
@@ -252,7 +255,7 @@ impl Series {
     }
 
     fn residual(&self, point: &Point) -> f64 {
-        (point.value - self.profile.center(point.at)) / self.profile.scatter(point.at)
+        (point.usual() - self.profile.center(point.at)) / self.profile.scatter(point.at)
     }
 
     /// How much wider bounds are, for what was learned from few points.
@@ -296,66 +299,16 @@ impl Series {
 
     /// Values without season, before a visit (the latest [`BEFORE`]) and from it on.
     pub fn sides(&self, visit: u64) -> (Vec<f64>, Vec<f64>) {
-        let free = |point: &Point| point.value - self.profile.center(point.at);
-        let split = self.points.partition_point(|point| point.visit < visit);
+        let free = |point: &Point| point.usual() - self.profile.center(point.at);
+        let split = self.index_of(visit);
         let start = split.saturating_sub(BEFORE);
         let before = self.points.range(start..split).map(free).collect();
         (before, self.points.range(split..).map(free).collect())
     }
 
-    /// Moves what was before `visit` to the level that holds since.
-    pub fn accept(&mut self, visit: u64) {
-        let (_, after) = self.sides(visit);
-        self.regime = Some(Regime {
-            visit,
-            known_from: after.len(),
-        });
-        self.align(visit);
-    }
-
-    /// Levels before a visit move with the values.
-    fn relevel(&mut self, visit: u64, by: f64) {
-        for point in self.points.iter_mut().filter(|point| point.visit < visit) {
-            let scatter = self.profile.scatter(point.at);
-            point.residual += by / scatter;
-            point.levels = point.levels.moved(by / scatter);
-        }
-    }
-
-    fn align(&mut self, visit: u64) {
-        let (before, after) = self.sides(visit);
-        let (Some(before), Some(after)) = (median(&before), median(&after)) else {
-            return;
-        };
-        for point in self.points.iter_mut().filter(|point| point.visit < visit) {
-            point.value += after - before;
-            point.moved += after - before;
-        }
-        let start = self.points.len().saturating_sub(2 * RECENT + SETTLING[4]);
-        self.relevel(visit, after - before);
-        self.replace(start);
-    }
-
-    /// Knows the level after a change better as visits come.
-    fn settle(&mut self) {
-        let Some(regime) = self.regime else {
-            return;
-        };
-        let count = self
-            .points
-            .iter()
-            .rev()
-            .take_while(|p| p.visit >= regime.visit)
-            .count();
-        if SETTLING.contains(&count) && count > regime.known_from {
-            self.regime = Some(Regime {
-                known_from: count,
-                ..regime
-            });
-            self.align(regime.visit);
-        } else if count > USUAL_MAX {
-            self.regime = None;
-        }
+    /// The place of the first point of a visit or a later one.
+    fn index_of(&self, visit: u64) -> usize {
+        self.points.partition_point(|point| point.visit < visit)
     }
 }
 

@@ -43,16 +43,15 @@ impl Levels {
         };
         Levels(std::array::from_fn(follow))
     }
-
-    pub fn moved(&self, by: f64) -> Self {
-        Levels(self.0.map(|level| level + by))
-    }
 }
 
 /// What is usual for the distances of medians of one to sixteen visits.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Usual {
     one: Distance,
+    /// Of single values from the slow level: with what the path wanders in between.
+    #[serde(default)]
+    wide: Distance,
     several: Vec<Distance>,
 }
 
@@ -82,10 +81,13 @@ impl Usual {
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .map(|(_, distance)| distance)
         };
+        let from_slow = latest.windows(2).map(|pair| pair[1].0 - pair[0].1.0[0]);
+        let wide = Distance::of(&Sorted::of(from_slow.collect()), 0, scatter_min);
         let known = LENGTHS.iter().filter(|m| latest.len() >= WINDOWS_MIN * **m);
         match distance(1) {
             Some(one) => Usual {
                 one,
+                wide: wide.unwrap_or(one),
                 several: known
                     .map_while(|m| Some(distance(*m)?.at_least(&one, latest.len())))
                     .collect(),
@@ -112,6 +114,12 @@ impl Usual {
             true => (self.one.below + self.one.above) / 2.0,
             false => f64::MAX,
         }
+    }
+
+    /// How far single values usually lie from the level of some hours.
+    pub fn scatter(&self) -> f64 {
+        let both = |one: &Distance| (one.below + one.above) / 2.0;
+        both(&self.one).max(both(&self.wide))
     }
 
     /// How far a value lies from the level before it, in usual distances.

@@ -259,6 +259,19 @@ pub struct Route {
     pub hops: Vec<String>,
 }
 
+impl Route {
+    /// Whether nothing that is known tells them apart: a router that did not answer (`*`) may be
+    /// any.
+    pub fn may_be(&self, other: &Route) -> bool {
+        let same = |(one, other): (&String, &String)| one == other || one == "*" || other == "*";
+        let hops = self.hops.iter().zip(&other.hops);
+        self.hash == other.hash
+            || (!self.hops.is_empty()
+                && self.hops.len() == other.hops.len()
+                && hops.into_iter().all(same))
+    }
+}
+
 /// What the far host said of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FarHost {

@@ -1,11 +1,11 @@
 //! The visits on both sides of a change.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use observe::Limit;
 use stats::median;
 
-use crate::{UnixTime, Visit};
+use crate::{Route, UnixTime, Visit};
 
 /// Visits before a change and from its first one on.
 pub(crate) struct Evidence<'a> {
@@ -26,11 +26,14 @@ impl<'a> Evidence<'a> {
     /// The visits on the new side that know their route and took one that was not taken before;
     /// and how many know it.
     pub fn new_routes(&self) -> (Vec<UnixTime>, usize) {
-        let hash = |visit: &&Visit| visit.route.as_ref().map(|route| route.hash);
-        let known: BTreeSet<u64> = self.before.iter().filter_map(hash).collect();
-        let routed: Vec<&&Visit> = self.after.iter().filter(|v| v.route.is_some()).collect();
-        let new = |visit: &&&&Visit| hash(visit).is_some_and(|hash| !known.contains(&hash));
-        let visits = routed.iter().filter(new).map(|visit| visit.at).collect();
+        let known = self.before.iter();
+        let known: Vec<&Route> = known.filter_map(|visit| visit.route.as_ref()).collect();
+        let routed = self.after.iter();
+        let routed = routed.filter_map(|visit| Some((visit.at, visit.route.as_ref()?)));
+        let routed: Vec<(UnixTime, &Route)> = routed.collect();
+        let is_new = |route: &Route| known.iter().all(|known| !known.may_be(route));
+        let new = routed.iter().filter(|(_, route)| is_new(route));
+        let visits = new.map(|(at, _)| *at).collect();
         match known.is_empty() {
             true => (Vec::new(), 0),
             false => (visits, routed.len()),

@@ -1,27 +1,36 @@
-//! When flapping is over.
+//! Changes to and fro: one event from the third on, over after a quiet time.
 
-use super::sizes::EXCURSION;
-use super::{Detector, Known};
-use crate::series::RECENT;
-use crate::{Event, EventKind, UnixTime};
+use std::collections::VecDeque;
 
+use super::Detector;
+use super::life::Known;
+use crate::series::{RECENT, Series};
+use crate::{Event, Metric, UnixTime};
+
+/// A visit this far out is part of an excursion.
+pub(super) const EXCURSION: f64 = 3.5;
+/// So many changes within two days, each with its end, make the next one flapping.
+const CHANGES_BEFORE: usize = 2;
+const WITHIN: u64 = 96;
 /// Turns that are kept: what is usual for the path now.
 const TURNS_KEPT: usize = 8;
 /// It is over after this many of its longest times between two turns without one.
 const QUIET: u64 = 3;
 /// Bounds of that time in visits: half a day and two days of half-hourly ones.
 const QUIET_MIN: u64 = RECENT as u64;
-const QUIET_MAX: u64 = 96;
+const QUIET_MAX: u64 = WITHIN;
 
 impl Known {
     /// Notes a turn at the visit of this number.
-    pub(super) fn turned(&mut self, visit: u64, is_away: bool) {
+    pub fn turn(&mut self, visit: u64) {
         self.turned.push_back(visit);
         if self.turned.len() > TURNS_KEPT {
             self.turned.pop_front();
         }
-        self.is_away = is_away;
-        self.touched = visit;
+    }
+
+    fn last_turn(&self) -> u64 {
+        self.turned.back().copied().unwrap_or(self.first)
     }
 
     /// Visits without a turn after which it flaps no more.
@@ -31,41 +40,65 @@ impl Known {
         let longest = gaps.max().unwrap_or(QUIET_MAX);
         longest.saturating_mul(QUIET).clamp(QUIET_MIN, QUIET_MAX)
     }
-
-    fn is_flapping(&self) -> bool {
-        self.event.kind == EventKind::Flapping && self.event.recovered.is_none()
-    }
 }
 
 impl Detector {
-    /// Flapping that has been quiet for three of its longest times between two turns is over: a
-    /// step where its last turn led away, and recovered where it led back.
-    pub(super) fn settled_flapping(&mut self, now: UnixTime) -> Vec<Event> {
+    /// The turns of the changes before one, where they make it flapping.
+    pub(super) fn turns_before(&self, metric: Metric, size: f64) -> Option<VecDeque<u64>> {
+        let recent = self.events.iter().filter(|known| {
+            let same = known.event.shifts.iter();
+            let mut same = same.filter(|one| one.metric == metric);
+            same.any(|one| one.size * size > 0.0)
+                && known.back.is_some()
+                && known.first + WITHIN >= self.pushed
+        });
+        let turns = recent.flat_map(|known| [Some(known.first), known.back]);
+        let mut turns: Vec<u64> = turns.flatten().collect();
+        turns.sort_unstable();
+        (turns.len() >= 2 * CHANGES_BEFORE).then(|| turns.into())
+    }
+
+    /// The event to and fro of a metric that is back for now.
+    pub(super) fn flaps(&self, series: &Series) -> Option<u64> {
+        let own = self.events.iter().rev();
+        let mut own = own.filter(|known| known.is_flapping() && series.has(known.event.id));
+        own.find(|known| series.away().all(|away| away != known.event.id))
+            .map(|known| known.event.id)
+    }
+
+    /// Whether a metric flaps, or changed within the last two days.
+    pub(super) fn is_unsettled(&self, metric: Metric) -> bool {
+        self.events.iter().any(|known| {
+            known.has_metric(metric) && (known.is_flapping() || known.first + WITHIN >= self.pushed)
+        })
+    }
+
+    /// Ends the flapping that has been quiet for three of its longest times between two turns.
+    pub(super) fn settled_flapping(&mut self) -> Vec<Event> {
         let pushed = self.pushed;
         for known in self.events.iter_mut().filter(|known| known.is_flapping()) {
-            let metrics = known.event.shifts.iter().map(|moved| moved.metric);
-            let metrics: Vec<_> = metrics.collect();
-            let mut own = self
-                .series
-                .iter()
-                .filter(|one| metrics.contains(&one.metric));
+            let own = self.series.iter();
+            let mut own = own.filter(|one| known.has_metric(one.metric));
             // An excursion comes back by itself.
             if own.any(|series| series.goes_out(EXCURSION)) {
-                let is_away = known.is_away;
-                known.turned(pushed, is_away);
+                known.turn(pushed);
+                known.back = Some(pushed);
             }
         }
-        let over = self.events.iter().filter(|known| known.is_flapping());
-        let over = over.filter(|known| pushed.saturating_sub(known.touched) > known.quiet());
-        let over: Vec<(u64, u64, bool)> = over
-            .map(|known| (known.event.id, known.touched, known.is_away))
+        let calm = self.events.iter().filter(|known| {
+            known.is_flapping()
+                && pushed.saturating_sub(known.last_turn()) > known.quiet()
+                && !self.is_away(known.event.id)
+        });
+        let calm: Vec<(u64, u64)> = calm
+            .map(|known| (known.event.id, known.back.unwrap_or(known.first)))
             .collect();
-        let ends = over.into_iter().filter_map(|(id, last, is_away)| {
-            let at = self.time_of(last).unwrap_or(now);
-            self.revise(id, |event| match is_away {
-                true => event.kind = EventKind::Step,
-                false => event.recovered = Some(at.max(event.first_visit)),
-            })
+        let ends = calm.into_iter().filter_map(|(id, back)| {
+            for series in &mut self.series {
+                series.release(id, back);
+            }
+            let at: UnixTime = self.time_of(back)?;
+            self.end(id, at)
         });
         ends.collect()
     }

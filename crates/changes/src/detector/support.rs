@@ -34,9 +34,9 @@ impl Detector {
         });
         let found: Vec<_> = found.collect();
         let revised = found.into_iter().filter_map(|(id, causes)| {
-            self.revise_causes(id, |event| {
-                event.causes.extend(causes);
-                event.causes.sort_by(|a, b| b.score.total_cmp(&a.score));
+            self.revise(id, |known| {
+                known.elsewhere.extend(causes);
+                known.rank_causes();
             })
         });
         revised.collect()

@@ -2,7 +2,7 @@
 
 use stats::median;
 
-use super::{BEFORE, Candidate, Point, RECENT, Series, VISITS_MIN};
+use super::{Candidate, RECENT, Series, VISITS_MIN};
 use crate::usual::LENGTHS;
 
 /// Of three visits the weakest shows this share of what the middle one does.
@@ -28,12 +28,14 @@ impl Series {
         })
     }
 
-    /// Latest points behind the last change.
+    /// Latest points behind the last change. A new level has to be known before the next change.
     fn free(&self) -> usize {
-        let since = self.regime.map_or(0, |regime| regime.visit);
         let later = self.points.iter().rev().take(RECENT + VISITS_MIN);
-        let later = later.take_while(|p| p.visit >= since).count();
-        let settled = self.regime.map_or(0, |_| VISITS_MIN);
+        let later = later.take_while(|p| p.visit >= self.level.since()).count();
+        let settled = match self.level.is_new() {
+            true => VISITS_MIN,
+            false => 0,
+        };
         later.saturating_sub(settled).min(RECENT)
     }
 
@@ -62,9 +64,7 @@ impl Series {
     /// How much less is known of the level after a recent change, and of what is usual from few
     /// points.
     fn doubt(&self) -> f64 {
-        let known_from = self
-            .regime
-            .map_or(f64::INFINITY, |regime| regime.known_from as f64);
+        let known_from = self.level.known_from();
         (1.0 + 3.0 / known_from).sqrt() * self.youth()
     }
 
@@ -120,18 +120,5 @@ impl Series {
             (begun.len() >= most).then(|| begun[0])
         };
         count(1.0).or_else(|| count(-1.0))
-    }
-
-    /// Values without season before the latest visits, and of those of them that are out.
-    pub fn excursion_sides(&self, out: f64) -> (Vec<f64>, Vec<f64>) {
-        let free = |point: &Point| point.value - self.profile.center(point.at);
-        let split = self.points.len().saturating_sub(RECENT);
-        let start = split.saturating_sub(BEFORE);
-        let recent = self.points.range(split..);
-        let outside = recent.filter(|point| point.score.abs() >= out).map(free);
-        (
-            self.points.range(start..split).map(free).collect(),
-            outside.collect(),
-        )
     }
 }

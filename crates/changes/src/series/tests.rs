@@ -27,7 +27,7 @@ fn an_accepted_shift_is_the_new_level() {
         let level = if number < 600 { 0.020 } else { 0.030 };
         series.push(at(number), number, level + 20e-6 * noise.normal());
         if number == 602 {
-            series.accept(600);
+            series.depart(0, 600);
         }
     }
     let (before, after) = series.sides(640);

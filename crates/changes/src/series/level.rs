@@ -1,0 +1,360 @@
+//! The levels that events moved a metric to, and the way back from them.
+
+use serde::{Deserialize, Serialize};
+use stats::median;
+
+use super::{BEFORE, Point, RECENT, Series, VISITS_MIN};
+use crate::UnixTime;
+
+/// Visits after a change at which the new level is estimated again.
+const SETTLING: [usize; 5] = [4, 6, 12, 24, 48];
+/// A visit speaks for a level by so much at most (natural logarithm of the ratio of likelihoods),
+/// so that no two odd ones are a way back; against it by twice as much.
+const SAYS_MOST: f64 = 2.0;
+/// What the visits of a way back have to say together: three clear ones.
+const BACK_CERTAIN: f64 = 5.0;
+/// What is left of a shift by less than this share is no shift.
+const REST: f64 = 0.2;
+/// Or by less than so many usual scatters of what is left.
+const REST_CERTAIN: f64 = 3.0;
+
+/// Where a metric is, beside its usual level.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Level {
+    /// How far the usual level has moved itself.
+    usual: f64,
+    /// The shifts of the events that go on, the oldest first.
+    away: Vec<Away>,
+    /// The first visit of the latest change to another level or back.
+    since: u64,
+    /// Points that a new level was estimated from; `None` of one that was known before.
+    known_from: Option<usize>,
+}
+
+/// The shift of an event that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Away {
+    event: u64,
+    /// The first visit of the event.
+    first: u64,
+    first_at: UnixTime,
+    /// The first visit of the level that it has now.
+    since: u64,
+    /// On the metric's scale.
+    shift: f64,
+    /// Of an event to and fro: whether the metric is back for now.
+    is_back: bool,
+}
+
+/// A change that ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Back {
+    pub which: Which,
+    /// The first visit that does not differ.
+    pub visit: u64,
+    /// Where part of the shift is left, how much.
+    pub left: Option<f64>,
+}
+
+/// Which shifts end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    Of(u64),
+}
+
+impl Which {
+    pub fn has(self, event: u64) -> bool {
+        self == Which::All || self == Which::Of(event)
+    }
+}
+
+impl Level {
+    pub fn offset(&self) -> f64 {
+        let away = self.away.iter().filter(|one| !one.is_back);
+        self.usual + away.map(|one| one.shift).sum::<f64>()
+    }
+
+    pub fn since(&self) -> u64 {
+        self.since
+    }
+
+    /// Whether the latest change led to a level that was not known.
+    pub fn is_new(&self) -> bool {
+        self.known_from.is_some()
+    }
+
+    pub fn known_from(&self) -> f64 {
+        self.known_from.map_or(f64::INFINITY, |count| count as f64)
+    }
+
+    pub fn events(&self) -> Vec<u64> {
+        self.away.iter().map(|one| one.event).collect()
+    }
+
+    fn shift_of(&self, which: Which) -> f64 {
+        let away = self.away.iter();
+        let away = away.filter(|one| !one.is_back && which.has(one.event));
+        away.map(|one| one.shift).sum()
+    }
+}
+
+impl Series {
+    /// How far events have moved the metric, on its scale.
+    pub fn offset(&self) -> f64 {
+        self.level.offset()
+    }
+
+    /// The events whose shift goes on, the oldest first.
+    pub fn away(&self) -> impl Iterator<Item = u64> + '_ {
+        let away = self.level.away.iter();
+        away.filter(|one| !one.is_back).map(|one| one.event)
+    }
+
+    /// Whether the metric belongs to an event that goes on.
+    pub fn has(&self, event: u64) -> bool {
+        self.level.away.iter().any(|one| one.event == event)
+    }
+
+    /// The first visit of the level that an event has now.
+    pub fn level_since(&self, event: u64) -> Option<u64> {
+        let mut away = self.level.away.iter();
+        Some(away.find(|one| one.event == event)?.since)
+    }
+
+    /// How far an event has moved the metric, on its scale; zero where it has not.
+    pub fn shift_of(&self, event: u64) -> f64 {
+        let mut away = self.level.away.iter();
+        let found = away.find(|one| one.event == event);
+        found.map_or(0.0, |one| one.shift)
+    }
+
+    /// The event has moved the metric since the visit `first`.
+    pub fn depart(&mut self, event: u64, first: u64) {
+        let shift = self.shift_since(first).unwrap_or(0.0);
+        let first_at = self.points.get(self.index_of(first));
+        self.level.away.push(Away {
+            event,
+            first,
+            first_at: first_at.map_or(UnixTime::default(), |point| point.at),
+            since: first,
+            shift,
+            is_back: false,
+        });
+        self.begin_level(first);
+    }
+
+    /// The event has moved the metric slowly: by `total` from the visit `first` to the one before
+    /// `until`.
+    pub fn drift_away(&mut self, event: u64, first: u64, until: u64, total: f64) {
+        let (index, end) = (self.index_of(first), self.index_of(until));
+        let count = end.saturating_sub(index).max(1) as f64;
+        for (number, point) in self.points.range_mut(index..).enumerate() {
+            point.offset += total * ((number + 1) as f64 / count).min(1.0);
+        }
+        let Some((first_at, since)) = self
+            .points
+            .get(index)
+            .zip(self.points.get(end.saturating_sub(1)))
+            .map(|(first, last)| (first.at, last.visit))
+        else {
+            return;
+        };
+        let mut own = self.level.away.iter_mut();
+        match own.find(|one| one.event == event) {
+            Some(own) => {
+                own.shift += total;
+                own.since = since;
+            }
+            None => self.level.away.push(Away {
+                event,
+                first,
+                first_at,
+                since,
+                shift: total,
+                is_back: false,
+            }),
+        }
+        self.level.since = since;
+        self.level.known_from = None;
+        self.replace(index);
+    }
+
+    /// The event's level is another one since `visit`.
+    pub fn go_on(&mut self, event: u64, visit: u64) {
+        let further = self.shift_since(visit).unwrap_or(0.0);
+        let mut own = self.level.away.iter_mut();
+        if let Some(own) = own.find(|one| one.event == event) {
+            own.shift += further;
+            own.since = visit;
+        }
+        self.begin_level(visit);
+    }
+
+    /// The metric of an event to and fro is away again since `visit`.
+    pub fn depart_again(&mut self, event: u64, visit: u64) {
+        let further = self.shift_since(visit).unwrap_or(0.0);
+        let mut own = self.level.away.iter_mut();
+        if let Some(own) = own.find(|one| one.event == event) {
+            (own.is_back, own.shift, own.since) = (false, further, visit);
+        }
+        self.begin_level(visit);
+    }
+
+    /// The metric of an event to and fro is back since `visit`; the event goes on.
+    pub fn rest(&mut self, event: u64, visit: u64) {
+        let mut own = self.level.away.iter_mut();
+        if let Some(own) = own.find(|one| one.event == event) {
+            own.is_back = true;
+        }
+        self.begin_known_level(visit);
+    }
+
+    /// The event's shift is over since `visit`.
+    pub fn release(&mut self, event: u64, visit: u64) {
+        let was_away = self.away().any(|one| one == event);
+        self.level.away.retain(|one| one.event != event);
+        if was_away {
+            self.begin_known_level(visit);
+        }
+    }
+
+    /// The event's level is the usual one now.
+    pub fn adopt(&mut self, event: u64) {
+        self.level.usual += self.level.shift_of(Which::Of(event));
+        self.level.away.retain(|one| one.event != event);
+    }
+
+    fn begin_level(&mut self, visit: u64) {
+        self.level.since = visit;
+        self.place_since(visit);
+        let count = self.points.len() - self.index_of(visit);
+        self.level.known_from = Some(count);
+    }
+
+    fn begin_known_level(&mut self, visit: u64) {
+        self.level.since = visit;
+        self.level.known_from = None;
+        self.place_since(visit);
+    }
+
+    /// Points from `visit` on have the offset of now.
+    fn place_since(&mut self, visit: u64) {
+        let (index, offset) = (self.index_of(visit), self.level.offset());
+        for point in self.points.range_mut(index..) {
+            point.offset = offset;
+        }
+        self.replace(index);
+    }
+
+    /// How far the visits from one on lie from those before, without season, on the scale.
+    pub fn shift_since(&self, visit: u64) -> Option<f64> {
+        let (before, after) = self.sides(visit);
+        Some(median(&after)? - median(&before[before.len().saturating_sub(BEFORE / 2)..])?)
+    }
+
+    /// Knows a new level better as visits come.
+    pub(super) fn settle(&mut self) {
+        let latest = self.points.iter().rev().take(SETTLING[4] + 1);
+        let count = latest.take_while(|p| p.visit >= self.level.since).count();
+        if !SETTLING.contains(&count) || self.level.known_from.is_none_or(|known| known >= count) {
+            return;
+        }
+        let Some(further) = self.shift_since(self.level.since) else {
+            return;
+        };
+        let since = self.level.since;
+        if let Some(own) = self
+            .level
+            .away
+            .iter_mut()
+            .rev()
+            .find(|one| one.since == since)
+        {
+            own.shift += further;
+            self.place_since(since);
+            self.level.known_from = Some(count);
+        }
+    }
+
+    /// The events whose state before is older than what is known here, and older than `days`.
+    pub fn outlasting(&self, days: f64) -> Vec<u64> {
+        let (Some(oldest), Some(now)) = (self.points.front(), self.points.back()) else {
+            return Vec::new();
+        };
+        let is_old = |one: &&Away| {
+            one.first < oldest.visit && now.at.since(one.first_at).as_secs_f64() > 86_400.0 * days
+        };
+        let away = self.level.away.iter().filter(is_old);
+        away.map(|one| one.event).collect()
+    }
+
+    /// The change that the latest visits end: they are more likely at the level without its shift
+    /// than at the present one.
+    pub fn way_back(&self) -> Option<Back> {
+        let away: Vec<u64> = self.away().collect();
+        let mut tried: Vec<Which> = away.iter().map(|event| Which::Of(*event)).collect();
+        if away.len() > 1 {
+            tried.push(Which::All);
+        }
+        let found = tried.into_iter().filter_map(|which| {
+            let shift = self.level.shift_of(which);
+            let visit = self.back_since(shift)?;
+            let rest = self.left_at(visit, shift)?;
+            Some((rest, which, visit, shift))
+        });
+        let (rest, which, visit, shift) = found.min_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
+        let left = self.is_left(visit, rest, shift).then_some(rest);
+        Some(Back { which, visit, left })
+    }
+
+    /// The visit since which the latest ones speak for the level without a shift, if they do so
+    /// for certain: a cumulative sum of log-likelihood ratios that never falls below zero.
+    ///
+    /// Source: Page, "Continuous inspection schemes", Biometrika 41 (1954).
+    fn back_since(&self, shift: f64) -> Option<u64> {
+        let start = self.index_of(self.level.since + 1);
+        let start = start.max(self.points.len().saturating_sub(2 * RECENT));
+        let (base, scatter) = (self.base()?, self.usual.scatter());
+        let (mut sum, mut since) = (0.0, None);
+        for point in self.points.range(start..) {
+            let (off, target) = (
+                point.residual - base,
+                -shift / self.profile.scatter(point.at),
+            );
+            let says = (off.powi(2) - (off - target).powi(2)) / (2.0 * scatter * scatter);
+            sum += says.clamp(-2.0 * SAYS_MOST, SAYS_MOST);
+            match sum > 0.0 {
+                true => since = since.or(Some(point.visit)),
+                false => (sum, since) = (0.0, None),
+            }
+        }
+        since.filter(|_| sum >= BACK_CERTAIN && scatter > 0.0)
+    }
+
+    /// The local level, as residual, from which the metric came to its present one.
+    fn base(&self) -> Option<f64> {
+        let index = self.index_of(self.level.since);
+        let before = self.points.range(index.saturating_sub(RECENT)..index);
+        median(&before.map(|point| point.residual).collect::<Vec<_>>())
+    }
+
+    /// How far the visits from `visit` on lie from the level without a shift.
+    fn left_at(&self, visit: u64, shift: f64) -> Option<f64> {
+        let base = self.base()?;
+        let off = |point: &Point| (point.residual - base) * self.profile.scatter(point.at);
+        let since = self.points.range(self.index_of(visit)..).map(off);
+        Some(median(&since.collect::<Vec<_>>())? + shift)
+    }
+
+    /// Whether part of a shift is left for certain.
+    fn is_left(&self, visit: u64, rest: f64, shift: f64) -> bool {
+        let count = (self.points.len() - self.index_of(visit)).max(VISITS_MIN) as f64;
+        let certain = REST_CERTAIN * self.usual.scatter() / count.sqrt();
+        let level = self.points.back().map_or(0.0, |point| point.value);
+        rest * shift > 0.0
+            && rest.abs() >= REST * shift.abs()
+            && rest.abs() >= certain
+            && rest.abs() >= self.metric.smallest_shift(level)
+    }
+}
