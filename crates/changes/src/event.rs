@@ -115,6 +115,13 @@ pub struct Moved {
     pub size_high: Option<f64>,
     /// How far the visits on the new side stand out together, in standard deviations.
     pub strength: f64,
+    /// The first visit with which this metric did not differ any more.
+    #[serde(
+        rename = "recovered_unix_seconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub recovered: Option<UnixTime>,
 }
 
 impl Event {

@@ -74,7 +74,7 @@ impl Profile {
     }
 
     /// The middle half of values without the season.
-    pub(crate) fn left_of(&self, values: &[(UnixTime, f64)]) -> Option<f64> {
+    fn left_of(&self, values: &[(UnixTime, f64)]) -> Option<f64> {
         let left = values.iter().map(|(at, value)| value - self.center(*at));
         Sorted::of(left.collect()).middle_half()
     }

@@ -9,11 +9,13 @@ mod level;
 mod told;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use stats::median;
 use units::Span;
 
+use crate::order::Sorted;
 use crate::profile::Profile;
 use crate::usual::{Levels, Usual};
 use crate::{Metric, UnixTime};
@@ -43,8 +45,8 @@ pub(crate) const VISITS_MIN: usize = 3;
 pub(crate) const BEFORE: usize = 48;
 /// Until so many days are over, steps of the first days may have been hours of the day.
 const SEASON_IN_DOUBT: f64 = 8.0;
-/// Hours of the day explain as well as steps where they leave no more than this of what those do.
-const AS_WELL: f64 = 2.0;
+/// The share of moved visits that hours of the day have to explain.
+const EXPLAINED: f64 = 0.75;
 /// Seasons and what is usual are learned anew once a day.
 const REFRESH_SECONDS: u64 = 86_400;
 
@@ -154,7 +156,7 @@ impl Series {
         let day = Span::from_secs(REFRESH_SECONDS);
         at.since(self.refreshed.max(first)) >= day
             || self.refreshed.since(at) >= day
-            || (self.learned < USUAL_MAX && self.learnable() as f64 >= self.learn_next())
+            || (self.learned < USUAL_MAX && self.learnable().len() as f64 >= self.learn_next())
     }
 
     fn learn_next(&self) -> f64 {
@@ -164,13 +166,14 @@ impl Series {
         }
     }
 
-    /// Points that tell what is usual. While there are few, the latest ones may be a change and
-    /// would hide it.
-    fn learnable(&self) -> usize {
-        match self.points.len() {
-            many if many >= LEARNED_SETTLED => many.min(USUAL_MAX),
-            few => few.saturating_sub(VISITS_MIN),
-        }
+    /// Points that tell what is usual: not the latest ones, which may be a change and would hide it.
+    fn learnable(&self) -> Range<usize> {
+        let latest = match self.points.len() >= LEARNED_SETTLED + 2 * VISITS_MIN {
+            true => 2 * VISITS_MIN,
+            false => VISITS_MIN,
+        };
+        let end = self.points.len().saturating_sub(latest);
+        end.saturating_sub(USUAL_MAX)..end
     }
 
     /// Residual, score and levels of a point behind one with these levels.
@@ -192,31 +195,23 @@ impl Series {
         let usual = self.points.iter().map(|point| (point.at, point.usual()));
         self.profile = Profile::of(&usual.collect::<Vec<_>>());
         self.replace(0);
-        let start = self.points.len().saturating_sub(USUAL_MAX);
-        let latest: Vec<(f64, Levels)> = self
-            .points
-            .range(start..)
-            .map(|point| (point.residual, point.levels))
-            .take(self.learnable())
-            .collect();
-        self.usual = Usual::of(&latest, self.scatter_min());
-        self.learned = latest.len();
-        self.replace(start);
+        let learnable = self.learnable();
+        let known = self.points.range(learnable.clone());
+        let known: Vec<(f64, Levels)> = known.map(|p| (p.residual, p.levels)).collect();
+        self.usual = Usual::of(&known, self.scatter_min());
+        self.learned = known.len();
+        self.replace(learnable.start);
     }
 
-    /// Takes the shifts of the first days back where hours of the day explain the values as they
-    /// were measured nearly as well as the shifts did. Gives the events that were none.
+    /// Takes the shifts of the first days back where hours of the day explain them. Gives the
+    /// events that were none.
     pub fn take_back(&mut self) -> Vec<u64> {
-        let is_moved = self.points.iter().any(|point| point.offset != 0.0);
-        if !is_moved || self.days() > SEASON_IN_DOUBT {
+        if self.days() > SEASON_IN_DOUBT {
             return Vec::new();
         }
         let measured: Vec<_> = self.points.iter().map(|p| (p.at, p.value)).collect();
-        let usual: Vec<_> = self.points.iter().map(|p| (p.at, p.usual())).collect();
         let season = Profile::of(&measured);
-        let left = season.left_of(&measured).zip(self.profile.left_of(&usual));
-        let explains = left.is_some_and(|(left, now)| left <= AS_WELL * now);
-        if !season.is_known() || !explains {
+        if !season.is_known() || !self.is_explained(&season) {
             return Vec::new();
         }
         self.profile = season;
@@ -225,6 +220,23 @@ impl Series {
         }
         self.replace(0);
         std::mem::take(&mut self.level).events()
+    }
+
+    /// Whether three of four visits that events moved lie where a season has them, by half of that
+    /// shift or less.
+    fn is_explained(&self, season: &Profile) -> bool {
+        let left = |point: &Point| point.value - season.center(point.at);
+        let (moved, usual): (Vec<&Point>, Vec<&Point>) =
+            self.points.iter().partition(|point| point.offset != 0.0);
+        let usual: Vec<f64> = usual.into_iter().map(left).collect();
+        let Some(middle) = median(&usual) else {
+            return false;
+        };
+        let shares = moved
+            .into_iter()
+            .map(|point| (left(point) - middle).abs() / point.offset.abs());
+        let shares = Sorted::of(shares.collect());
+        shares.quantile(EXPLAINED).is_some_and(|share| share <= 0.5)
     }
 
     /// Days from the first point to the last.
@@ -266,11 +278,16 @@ impl Series {
         }
     }
 
-    /// Whether the latest visit was the first of some that are out of the usual range.
-    pub fn goes_out(&self, out: f64) -> bool {
-        let scores = self.points.iter().rev().map(|point| point.score.abs());
-        let mut latest = scores.take(2).map(|score| score >= out);
-        latest.next() == Some(true) && latest.next() == Some(false)
+    /// Whether the latest visit was the first of some that are out of the usual range and lie as
+    /// far as a shift from the one before.
+    pub fn goes_out(&self, out: f64, shift: f64) -> bool {
+        let mut latest = self.points.iter().rev();
+        let (Some(last), Some(before)) = (latest.next(), latest.next()) else {
+            return false;
+        };
+        last.score.abs() >= out
+            && before.score.abs() < out
+            && (last.usual() - before.usual()) / shift >= 1.0
     }
 
     /// The smallest shift on the scale of the metric that is reported, at a level on it.

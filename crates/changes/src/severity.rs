@@ -101,14 +101,19 @@ impl Moved {
 }
 
 impl Event {
-    /// The shift that matters most to users: what got worse before what got better, then the
-    /// larger severity, then the larger shift in warnings.
+    /// The shift that matters most to users, of those that go on while any does: what got worse
+    /// before what got better, then the larger severity, then the larger shift in warnings.
     pub fn worst(&self) -> Option<&Moved> {
-        let rank = |one: &Moved| (one.severity(), one.weight());
+        let rank = |one: &Moved| (self.goes_on(one), one.severity(), one.weight());
         self.shifts.iter().max_by(|one, other| {
-            let ((one, by), (other, than)) = (rank(one), rank(other));
-            one.cmp(&other).then(by.total_cmp(&than))
+            let ((goes_on, one, by), (other_goes_on, other, than)) = (rank(one), rank(other));
+            let order = goes_on.cmp(&other_goes_on).then(one.cmp(&other));
+            order.then(by.total_cmp(&than))
         })
+    }
+
+    fn goes_on(&self, moved: &Moved) -> bool {
+        moved.recovered.is_none() || !self.is_open()
     }
 
     /// How much it matters beside the metrics that are silenced; `None` for an improvement, for
@@ -120,6 +125,7 @@ impl Event {
             EventKind::Route => Some(Severity::Info),
             EventKind::Step | EventKind::Drift | EventKind::Flapping => {
                 let shifts = self.shifts.iter();
+                let shifts = shifts.filter(|moved| self.goes_on(moved));
                 let heard = shifts.filter(|moved| !silenced(moved.metric));
                 heard.filter_map(Moved::severity).max()
             }

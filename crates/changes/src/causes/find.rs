@@ -144,6 +144,7 @@ fn resent_beside(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Moved> {
         size_low: None,
         size_high: None,
         strength: goodput.strength,
+        recovered: None,
     })
 }
 

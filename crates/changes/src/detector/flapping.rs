@@ -12,6 +12,8 @@ pub(super) const EXCURSION: f64 = 3.5;
 /// So many changes within two days, each with its end, make the next one flapping.
 const CHANGES_BEFORE: usize = 2;
 const WITHIN: u64 = 96;
+/// A shift the same way that is this large beside the first is another turn.
+const AGAIN: f64 = 0.5;
 /// Turns that are kept: what is usual for the path now.
 const TURNS_KEPT: usize = 8;
 /// It is over after this many of its longest times between two turns without one.
@@ -48,7 +50,7 @@ impl Detector {
         let recent = self.events.iter().filter(|known| {
             let same = known.event.shifts.iter();
             let mut same = same.filter(|one| one.metric == metric);
-            same.any(|one| one.size * size > 0.0)
+            same.any(|one| (AGAIN..1.0 / AGAIN).contains(&(one.size / size)))
                 && known.back.is_some()
                 && known.first + WITHIN >= self.pushed
         });
@@ -58,12 +60,16 @@ impl Detector {
         (turns.len() >= 2 * CHANGES_BEFORE).then(|| turns.into())
     }
 
-    /// The event to and fro of a metric that is back for now.
-    pub(super) fn flaps(&self, series: &Series) -> Option<u64> {
+    /// The event to and fro of a metric that is back for now and goes away again since `first`.
+    pub(super) fn flaps(&self, series: &Series, first: u64) -> Option<u64> {
+        let again = series.shift_since(first)?;
         let own = self.events.iter().rev();
         let mut own = own.filter(|known| known.is_flapping() && series.has(known.event.id));
-        own.find(|known| series.away().all(|away| away != known.event.id))
-            .map(|known| known.event.id)
+        let found = own.find(|known| {
+            let share = again / series.shift_of(known.event.id);
+            series.away().all(|away| away != known.event.id) && share > AGAIN
+        });
+        found.map(|known| known.event.id)
     }
 
     /// Whether a metric flaps, or changed within the last two days.
@@ -77,10 +83,16 @@ impl Detector {
     pub(super) fn settled_flapping(&mut self) -> Vec<Event> {
         let pushed = self.pushed;
         for known in self.events.iter_mut().filter(|known| known.is_flapping()) {
-            let own = self.series.iter();
-            let mut own = own.filter(|one| known.has_metric(one.metric));
+            let own = known.event.shifts.iter().filter_map(|moved| {
+                let mut series = self.series.iter();
+                Some((series.find(|one| one.metric == moved.metric)?, moved))
+            });
+            let mut own = own.map(|(series, moved)| {
+                let shift = moved.metric.scaled(moved.after) - moved.metric.scaled(moved.before);
+                series.goes_out(EXCURSION, AGAIN * shift)
+            });
             // An excursion comes back by itself.
-            if own.any(|series| series.goes_out(EXCURSION)) {
+            if own.any(|is_out| is_out) {
                 known.turn(pushed);
                 known.back = Some(pushed);
             }

@@ -45,7 +45,8 @@ struct Change {
 
 impl Detector {
     pub(super) fn judge(&mut self, now: UnixTime) -> Vec<Event> {
-        let mut events = self.ways_back();
+        let mut events = self.vanish();
+        events.extend(self.ways_back());
         events.extend(self.step(now));
         events.extend(self.excursions(now));
         if self.pushed >= self.looked_for_drift + DRIFT_EVERY {
@@ -73,24 +74,23 @@ impl Detector {
         let found: Vec<_> = found.collect();
         let mut events = Vec::new();
         for (metric, back) in found {
-            let away = self.series_of(metric).map(|one| one.away().collect());
-            let mut ends: Vec<u64> = away.unwrap_or_default();
-            ends.retain(|event| back.which.has(*event));
             // What is left of several shifts is left of the oldest.
-            let left = back.left.and_then(|_| ends.first().copied());
-            ends.retain(|event| Some(*event) != left);
-            for event in ends {
-                events.extend(self.come_back(metric, event, back.visit));
+            let ended = back.events.iter().skip(usize::from(back.is_part));
+            for event in ended {
+                events.extend(self.come_back(metric, *event, back.visit));
             }
-            events.extend(left.and_then(|event| self.go_on(metric, event, back.visit)));
+            let left = back.events.first().filter(|_| back.is_part);
+            events.extend(left.and_then(|event| self.go_on(metric, *event, back.visit)));
         }
         events
     }
 
     /// An event whose metric has another level since `visit`.
     fn go_on(&mut self, metric: Metric, event: u64, visit: u64) -> Option<Event> {
-        self.series_mut(metric)?.go_on(event, visit);
-        self.retell(event)
+        match self.series_mut(metric)?.go_on(event, visit) {
+            true => self.retell(event),
+            false => self.come_back(metric, event, visit),
+        }
     }
 
     /// The most conspicuous change of level that is certain.
@@ -110,7 +110,7 @@ impl Detector {
         if let Some(event) = self.goes_on(series, &change) {
             return self.go_on(metric, event, first);
         }
-        if let Some(event) = self.flaps(series) {
+        if let Some(event) = self.flaps(series, first) {
             self.series_mut(metric)?.depart_again(event, first);
             let known = self.events.iter_mut().find(|one| one.event.id == event)?;
             known.turn(first);
@@ -125,12 +125,13 @@ impl Detector {
 
     fn is_certain(&self, series: &Series, candidate: &Candidate) -> bool {
         let strength = candidate.strength.abs();
-        if strength < STRENGTH_WITNESSED {
+        if strength < STRENGTH_WITNESSED || series.leads_home(candidate.visit) {
             return false;
         }
         (strength >= needed(series) || self.has_witness(candidate.visit))
+            && !self.is_return(series.metric, candidate)
             && series
-                .told(candidate.visit, candidate.visit)
+                .told(candidate.visit)
                 .is_some_and(|one| concerns(series, &one, candidate.strength))
     }
 
@@ -207,7 +208,7 @@ impl Detector {
     fn shifts(&self, first: u64) -> Vec<Moved> {
         let moved = self.series.iter().filter_map(|series| {
             let strength = series.strength_since(first);
-            let moved = series.told(first, first)?;
+            let moved = series.told(first)?;
             let shows = strength.abs() >= STRENGTH_TOGETHER && concerns(series, &moved, strength);
             shows.then_some(Moved { strength, ..moved })
         });

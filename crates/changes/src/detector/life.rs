@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Detector, EVENTS_KEPT};
 use crate::causes::find;
+use crate::series::{Candidate, Series};
 use crate::{Cause, End, Event, EventKind, Metric, Moved, UnixTime};
 
 /// Metrics whose first visits lie this close show the same event.
@@ -34,6 +35,13 @@ impl Known {
 
     pub fn has_metric(&self, metric: Metric) -> bool {
         self.event.shifts.iter().any(|one| one.metric == metric)
+    }
+
+    /// Whether it has a shift of a metric that is no change by itself.
+    fn mentions(&self, series: &Series) -> bool {
+        let mut own = self.event.shifts.iter();
+        let own = own.any(|one| one.metric == series.metric && one.recovered.is_none());
+        own && series.away().next().is_none()
     }
 
     fn is_shift(&self) -> bool {
@@ -117,6 +125,18 @@ impl Detector {
         (!self.series_of(metric)?.has(event)).then_some(event)
     }
 
+    /// Whether a change is the way back of a shift that an event mentions and that ended with it.
+    pub(super) fn is_return(&self, metric: Metric, change: &Candidate) -> bool {
+        self.events.iter().any(|known| {
+            let mut shifts = known.event.shifts.iter();
+            let away = shifts.find(|one| one.metric == metric);
+            known
+                .back
+                .is_some_and(|back| back.abs_diff(change.visit) <= TOGETHER)
+                && away.is_some_and(|one| one.size * change.strength < 0.0)
+        })
+    }
+
     /// Whether some metric is away with an event.
     pub(super) fn is_away(&self, id: u64) -> bool {
         let mut series = self.series.iter();
@@ -133,13 +153,13 @@ impl Detector {
         let known = self.known(id)?;
         let mut shifts: Vec<Moved> = known.event.shifts.clone();
         for series in &self.series {
-            let told = match series.level_since(id) {
-                Some(_) if known.event.kind == EventKind::Drift => series.told_slow(known.first),
-                Some(since) => series.told(known.first, since),
-                None if known.has_metric(series.metric) && series.away().next().is_none() => {
-                    series.told(known.first, known.first)
-                }
-                None => None,
+            let told = match known.event.kind {
+                _ if !series.has(id) && !known.mentions(series) => None,
+                // Its latest level may be either of the two.
+                EventKind::Flapping => None,
+                EventKind::Drift => series.told_slow(known.first),
+                _ if series.has(id) => series.told_of(id),
+                _ => series.told(known.first),
             };
             let Some(told) = told else { continue };
             match shifts.iter_mut().find(|one| one.metric == told.metric) {
@@ -223,6 +243,27 @@ impl Detector {
         withdrawn.collect()
     }
 
+    /// Withdraws what is no change, now that more visits tell its size.
+    pub(super) fn vanish(&mut self) -> Vec<Event> {
+        let gone = self.series.iter().flat_map(|series| {
+            let events = series.vanished().into_iter();
+            events.map(|event| (series.metric, event))
+        });
+        let gone: Vec<(Metric, u64)> = gone.collect();
+        let gone = gone.into_iter().filter_map(|(metric, event)| {
+            let now = self.pushed - 1;
+            let series = self.series.iter_mut();
+            let mut series = series.filter(|one| one.metric == metric);
+            series.next()?.release(event, now);
+            self.note_return(event, metric, now);
+            match self.is_held(event) {
+                true => self.revise(event, |_| ()),
+                false => self.withdraw(event),
+            }
+        });
+        gone.collect()
+    }
+
     /// A metric came back with the visit: the event is over once all of its metrics have.
     pub(super) fn come_back(&mut self, metric: Metric, id: u64, visit: u64) -> Option<Event> {
         let is_flapping = self.known(id).is_some_and(Known::is_flapping);
@@ -233,14 +274,27 @@ impl Detector {
         }
         let known = self.events.iter_mut().find(|known| known.event.id == id)?;
         known.back = known.back.max(Some(visit));
-        let back = known.back;
         if is_flapping {
             known.turn(visit);
             return None;
         }
+        let back = known.back?;
+        self.note_return(id, metric, visit);
         match self.is_held(id) {
-            true => None,
-            false => self.end(id, self.time_of(back?)?),
+            true => self.revise(id, |_| ()),
+            false => self.end(id, self.time_of(back)?),
+        }
+    }
+
+    fn note_return(&mut self, id: u64, metric: Metric, visit: u64) {
+        let at = self.time_of(visit);
+        let mut events = self.events.iter_mut();
+        let Some(known) = events.find(|known| known.event.id == id) else {
+            return;
+        };
+        let mut shifts = known.event.shifts.iter_mut();
+        if let Some(own) = shifts.find(|one| one.metric == metric) {
+            own.recovered = at;
         }
     }
 

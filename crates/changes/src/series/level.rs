@@ -3,16 +3,21 @@
 use serde::{Deserialize, Serialize};
 use stats::median;
 
-use super::{BEFORE, Point, RECENT, Series, VISITS_MIN};
-use crate::UnixTime;
+use super::told::{Value, value};
+use super::{BEFORE, RECENT, Series, VISITS_MIN};
+use crate::{Moved, UnixTime};
 
 /// Visits after a change at which the new level is estimated again.
 const SETTLING: [usize; 5] = [4, 6, 12, 24, 48];
+/// A visit this far out may be the first of the next change.
+const CALM: f64 = 3.0;
 /// A visit speaks for a level by so much at most (natural logarithm of the ratio of likelihoods),
 /// so that no two odd ones are a way back; against it by twice as much.
 const SAYS_MOST: f64 = 2.0;
 /// What the visits of a way back have to say together: three clear ones.
 const BACK_CERTAIN: f64 = 5.0;
+/// Visits before a change that tell the usual level: a week of half-hourly ones.
+const HOME: usize = 336;
 /// What is left of a shift by less than this share is no shift.
 const REST: f64 = 0.2;
 /// Or by less than so many usual scatters of what is left.
@@ -32,7 +37,7 @@ pub(super) struct Level {
 }
 
 /// The shift of an event that goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Away {
     event: u64,
     /// The first visit of the event.
@@ -40,33 +45,23 @@ struct Away {
     first_at: UnixTime,
     /// The first visit of the level that it has now.
     since: u64,
+    /// The visits before it.
+    before: Vec<Value>,
     /// On the metric's scale.
     shift: f64,
     /// Of an event to and fro: whether the metric is back for now.
     is_back: bool,
 }
 
-/// A change that ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A way back.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Back {
-    pub which: Which,
+    /// The events whose shifts end, the oldest first: the latest of those that go on.
+    pub events: Vec<u64>,
     /// The first visit that does not differ.
     pub visit: u64,
-    /// Where part of the shift is left, how much.
-    pub left: Option<f64>,
-}
-
-/// Which shifts end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
-    All,
-    Of(u64),
-}
-
-impl Which {
-    pub fn has(self, event: u64) -> bool {
-        self == Which::All || self == Which::Of(event)
-    }
+    /// Whether part of their shifts is left.
+    pub is_part: bool,
 }
 
 impl Level {
@@ -91,12 +86,6 @@ impl Level {
     pub fn events(&self) -> Vec<u64> {
         self.away.iter().map(|one| one.event).collect()
     }
-
-    fn shift_of(&self, which: Which) -> f64 {
-        let away = self.away.iter();
-        let away = away.filter(|one| !one.is_back && which.has(one.event));
-        away.map(|one| one.shift).sum()
-    }
 }
 
 impl Series {
@@ -116,10 +105,13 @@ impl Series {
         self.level.away.iter().any(|one| one.event == event)
     }
 
-    /// The first visit of the level that an event has now.
-    pub fn level_since(&self, event: u64) -> Option<u64> {
+    /// Before and after of an event that goes on.
+    pub fn told_of(&self, event: u64) -> Option<Moved> {
         let mut away = self.level.away.iter();
-        Some(away.find(|one| one.event == event)?.since)
+        let own = away.find(|one| one.event == event)?;
+        let told = self.told_since(&own.before, own.since)?;
+        let size = self.metric.scaled(told.after) - self.metric.scaled(told.before);
+        (self.is_calm() && size * own.shift > 0.0).then_some(told)
     }
 
     /// How far an event has moved the metric, on its scale; zero where it has not.
@@ -133,7 +125,9 @@ impl Series {
     pub fn depart(&mut self, event: u64, first: u64) {
         let shift = self.shift_since(first).unwrap_or(0.0);
         let first_at = self.points.get(self.index_of(first));
+        let before = self.before(first);
         self.level.away.push(Away {
+            before,
             event,
             first,
             first_at: first_at.map_or(UnixTime::default(), |point| point.at),
@@ -160,6 +154,7 @@ impl Series {
         else {
             return;
         };
+        let before = self.before(first);
         let mut own = self.level.away.iter_mut();
         match own.find(|one| one.event == event) {
             Some(own) => {
@@ -167,6 +162,7 @@ impl Series {
                 own.since = since;
             }
             None => self.level.away.push(Away {
+                before,
                 event,
                 first,
                 first_at,
@@ -180,15 +176,23 @@ impl Series {
         self.replace(index);
     }
 
-    /// The event's level is another one since `visit`.
-    pub fn go_on(&mut self, event: u64, visit: u64) {
+    /// The event's level is another one since `visit`. Whether it still is one: what is left of
+    /// its shift may be too little, or go the other way.
+    pub fn go_on(&mut self, event: u64, visit: u64) -> bool {
         let further = self.shift_since(visit).unwrap_or(0.0);
+        let smallest = self.points.back().map(|point| point.value);
+        let smallest = smallest.map_or(0.0, |value| self.metric.smallest_shift(value));
         let mut own = self.level.away.iter_mut();
-        if let Some(own) = own.find(|one| one.event == event) {
-            own.shift += further;
-            own.since = visit;
+        let Some(own) = own.find(|one| one.event == event) else {
+            return false;
+        };
+        let shift = own.shift + further;
+        if shift * own.shift <= 0.0 || shift.abs() < smallest {
+            return false;
         }
+        (own.shift, own.since) = (shift, visit);
         self.begin_level(visit);
+        true
     }
 
     /// The metric of an event to and fro is away again since `visit`.
@@ -221,7 +225,9 @@ impl Series {
 
     /// The event's level is the usual one now.
     pub fn adopt(&mut self, event: u64) {
-        self.level.usual += self.level.shift_of(Which::Of(event));
+        let away = self.level.away.iter();
+        let mut away = away.filter(|one| one.event == event && !one.is_back);
+        self.level.usual += away.next().map_or(0.0, |one| one.shift);
         self.level.away.retain(|one| one.event != event);
     }
 
@@ -253,28 +259,42 @@ impl Series {
         Some(median(&after)? - median(&before[before.len().saturating_sub(BEFORE / 2)..])?)
     }
 
-    /// Knows a new level better as visits come.
+    /// Knows a new level better as visits come, unless the latest ones may be the next change.
     pub(super) fn settle(&mut self) {
-        let latest = self.points.iter().rev().take(SETTLING[4] + 1);
+        let Some(known) = self.level.known_from else {
+            return;
+        };
+        let latest = self.points.iter().rev().take(SETTLING[4] + VISITS_MIN);
         let count = latest.take_while(|p| p.visit >= self.level.since).count();
-        if !SETTLING.contains(&count) || self.level.known_from.is_none_or(|known| known >= count) {
+        let due = SETTLING.into_iter().find(|due| *due > known);
+        if due.is_none_or(|due| count < due) || !self.is_calm() {
             return;
         }
         let Some(further) = self.shift_since(self.level.since) else {
             return;
         };
         let since = self.level.since;
-        if let Some(own) = self
-            .level
-            .away
-            .iter_mut()
-            .rev()
-            .find(|one| one.since == since)
-        {
+        let mut away = self.level.away.iter_mut().rev();
+        if let Some(own) = away.find(|one| one.since == since) {
             own.shift += further;
             self.place_since(since);
             self.level.known_from = Some(count);
         }
+    }
+
+    /// The events whose shift is none, now that more visits tell it.
+    pub fn vanished(&self) -> Vec<u64> {
+        let level = self.points.back().map_or(0.0, |point| point.value);
+        let smallest = self.metric.smallest_shift(level) / 2.0;
+        let away = self.level.away.iter();
+        let away = away.filter(|one| !one.is_back && one.shift.abs() < smallest);
+        away.map(|one| one.event).collect()
+    }
+
+    /// Whether the latest visits are what is usual at the present level.
+    fn is_calm(&self) -> bool {
+        let mut latest = self.points.iter().rev().take(VISITS_MIN);
+        latest.all(|point| point.score.abs() < CALM)
     }
 
     /// The events whose state before is older than what is known here, and older than `days`.
@@ -289,62 +309,71 @@ impl Series {
         away.map(|one| one.event).collect()
     }
 
-    /// The change that the latest visits end: they are more likely at the level without its shift
-    /// than at the present one.
+    /// The changes that the latest visits end: they are more likely at the level from which the
+    /// latest events moved the metric than at the present one.
     pub fn way_back(&self) -> Option<Back> {
-        let away: Vec<u64> = self.away().collect();
-        let mut tried: Vec<Which> = away.iter().map(|event| Which::Of(*event)).collect();
-        if away.len() > 1 {
-            tried.push(Which::All);
-        }
-        let found = tried.into_iter().filter_map(|which| {
-            let shift = self.level.shift_of(which);
-            let visit = self.back_since(shift)?;
-            let rest = self.left_at(visit, shift)?;
-            Some((rest, which, visit, shift))
+        let away: Vec<&Away> = self.level.away.iter().filter(|one| !one.is_back).collect();
+        let tried = (0..away.len()).filter_map(|oldest| {
+            let home = self.middle(&away[oldest].before)?;
+            let shift: f64 = away[oldest..].iter().map(|one| one.shift).sum();
+            let visit = self.back_since(home, shift)?;
+            let since = self.points.range(self.index_of(visit)..).map(value);
+            let rest = self.middle(&since.collect::<Vec<_>>())? - home;
+            Some((oldest, visit, shift, rest))
         });
-        let (rest, which, visit, shift) = found.min_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
-        let left = self.is_left(visit, rest, shift).then_some(rest);
-        Some(Back { which, visit, left })
+        let (oldest, visit, shift, rest) = tried.min_by(|a, b| a.3.abs().total_cmp(&b.3.abs()))?;
+        Some(Back {
+            events: away[oldest..].iter().map(|one| one.event).collect(),
+            visit,
+            is_part: self.is_left(visit, rest, shift),
+        })
     }
 
-    /// The visit since which the latest ones speak for the level without a shift, if they do so
-    /// for certain: a cumulative sum of log-likelihood ratios that never falls below zero.
+    /// The median of measured values without their season.
+    fn middle(&self, values: &[Value]) -> Option<f64> {
+        let free = values
+            .iter()
+            .map(|(at, value)| value - self.profile.center(*at));
+        median(&free.collect::<Vec<_>>())
+    }
+
+    /// Whether a change since `visit` leads back to what was usual over the last days, from where
+    /// no event had moved the metric.
+    pub fn leads_home(&self, visit: u64) -> bool {
+        let index = self.index_of(visit);
+        let before = |count: usize| {
+            let before = self.points.range(index.saturating_sub(count)..index);
+            median(&before.map(|point| point.residual).collect::<Vec<_>>())
+        };
+        let since = self.points.range(index..).map(|point| point.residual);
+        let ends = before(RECENT / 4).zip(median(&since.collect::<Vec<_>>()));
+        let home = before(HOME);
+        let is_home = ends.zip(home).is_some_and(|((from, to), home)| {
+            (to - home).abs() < (to - from).abs() / 2.0 && (from - home).abs() > (to - home).abs()
+        });
+        is_home && self.away().next().is_none()
+    }
+
+    /// The visit since which the latest ones speak for the level `home` against one that is away
+    /// from it by a shift, if they do so for certain: a cumulative sum of log-likelihood ratios
+    /// that never falls below zero.
     ///
     /// Source: Page, "Continuous inspection schemes", Biometrika 41 (1954).
-    fn back_since(&self, shift: f64) -> Option<u64> {
+    fn back_since(&self, home: f64, shift: f64) -> Option<u64> {
         let start = self.index_of(self.level.since + 1);
         let start = start.max(self.points.len().saturating_sub(2 * RECENT));
-        let (base, scatter) = (self.base()?, self.usual.scatter());
         let (mut sum, mut since) = (0.0, None);
         for point in self.points.range(start..) {
-            let (off, target) = (
-                point.residual - base,
-                -shift / self.profile.scatter(point.at),
-            );
-            let says = (off.powi(2) - (off - target).powi(2)) / (2.0 * scatter * scatter);
+            let scatter = self.usual.scatter() * self.profile.scatter(point.at);
+            let off = point.value - self.profile.center(point.at) - home;
+            let says = ((off - shift).powi(2) - off.powi(2)) / (2.0 * scatter * scatter);
             sum += says.clamp(-2.0 * SAYS_MOST, SAYS_MOST);
             match sum > 0.0 {
                 true => since = since.or(Some(point.visit)),
                 false => (sum, since) = (0.0, None),
             }
         }
-        since.filter(|_| sum >= BACK_CERTAIN && scatter > 0.0)
-    }
-
-    /// The local level, as residual, from which the metric came to its present one.
-    fn base(&self) -> Option<f64> {
-        let index = self.index_of(self.level.since);
-        let before = self.points.range(index.saturating_sub(RECENT)..index);
-        median(&before.map(|point| point.residual).collect::<Vec<_>>())
-    }
-
-    /// How far the visits from `visit` on lie from the level without a shift.
-    fn left_at(&self, visit: u64, shift: f64) -> Option<f64> {
-        let base = self.base()?;
-        let off = |point: &Point| (point.residual - base) * self.profile.scatter(point.at);
-        let since = self.points.range(self.index_of(visit)..).map(off);
-        Some(median(&since.collect::<Vec<_>>())? + shift)
+        since.filter(|_| sum >= BACK_CERTAIN)
     }
 
     /// Whether part of a shift is left for certain.
