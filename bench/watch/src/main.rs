@@ -7,6 +7,7 @@
 
 mod baselines;
 mod forecasts;
+mod life;
 mod others;
 mod pool;
 mod score;
@@ -91,8 +92,10 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     let mut outcomes = Vec::new();
     let mut forecasts = Forecasts::default();
+    let mut lives = Vec::new();
     each(&pools, arguments, |pool, fault, seed, series| {
         outcomes.extend(judge(pool, fault, seed, series, arguments));
+        lives.push(life::judge(fault, series));
         if fault == Fault::None {
             forecasts.add(&series.visits);
         }
@@ -101,7 +104,11 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if let Some(file) = &arguments.others {
         outcomes.extend(others::read(file)?);
     }
-    print!("{}", table::page(&outcomes, &forecasts));
+    print!(
+        "{}{}",
+        table::page(&outcomes, &forecasts),
+        life::table(&lives)
+    );
     Ok(())
 }
 

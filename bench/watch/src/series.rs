@@ -129,6 +129,8 @@ pub struct Series {
     pub without: Vec<Visit>,
     /// When the fault begins; the end of the series where there is none.
     pub changed: UnixTime,
+    /// When it ends; the end of the series where it does not.
+    pub ended: UnixTime,
 }
 
 /// Draws that do not depend on the fault.
@@ -242,6 +244,7 @@ pub fn series(pool: &Pool, fault: Fault, seed: u64, days: u64, begins: Begins) -
     let mut bursts = Bursts::default();
     let mut wander = 0.0;
     let flaps = flaps(&mut random, changed);
+    let ended = ended(fault, seed, changed, end);
     let (mut visits, mut without) = (Vec::new(), Vec::new());
     for slot in 0..days * 86_400 / STEP {
         let due = BEGIN + slot * STEP + 120;
@@ -250,7 +253,10 @@ pub fn series(pool: &Pool, fault: Fault, seed: u64, days: u64, begins: Begins) -
         let load = (habits.load(at) * (0.25 * wander).exp() + bursts.at(due, &mut random))
             .clamp(LOADS[0], LOADS[LOADS.len() - 1]);
         let draws = Draws::new(&mut random, load);
-        let part = part_of(fault, at.seconds(), changed, &flaps);
+        let part = match at.seconds() < ended {
+            true => part_of(fault, at.seconds(), changed, &flaps),
+            false => 0.0,
+        };
         if draws.missing < 0.02 {
             continue;
         }
@@ -261,7 +267,23 @@ pub fn series(pool: &Pool, fault: Fault, seed: u64, days: u64, begins: Begins) -
         visits,
         without,
         changed: UnixTime::from_seconds(changed),
+        ended: UnixTime::from_seconds(match fault {
+            Fault::Flapping => flaps.last().copied().unwrap_or(end),
+            _ => ended,
+        }),
     }
+}
+
+/// Half of the faults end, after six hours to ten days.
+fn ended(fault: Fault, seed: u64, changed: u64, end: u64) -> u64 {
+    let goes_on = matches!(fault, Fault::None | Fault::Flapping | Fault::Drift);
+    if goes_on || (seed / 100).is_multiple_of(2) {
+        return end;
+    }
+    let mut random = Random(Pcg64::seed_from_u64(seed ^ 0x51ed_270b));
+    random.uniform();
+    let lasts = random.between(6.0 * 3600.0, 10.0 * 86_400.0) as u64;
+    (changed + lasts).min(end - 86_400)
 }
 
 /// Ends of the states of a flapping path.

@@ -18,7 +18,7 @@ const STRENGTH_WITNESSED: f64 = 3.0;
 /// Where another metric is certain already.
 const STRENGTH_TOGETHER: f64 = 2.5;
 /// Losses and queues come and go with others' traffic: they have to stand out this much more.
-const SIDE: f64 = 2.4;
+const SIDE: f64 = 3.2;
 /// Mann-Kendall's statistic for a drift, and for a step to be part of one.
 const TREND: f64 = 4.0;
 const TREND_BEFORE_STEP: f64 = 2.3;

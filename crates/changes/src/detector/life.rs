@@ -133,7 +133,9 @@ impl Detector {
             known
                 .back
                 .is_some_and(|back| back.abs_diff(change.visit) <= TOGETHER)
-                && away.is_some_and(|one| one.size * change.strength < 0.0)
+                && away
+                    .is_some_and(|one| one.recovered.is_none() && one.size * change.strength < 0.0)
+                && known.event.kind != EventKind::Flapping
         })
     }
 

@@ -8,6 +8,16 @@ use crate::usual::LENGTHS;
 /// Of three visits the weakest shows this share of what the middle one does.
 const WEAKEST: f64 = 0.5;
 
+/// Others' traffic comes for hours and goes: what takes many visits to be told has to stand out
+/// more.
+fn doubt_of(visits: usize) -> f64 {
+    match visits {
+        0..6 => 1.0,
+        6..16 => 1.4,
+        _ => 1.8,
+    }
+}
+
 impl Series {
     /// The shift of the latest visits that stands out most.
     pub fn candidate(&self) -> Option<Candidate> {
@@ -19,7 +29,7 @@ impl Series {
             .iter()
             .copied()
             .filter(|m| *m <= free && self.usual.knows(*m));
-        let strengths = tried.map(|m| (self.strength(m), m));
+        let strengths = tried.map(|m| (self.strength(m) / doubt_of(m), m));
         let (strength, m) = strengths.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
         let length = self.beginning(strength.signum(), m, free);
         Some(Candidate {

@@ -15,7 +15,7 @@ const CALM: f64 = 3.0;
 /// so that no two odd ones are a way back; against it by twice as much.
 const SAYS_MOST: f64 = 2.0;
 /// What the visits of a way back have to say together: three clear ones.
-const BACK_CERTAIN: f64 = 5.0;
+const BACK_CERTAIN: f64 = 4.2;
 /// Visits before a change that tell the usual level: a week of half-hourly ones.
 const HOME: usize = 336;
 /// What is left of a shift by less than this share is no shift.
@@ -51,6 +51,17 @@ struct Away {
     shift: f64,
     /// Of an event to and fro: whether the metric is back for now.
     is_back: bool,
+}
+
+impl Away {
+    /// Its shift is known better, or went on. It cannot turn round: then there is none left.
+    fn moves_on(&mut self, by: f64) {
+        let shift = self.shift + by;
+        self.shift = match shift * self.shift > 0.0 {
+            true => shift,
+            false => 0.0,
+        };
+    }
 }
 
 /// A way back.
@@ -158,7 +169,7 @@ impl Series {
         let mut own = self.level.away.iter_mut();
         match own.find(|one| one.event == event) {
             Some(own) => {
-                own.shift += total;
+                own.moves_on(total);
                 own.since = since;
             }
             None => self.level.away.push(Away {
@@ -276,7 +287,7 @@ impl Series {
         let since = self.level.since;
         let mut away = self.level.away.iter_mut().rev();
         if let Some(own) = away.find(|one| one.since == since) {
-            own.shift += further;
+            own.moves_on(further);
             self.place_since(since);
             self.level.known_from = Some(count);
         }
