@@ -1,11 +1,11 @@
 //! Events that belong together.
 
-use changes::{CauseKind, EventKind, UnixTime};
+use changes::UnixTime;
 use serde::{Deserialize, Serialize};
 use units::Span;
-use watch_store::{Name, StoredEvent};
+use watch_incidents::{is_outage, share_cause, share_host};
+use watch_store::StoredEvent;
 
-use crate::severity::severity;
 use crate::silence::heard;
 use crate::{Notification, Severity, Silence, Situation};
 
@@ -71,7 +71,7 @@ impl Member {
 
     /// Whether it is open and matters, silenced or not.
     pub fn matters(&self, least: Severity) -> bool {
-        self.is_open() && severity(&self.stored.event, |_| false) >= Some(least)
+        self.is_open() && self.stored.event.severity(|_| false) >= Some(least)
     }
 
     /// Whether it is open, matters and no silence holds.
@@ -84,20 +84,6 @@ impl Member {
         let (rules, silences) = (&situation.alerting.rules, &situation.alerting.silences);
         self.matters(rules.severity) && !self.is_heard(rules.severity, silences, situation.now)
     }
-
-    fn cause(&self) -> Option<CauseKind> {
-        cause(&self.stored)
-    }
-
-    fn has_host(&self, host: &Name) -> bool {
-        self.stored.pair.from == *host || self.stored.pair.to == *host
-    }
-}
-
-/// The first cause, where one cause can concern pairs without a common host.
-fn cause(stored: &StoredEvent) -> Option<CauseKind> {
-    let first = stored.event.first_cause().map(|cause| cause.kind);
-    first.filter(|kind| !matches!(kind, CauseKind::OwnProcessor | CauseKind::FarHost))
 }
 
 impl Incident {
@@ -117,11 +103,10 @@ impl Incident {
     /// Tasks of a pair that are visited rarely notice its outage long after the others: that is the
     /// same outage as long as it lasts.
     pub fn concerns(&self, stored: &StoredEvent, window: Span) -> bool {
-        let outage = |one: &StoredEvent| one.event.kind == EventKind::NoData;
         let goes_on = self.members.iter().any(|member| {
-            member.is_open() && outage(&member.stored) && member.stored.pair == stored.pair
+            member.is_open() && is_outage(&member.stored) && member.stored.pair == stored.pair
         });
-        (outage(stored) && goes_on)
+        (is_outage(stored) && goes_on)
             || (self.is_near(stored.event.first_visit, window) && self.shares(stored))
     }
 
@@ -135,12 +120,8 @@ impl Incident {
     }
 
     fn shares(&self, stored: &StoredEvent) -> bool {
-        let pair = &stored.pair;
-        self.members.iter().any(|member| {
-            member.has_host(&pair.from)
-                || member.has_host(&pair.to)
-                || (member.cause().is_some() && member.cause() == cause(stored))
-        })
+        let mut members = self.members.iter().map(|member| &member.stored);
+        members.any(|own| share_host(&own.pair, &stored.pair) || share_cause(own, stored))
     }
 
     /// A clock that was ahead and is set back must not delay anything.

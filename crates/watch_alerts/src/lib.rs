@@ -41,21 +41,19 @@
 
 mod alerts;
 mod config;
-mod hosts;
 mod incident;
 mod notification;
 mod outbox;
 mod send;
-mod severity;
 mod silence;
 mod words;
 
 pub use alerts::{Alerts, SILENCES_MAX, Situation};
+pub use changes::Severity;
 pub use config::{
     Address, Alerting, Alertmanager, Header, Mail, Place, Receivers, Rules, Secret, Url, Webhook,
 };
 pub use notification::{CauseNote, Change, Notification, State};
 pub use outbox::{Delivery, Firing, Message, Outbox, Receiver, Unsent};
 pub use send::{SendError, TestResult, send, send_test};
-pub use severity::Severity;
 pub use silence::Silence;

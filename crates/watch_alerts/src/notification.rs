@@ -2,11 +2,10 @@
 
 use changes::{EventKind, UnixTime};
 use serde::{Deserialize, Serialize};
+use watch_incidents::{SilentHost, silent_hosts};
 use watch_store::{Name, Pair, StoredEvent};
 
-use crate::hosts::{SilentHost, silent_hosts};
 use crate::incident::{Incident, Member};
-use crate::severity::severity;
 use crate::silence::heard;
 use crate::words;
 use crate::{Severity, Situation};
@@ -195,7 +194,7 @@ impl<'a> Report<'a> {
             recovered,
             ..first.clone()
         };
-        let worse = |member: &'a Member| Some((severity(&member.stored.event, |_| false)?, member));
+        let worse = |member: &'a Member| Some((member.stored.event.severity(|_| false)?, member));
         let report = Report::of(incident.members.iter().filter_map(worse), &[]);
         match report {
             Some(report) => Notification {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use watch_store::{Name, Pair, StoredEvent};
 
 use crate::Severity;
-use crate::severity::severity;
 
 /// What is not told until its end. All that is given has to match; what is `None` matches all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +39,7 @@ pub(crate) fn heard(stored: &StoredEvent, silences: &[Silence], now: UnixTime) -
     if holding().any(|silence| silence.metric.is_none()) {
         return None;
     }
-    severity(&stored.event, |metric| {
-        holding().any(|silence| silence.metric == Some(metric))
-    })
+    stored
+        .event
+        .severity(|metric| holding().any(|silence| silence.metric == Some(metric)))
 }

@@ -4,10 +4,8 @@ use changes::{Event, EventKind, Metric, Moved, UnixTime};
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use units::{Rate, Span, printable};
+use watch_incidents::SilentHost;
 use watch_store::StoredEvent;
-
-use crate::hosts::SilentHost;
-use crate::severity::worst;
 
 /// Longest text from elsewhere that a sentence takes over, in characters.
 const LONGEST: usize = 200;
@@ -32,7 +30,7 @@ fn stamp(at: UnixTime) -> Timestamp {
 /// What happened to a pair, as the beginning of a sentence.
 pub(crate) fn headline(stored: &StoredEvent) -> String {
     let (event, pair) = (&stored.event, &stored.pair);
-    match (event.kind, worst(event)) {
+    match (event.kind, event.worst()) {
         (EventKind::NoData, _) => format!("No data from {pair}"),
         (EventKind::Route, _) | (_, None) => format!("Packets from {pair} take another route"),
         (kind, Some(moved)) => {
@@ -46,7 +44,7 @@ pub(crate) fn headline(stored: &StoredEvent) -> String {
 
 /// What changed, without the pair.
 pub(crate) fn what(event: &Event) -> String {
-    match (event.kind, worst(event)) {
+    match (event.kind, event.worst()) {
         (EventKind::NoData, _) => match reason(event) {
             Some(reason) => format!("no data ({reason})"),
             None => "no data".to_owned(),
@@ -87,7 +85,7 @@ pub(crate) fn reason(event: &Event) -> Option<String> {
 /// Larger for what matters more, within one severity: the share of goodput that is lost, or the
 /// strength of another shift.
 pub(crate) fn size(event: &Event) -> f64 {
-    match worst(event) {
+    match event.worst() {
         Some(moved) if moved.metric == Metric::Goodput => 1e6 * -moved.size,
         Some(moved) => moved.strength.abs(),
         None => f64::INFINITY,

@@ -74,6 +74,7 @@ fn event(pair: Pair, at: UnixTime) -> StoredEvent {
             first_visit: at,
             confirmed: at,
             recovered: None,
+            end: None,
             shifts: Vec::new(),
             causes: Vec::new(),
             failures: Default::default(),

@@ -188,6 +188,7 @@ fn event(id: u64, revision: u32, first: u64) -> Event {
         first_visit: time(first),
         confirmed: time(first + u64::from(revision)),
         recovered: None,
+        end: None,
         shifts: Vec::new(),
         causes: Vec::new(),
         failures: [("refused".to_owned(), 2)].into(),

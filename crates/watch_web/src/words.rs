@@ -1,6 +1,6 @@
 //! Values and events in words.
 
-use changes::{Event, EventKind, Metric, UnixTime, Visit};
+use changes::{Event, EventKind, Metric, Moved, UnixTime, Visit};
 use maud::{Markup, html};
 use report::format;
 use units::{Rate, Span};
@@ -74,9 +74,9 @@ pub fn size(metric: Metric, size: f64) -> String {
     }
 }
 
-/// What happened, in some words: `goodput −21 %`.
+/// What happened, in some words, by what hurts most: `goodput −21 %`.
 pub fn headline(event: &Event) -> String {
-    let moved = event.shifts.first();
+    let moved = event.worst();
     let moved =
         moved.map(|moved| format!("{} {}", moved.metric.name(), size(moved.metric, moved.size)));
     match (event.kind, moved) {
@@ -89,13 +89,10 @@ pub fn headline(event: &Event) -> String {
     }
 }
 
-/// Whether it is for the worse: less goodput, or more of anything else. A new route is neither.
+/// Whether what hurts most is for the worse: less goodput, or more of anything else. A new route
+/// is neither.
 pub fn is_worse(event: &Event) -> bool {
-    let shift = event.shifts.first();
-    let worse = shift.is_some_and(|moved| match moved.metric {
-        Metric::Goodput => moved.size < 0.0,
-        _ => moved.size > 0.0,
-    });
+    let worse = event.worst().is_some_and(Moved::is_worse);
     worse || matches!(event.kind, EventKind::NoData | EventKind::Flapping)
 }
 
@@ -128,8 +125,6 @@ pub fn visit(visit: &Visit) -> String {
 
 #[cfg(test)]
 mod tests {
-    use changes::Moved;
-
     use super::*;
 
     #[test]
@@ -148,6 +143,7 @@ mod tests {
             size_low: Some(-0.23),
             size_high: Some(-0.19),
             strength: 9.0,
+            recovered: None,
         };
         assert_eq!(size(moved.metric, moved.size), "−21 %");
         assert_eq!(size(Metric::RoundTripMin, 0.0102), "+10.2 ms");

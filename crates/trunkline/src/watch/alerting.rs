@@ -244,6 +244,7 @@ mod tests {
                 first_visit: at,
                 confirmed: at,
                 recovered: None,
+                end: None,
                 shifts: Vec::new(),
                 causes: Vec::new(),
                 failures: BTreeMap::from([("no answer".to_owned(), 3)]),

@@ -43,6 +43,7 @@ fn event(id: u64, kind: EventKind, first: UnixTime) -> Event {
         first_visit: first,
         confirmed: first + Span::from_secs(3600),
         recovered: None,
+        end: None,
         shifts: Vec::new(),
         causes: Vec::new(),
         failures: BTreeMap::new(),
@@ -60,6 +61,7 @@ fn slower(id: u64, first: UnixTime, share: f64) -> Event {
         size_low: None,
         size_high: None,
         strength: 9.0,
+        recovered: None,
     });
     event
 }

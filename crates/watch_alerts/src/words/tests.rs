@@ -12,6 +12,7 @@ fn moved(metric: Metric, before: f64, after: f64, size: f64) -> Moved {
         size_low: None,
         size_high: None,
         strength: 7.0,
+        recovered: None,
     }
 }
 
@@ -29,6 +30,7 @@ fn stored(kind: EventKind, shifts: Vec<Moved>) -> StoredEvent {
             first_visit: UnixTime::from_seconds(0),
             confirmed: UnixTime::from_seconds(0),
             recovered: None,
+            end: None,
             shifts,
             causes: Vec::new(),
             failures: Default::default(),

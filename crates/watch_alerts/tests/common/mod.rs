@@ -33,6 +33,7 @@ pub fn slower(from: &str, to: &str, first: UnixTime) -> StoredEvent {
             first_visit: first,
             confirmed: first,
             recovered: None,
+            end: None,
             shifts: vec![Moved {
                 metric: Metric::Goodput,
                 before: 90e6,
@@ -41,6 +42,7 @@ pub fn slower(from: &str, to: &str, first: UnixTime) -> StoredEvent {
                 size_low: None,
                 size_high: None,
                 strength: 9.0,
+                recovered: None,
             }],
             causes: Vec::new(),
             failures: BTreeMap::new(),

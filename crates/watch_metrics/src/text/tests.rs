@@ -43,6 +43,7 @@ fn event(kind: EventKind, recovered: Option<UnixTime>) -> StoredEvent {
             first_visit: UnixTime::from_seconds(7),
             confirmed: UnixTime::from_seconds(8),
             recovered,
+            end: None,
             shifts: Vec::new(),
             causes: Vec::new(),
             failures: Default::default(),

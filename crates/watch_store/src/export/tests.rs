@@ -45,6 +45,7 @@ fn event(id: u64) -> Event {
         first_visit: at,
         confirmed: at,
         recovered: None,
+        end: None,
         shifts: vec![Moved {
             metric: Metric::Goodput,
             before: 2e9,
@@ -53,6 +54,7 @@ fn event(id: u64) -> Event {
             size_low: Some(-0.6),
             size_high: None,
             strength: 9.25,
+            recovered: None,
         }],
         causes: vec![Cause {
             kind: CauseKind::PathRate,

@@ -158,7 +158,9 @@ fn lead(event: &Event, now: UnixTime) -> String {
             words::length(now.since(event.first_visit))
         ),
     };
-    let others = event.shifts.iter().skip(1);
+    let worst = event.worst().map(|moved| moved.metric);
+    let others = event.shifts.iter();
+    let others = others.filter(|moved| Some(moved.metric) != worst);
     let others = others.map(|moved| {
         format!(
             "{} {}",
@@ -250,8 +252,8 @@ fn tables(event: &Event) -> Vec<Block> {
         });
         blocks.push(Block::heading("Before and after"));
         blocks.push(Block::Table(Table::new(columns, rows)));
-        let note = "Before: median of two days. Change: without the season of the day, of goodput \
-                    as a share.";
+        let note = "Medians of what visits measured: before, of the latest ones at like hours; \
+                    after, of those at the level since. The change of goodput is a share.";
         blocks.push(Block::note(note));
     }
     if !event.failures.is_empty() {
@@ -273,7 +275,6 @@ fn times(event: &Event, ids: &Ids) -> Markup {
             dt { "First visit" } dd { (time(event.first_visit, ids)) " UTC" }
             dt { "Certain" } dd { (time(event.confirmed, ids)) " UTC" }
             @if let Some(end) = event.recovered { dt { "Over" } dd { (time(end, ids)) " UTC" } }
-            dt { "Revision" } dd { (event.revision) }
         }
     }
 }

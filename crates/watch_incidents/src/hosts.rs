@@ -9,7 +9,8 @@ const PAIRS_MIN: usize = 2;
 
 /// A host all of whose pairs in one direction, or in both, have no data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SilentHost {
+pub struct SilentHost {
+    /// Its name.
     pub name: Name,
     /// All pairs from it have no data.
     pub sends_nothing: bool,
@@ -18,7 +19,7 @@ pub(crate) struct SilentHost {
 }
 
 /// The fewest hosts that explain pairs without data, among the pairs that are visited.
-pub(crate) fn silent_hosts<'a>(
+pub fn silent_hosts<'a>(
     without_data: impl Iterator<Item = &'a Pair>,
     visited: &[Pair],
 ) -> Vec<SilentHost> {

@@ -1,0 +1,186 @@
+//! Events that one cause made, as one incident: what a host, a link or a provider did to many
+//! pairs and tasks.
+//!
+//! Incidents are computed from events alone, so pages, metrics and a collector that was started
+//! again have the same ones, and events that come late join those that they belong to. Reading
+//! order: this file, then `hosts.rs`.
+
+mod hosts;
+
+pub use hosts::{SilentHost, silent_hosts};
+
+use std::cmp::Reverse;
+
+use changes::{CauseKind, EventKind, Severity, UnixTime};
+use units::Span;
+use watch_store::{Name, Pair, StoredEvent};
+
+/// Events of one host that began within this time are one incident: some tasks visit once an hour,
+/// and see it later than others.
+const WINDOW: Span = Span::from_secs(2 * 3600);
+/// The same of pairs without a common host that have one cause.
+const WINDOW_OF_CAUSE: Span = Span::from_secs(1800);
+
+/// Events that one cause made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Incident {
+    members: Vec<StoredEvent>,
+}
+
+/// The incidents of some events: those that are open first, the severest of them first, then the
+/// latest. Events that were withdrawn are of none.
+pub fn incidents(events: Vec<StoredEvent>) -> Vec<Incident> {
+    let mut events = events;
+    events.retain(|stored| !stored.event.is_withdrawn());
+    events.sort_by(|a, b| beginning(a).cmp(&beginning(b)));
+    let mut incidents: Vec<Incident> = Vec::new();
+    for stored in events {
+        let own = incidents.extract_if(.., |incident| incident.concerns(&stored));
+        let mut members: Vec<StoredEvent> = own.flat_map(|incident| incident.members).collect();
+        members.push(stored);
+        incidents.push(Incident { members });
+    }
+    for incident in &mut incidents {
+        incident
+            .members
+            .sort_by(|a, b| worse(b).total_cmp(&worse(a)));
+    }
+    incidents.sort_by_key(|one| {
+        (
+            Reverse(one.is_open()),
+            Reverse(one.severity()),
+            Reverse(one.since()),
+        )
+    });
+    incidents
+}
+
+/// The order in which events began; the same for the same events.
+fn beginning(stored: &StoredEvent) -> (UnixTime, &Pair, &Name, u64) {
+    let StoredEvent { pair, task, event } = stored;
+    (event.first_visit, pair, task, event.id)
+}
+
+/// How bad an event is among those of an incident: open ones before those that are over, then by
+/// severity, then by the worst shift.
+fn worse(stored: &StoredEvent) -> f64 {
+    let event = &stored.event;
+    let severity = event
+        .severity(|_| false)
+        .map_or(0.0, |one| 1.0 + one as u8 as f64);
+    let weight = event.worst().map_or(f64::INFINITY, changes::Moved::weight);
+    // A weight is below one for any finite shift.
+    let weight = 1.0 - 1.0 / (1.0 + weight);
+    f64::from(u8::from(event.is_open())) * 10.0 + severity + 0.9 * weight
+}
+
+impl Incident {
+    /// Its events, the worst first.
+    pub fn members(&self) -> &[StoredEvent] {
+        &self.members
+    }
+
+    /// The event that is worst.
+    pub fn worst(&self) -> Option<&StoredEvent> {
+        self.members.first()
+    }
+
+    /// The event that began first: what names the incident, however it grows.
+    pub fn first(&self) -> Option<&StoredEvent> {
+        self.members
+            .iter()
+            .min_by(|a, b| beginning(a).cmp(&beginning(b)))
+    }
+
+    /// The first visit that showed it.
+    pub fn since(&self) -> UnixTime {
+        let first = self.members.iter().map(|one| one.event.first_visit);
+        first.min().unwrap_or_default()
+    }
+
+    /// The first visit with which the last of its events was over; `None` while one goes on.
+    pub fn ended(&self) -> Option<UnixTime> {
+        let ends = self.members.iter().map(|one| one.event.recovered);
+        ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
+    /// Whether one of its events goes on.
+    pub fn is_open(&self) -> bool {
+        self.ended().is_none()
+    }
+
+    /// The severity of the worst event, of those that go on while any does; `None` for
+    /// improvements.
+    pub fn severity(&self) -> Option<Severity> {
+        let open = self.is_open();
+        let own = self
+            .members
+            .iter()
+            .filter(|one| one.event.is_open() || !open);
+        own.filter_map(|one| one.event.severity(|_| false)).max()
+    }
+
+    /// The pairs of its events, each once.
+    pub fn pairs(&self) -> Vec<&Pair> {
+        let mut pairs: Vec<&Pair> = self.members.iter().map(|one| &one.pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// The hosts that explain its events without data, among the pairs that are visited.
+    pub fn silent_hosts(&self, visited: &[Pair]) -> Vec<SilentHost> {
+        let without_data = self.members.iter().filter(|one| is_outage(one));
+        silent_hosts(without_data.map(|one| &one.pair), visited)
+    }
+
+    /// Whether an event belongs to it.
+    pub fn concerns(&self, stored: &StoredEvent) -> bool {
+        self.members.iter().any(|member| are_one(member, stored))
+    }
+}
+
+/// Whether one cause made two events.
+fn are_one(one: &StoredEvent, other: &StoredEvent) -> bool {
+    let apart = match one.event.first_visit < other.event.first_visit {
+        true => other.event.first_visit.since(one.event.first_visit),
+        false => one.event.first_visit.since(other.event.first_visit),
+    };
+    let host = share_host(&one.pair, &other.pair);
+    (host && apart <= WINDOW)
+        || (host && is_outage(one) && is_outage(other) && overlap(one, other))
+        || (apart <= WINDOW_OF_CAUSE && share_cause(one, other))
+}
+
+/// Whether two pairs have a host in common.
+pub fn share_host(one: &Pair, other: &Pair) -> bool {
+    let has = |host: &Name| *host == other.from || *host == other.to;
+    has(&one.from) || has(&one.to)
+}
+
+/// Whether the likeliest cause of two events is the same one, where one cause can concern pairs
+/// without a common host.
+pub fn share_cause(one: &StoredEvent, other: &StoredEvent) -> bool {
+    let cause = |stored: &StoredEvent| {
+        let first = stored.event.first_cause().map(|cause| cause.kind);
+        first.filter(|kind| !matches!(kind, CauseKind::OwnProcessor | CauseKind::FarHost))
+    };
+    cause(one).is_some() && cause(one) == cause(other)
+}
+
+/// Whether visits have no result.
+pub fn is_outage(stored: &StoredEvent) -> bool {
+    stored.event.kind == EventKind::NoData
+}
+
+fn overlap(one: &StoredEvent, other: &StoredEvent) -> bool {
+    let before = |one: &StoredEvent, other: &StoredEvent| {
+        one.event
+            .recovered
+            .is_none_or(|end| other.event.first_visit <= end)
+    };
+    before(one, other) && before(other, one)
+}
+
+#[cfg(test)]
+mod tests;
