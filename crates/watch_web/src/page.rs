@@ -6,6 +6,7 @@ pub mod events;
 pub mod forecast;
 pub mod grid;
 pub mod hosts;
+pub mod incidents;
 pub mod mesh;
 pub mod months;
 pub mod pair;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Detector, EVENTS_KEPT};
 use crate::causes::find;
-use crate::series::{Candidate, Series};
+use crate::series::{Candidate, RECENT, Series};
 use crate::{Cause, End, Event, EventKind, Metric, Moved, UnixTime};
 
 /// Metrics whose first visits lie this close show the same event.
@@ -130,9 +130,9 @@ impl Detector {
         self.events.iter().any(|known| {
             let mut shifts = known.event.shifts.iter();
             let away = shifts.find(|one| one.metric == metric);
-            known
-                .back
-                .is_some_and(|back| back.abs_diff(change.visit) <= TOGETHER)
+            let soon =
+                |back: u64| (back..back + RECENT as u64).contains(&(change.visit + TOGETHER));
+            known.back.is_some_and(soon)
                 && away
                     .is_some_and(|one| one.recovered.is_none() && one.size * change.strength < 0.0)
                 && known.event.kind != EventKind::Flapping

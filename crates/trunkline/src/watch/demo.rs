@@ -13,13 +13,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use changes::{Failure, Share, UnixTime, Visit, VisitKind};
+use changes::{Failure, Metric, Share, UnixTime, Visit, VisitKind};
 use netpath::PathSpec;
 use observe::{Setting, StreamCount, Window};
 use report::format::lasting;
 use report::page::{Block, Column, Page, Row, Table};
 use units::{Direction, Rate, Span};
 use watch_collector::{Allowed, Collector, CollectorOptions};
+use watch_incidents::Incident;
 use watch_link::PlanText;
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
 use watch_store::{DatabaseName, Name, Pair, Receipt, StoredEvent, StoredVisit, VisitId};
@@ -59,6 +60,8 @@ pub struct DemoMonth {
     pub events: Vec<StoredEvent>,
     /// Visits that were made.
     pub visits: usize,
+    /// Goodput of each pair over time, in bits per second.
+    goodput: BTreeMap<Pair, Vec<(UnixTime, f64)>>,
 }
 
 /// What the watch made of one trouble.
@@ -68,12 +71,21 @@ pub struct Found {
     pub what: String,
     /// When it began.
     pub begins: UnixTime,
+    /// When it ended; `None` where it goes on at the end of the month.
+    pub ends: Option<UnixTime>,
     /// Paths that it touches.
     pub paths: usize,
     /// Paths of which an event says so.
     pub found: usize,
-    /// From its beginning to the first confirmed event; `None` where none was.
-    pub after: Option<Span>,
+    /// From its beginning to the first visit of the first event; `None` where there is none.
+    pub since: Option<Span>,
+    /// The end of the last of its events; `None` where one goes on.
+    pub ended: Option<UnixTime>,
+    /// Median change of goodput that its events tell, as a share.
+    pub told: Option<f64>,
+    /// Median change of goodput of the same paths as visits measured it: of the day before the
+    /// trouble and the first day of it.
+    pub measured: Option<f64>,
     /// What most events name as first cause.
     pub cause: Option<String>,
 }
@@ -132,6 +144,7 @@ fn month_until(
         stop: cancel.flag(),
     };
     let mut visits = 0;
+    let mut goodput: BTreeMap<Pair, Vec<(UnixTime, f64)>> = BTreeMap::new();
     for day in 0..DAYS {
         let begin = start.seconds() + day * DAY;
         let dues = dues(&plan, &timetable, begin, begin + DAY);
@@ -140,6 +153,12 @@ fn month_until(
             return Err(Error::cancelled("the demonstration was ended"));
         }
         visits += made.len();
+        for one in &made {
+            if let Some(rate) = one.visit.goodput {
+                let own = goodput.entry(one.pair.clone()).or_default();
+                own.push((one.visit.at, rate.as_f64()));
+            }
+        }
         store(&collector, &made, begin)?;
         on_day(day + 1, DAYS);
     }
@@ -158,6 +177,7 @@ fn month_until(
         troubles: laboratory.troubles,
         events: events.values().cloned().collect(),
         visits,
+        goodput,
     })
 }
 
@@ -361,38 +381,35 @@ impl DemoMonth {
         )?)
     }
 
-    /// What was put in and what was found, as people read it.
+    /// What was put in and what the pages say of it, as people read it.
     pub fn page(&self) -> Page {
         let columns = [
             Column::text("what happened"),
-            Column::number("paths"),
-            Column::number("found on"),
-            Column::number("first after"),
+            Column::number("told on"),
+            Column::number("since"),
+            Column::words("end"),
+            Column::number("goodput told"),
+            Column::number("measured"),
             Column::words("first cause"),
         ];
-        let row = |found: Found| {
-            Row::new([
-                found.what,
-                found.paths.to_string(),
-                found.found.to_string(),
-                found
-                    .after
-                    .map_or("-".to_owned(), |after| lasting(after.as_secs_f64())),
-                found.cause.unwrap_or_else(|| "-".to_owned()),
-            ])
-        };
-        let table = Table::new(columns, self.found().into_iter().map(row));
-        let unexplained = format!(
-            "{} visits to {} paths. {} more events have no such reason: the hours of the day, \
-             and chance.",
+        let table = Table::new(columns, self.found().iter().map(Found::row));
+        let unexplained = self.unexplained();
+        let made = format!(
+            "{} visits to {} paths. {} incidents have no such reason: others' traffic, and chance.",
             self.visits,
             self.pairs().count(),
-            self.unexplained()
+            unexplained.len()
         );
+        let open = unexplained.iter().filter(|one| one.is_open());
+        let open: Vec<String> = open.filter_map(named).collect();
+        let open = match open.is_empty() {
+            true => "None of these is open.".to_owned(),
+            false => format!("Open without a reason: {}.", open.join("; ")),
+        };
         let blocks = vec![
-            Block::heading("Troubles, and what was found of them"),
+            Block::heading("Troubles, and what the pages say of them"),
             Block::Table(table),
-            Block::Sentences(vec![unexplained]),
+            Block::Sentences(vec![made, open]),
         ];
         Page::new("watch-demo", "A month of six laboratories", blocks)
     }
@@ -410,40 +427,52 @@ impl DemoMonth {
         let ours = |event: &&StoredEvent| {
             let (from, to) = (event.pair.from.as_str(), event.pair.to.as_str());
             let first = event.event.first_visit;
-            trouble.touches(from, to) && (trouble.begins..late).contains(&first)
+            trouble.touches(from, to)
+                && (trouble.begins..late).contains(&first)
+                && !event.event.is_withdrawn()
         };
         let events: Vec<&StoredEvent> = self.events.iter().filter(ours).collect();
         let pairs: BTreeSet<&Pair> = events.iter().map(|e| &e.pair).collect();
-        let first = events.iter().map(|event| event.event.confirmed).min();
-        let mut causes: BTreeMap<String, usize> = BTreeMap::new();
-        for event in &events {
-            let cause = event
-                .event
-                .first_cause()
-                .map(|cause| cause.kind.name().to_owned());
-            *causes
-                .entry(cause.unwrap_or_else(|| "no data".to_owned()))
-                .or_default() += 1;
-        }
-        let paths = self
-            .pairs()
-            .filter(|(from, to)| trouble.touches(from, to))
-            .count();
+        let first = events.iter().map(|event| event.event.first_visit).min();
+        let ends = events.iter().map(|event| event.event.recovered);
+        let told = events.iter().filter_map(|event| {
+            let mut shifts = event.event.shifts.iter();
+            Some(shifts.find(|one| one.metric == Metric::Goodput)?.size)
+        });
+        let touched = self.goodput.keys();
+        let touched = touched.filter(|pair| trouble.touches(pair.from.as_str(), pair.to.as_str()));
+        let measured = touched.filter_map(|pair| self.measured(pair, trouble));
+        let paths = self.pairs();
         Found {
             what: trouble.what.clone(),
             begins: trouble.begins,
-            paths,
+            ends: (trouble.ends < self.now).then_some(trouble.ends),
+            paths: paths.filter(|(from, to)| trouble.touches(from, to)).count(),
             found: pairs.len(),
-            after: first.map(|first| first.since(trouble.begins)),
-            cause: causes
-                .into_iter()
-                .max_by_key(|(_, count)| *count)
-                .map(|(cause, _)| cause),
+            since: first.map(|first| first.since(trouble.begins)),
+            ended: ends
+                .collect::<Option<Vec<_>>>()
+                .and_then(|ends| ends.into_iter().max()),
+            told: stats::median(&told.collect::<Vec<_>>()),
+            measured: stats::median(&measured.collect::<Vec<_>>()),
+            cause: most_named(&events),
         }
     }
 
-    /// Events that begin at no trouble and end none.
-    pub fn unexplained(&self) -> usize {
+    /// The change of a path's goodput with a trouble, as a share.
+    fn measured(&self, pair: &Pair, trouble: &Trouble) -> Option<f64> {
+        let visits = self.goodput.get(pair)?;
+        let median = |from: UnixTime, to: UnixTime| {
+            let within = visits.iter().filter(|(at, _)| (from..to).contains(at));
+            stats::median(&within.map(|(_, rate)| *rate).collect::<Vec<_>>())
+        };
+        let before = UnixTime::from_seconds(trouble.begins.seconds().saturating_sub(DAY));
+        let end = trouble.ends.min(trouble.begins + Span::from_secs(DAY));
+        Some(median(trouble.begins, end)? / median(before, trouble.begins)? - 1.0)
+    }
+
+    /// Incidents of which no event begins at a trouble or at its end.
+    pub fn unexplained(&self) -> Vec<Incident> {
         let near = |event: &StoredEvent| {
             let (from, to) = (event.pair.from.as_str(), event.pair.to.as_str());
             let first = event.event.first_visit;
@@ -452,12 +481,14 @@ impl DemoMonth {
                 let turns = [trouble.begins, trouble.ends];
                 of_it
                     && turns.iter().any(|turn| {
-                        first.since(*turn) < Span::from_secs(6 * 3_600)
+                        first.since(*turn) < FOUND_WITHIN
                             && turn.since(first) < Span::from_secs(2 * 3_600)
                     })
             })
         };
-        self.events.iter().filter(|event| !near(event)).count()
+        let mut all = watch_incidents::incidents(self.events.clone());
+        all.retain(|incident| !incident.members().iter().any(near));
+        all
     }
 
     fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -466,6 +497,61 @@ impl DemoMonth {
             .flat_map(move |from| hosts().map(move |to| (from, to)))
             .filter(|(a, b)| a != b)
     }
+}
+
+impl Found {
+    fn row(&self) -> Row {
+        let share = |share: Option<f64>| {
+            share.map_or("-".to_owned(), |share| format!("{:+.0} %", 100.0 * share))
+        };
+        let since = self
+            .since
+            .map(|since| format!("+{}", lasting(since.as_secs_f64())));
+        Row::new([
+            self.what.clone(),
+            format!("{} of {}", self.found, self.paths),
+            since.unwrap_or_else(|| "-".to_owned()),
+            self.end(),
+            share(self.told),
+            share(self.measured),
+            self.cause.clone().unwrap_or_else(|| "-".to_owned()),
+        ])
+    }
+
+    /// What the pages say of its end beside what is true.
+    fn end(&self) -> String {
+        match (self.ended, self.ends) {
+            _ if self.found == 0 => "-".to_owned(),
+            (None, None) => "goes on".to_owned(),
+            (None, Some(_)) => "open, though over".to_owned(),
+            (Some(_), None) => "over, though it goes on".to_owned(),
+            (Some(told), Some(ends)) if told >= ends => {
+                format!("+{}", lasting(told.since(ends).as_secs_f64()))
+            }
+            (Some(told), Some(ends)) => format!("-{}", lasting(ends.since(told).as_secs_f64())),
+        }
+    }
+}
+
+/// What most of the events name as first cause.
+fn most_named(events: &[&StoredEvent]) -> Option<String> {
+    let mut causes: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for event in events {
+        let cause = event.event.first_cause().map(|cause| cause.kind.name());
+        *causes.entry(cause.unwrap_or("no data")).or_default() += 1;
+    }
+    let most = causes.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(cause, _)| cause.to_owned())
+}
+
+/// An incident in a few words.
+fn named(incident: &Incident) -> Option<String> {
+    let worst = incident.worst()?;
+    let what = match worst.event.worst() {
+        Some(moved) => moved.metric.name(),
+        None => worst.event.kind.name(),
+    };
+    Some(format!("{what} from {}", worst.pair))
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use changes::UnixTime;
 use maud::{Markup, html};
-use units::Span;
-use watch_store::{Name, Pair, Store, StoreError, StoredEvent};
+use watch_store::{Name, Pair};
 
+use super::incidents::Incidents;
 use super::mesh::{self, Mesh};
-use crate::ask::{Ask, earlier};
+use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
 use crate::problem::Problem;
@@ -21,19 +21,15 @@ const WIDE: usize = 7;
 const LARGE: usize = 14;
 /// Pairs that are named above a grid.
 const NAMED: usize = 5;
-/// Events that were not over are looked for so far back.
-const OPEN_FOR: Span = Span::from_secs(30 * 86_400);
-const EVENTS_READ: u32 = 1000;
-const EVENTS_SHOWN: usize = 6;
 
 /// The page.
 pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
     let now = site.live.now();
     let table = site.live.timetable();
     let wanted = ask.name("task")?;
-    let (meshes, events) = site.stores.with(|store| {
+    let (meshes, incidents) = site.stores.with(|store| {
         let meshes = mesh::all(store, table.as_deref(), wanted.as_ref(), now)?;
-        Ok::<_, Problem>((meshes, open(store, now)?))
+        Ok::<_, Problem>((meshes, Incidents::open(store, now)?))
     })?;
     let title = match (&wanted, &meshes[..]) {
         (Some(task), _) | (None, [Mesh { task, .. }]) => format!("Task {task}"),
@@ -42,9 +38,11 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
     let body = html! {
         h1 { (title) }
         (links(&meshes, wanted.as_ref()))
-        @if !events.is_empty() {
+        @if incidents.count() > 0 {
             p.setting {
-                a href="#open" { (report::text::count(events.len() as u64, "open event")) }
+                a href="#open" {
+                    (report::text::count(incidents.count() as u64, "open incident"))
+                }
             }
         }
         div.tasks { @for mesh in meshes.iter().filter(|mesh| mesh.is_shown) { (drawn(mesh)) } }
@@ -52,7 +50,7 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
             p.note { "Not all grids fit on one page; the others are behind their names above." }
         }
         @if meshes.is_empty() { (nothing()) }
-        (open_events(&events, now))
+        (open_incidents(&incidents, now))
     };
     Ok(Sheet {
         title,
@@ -60,14 +58,6 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
         is_live: true,
         body,
     })
-}
-
-/// Events that are not over, the newest first.
-fn open(store: &mut Store, now: UnixTime) -> Result<Vec<StoredEvent>, StoreError> {
-    let range = (earlier(now, OPEN_FOR), now + Span::from_secs(1));
-    let mut events = store.events(range, EVENTS_READ)?;
-    events.retain(|stored| stored.event.recovered.is_none());
-    Ok(events)
 }
 
 fn links(meshes: &[Mesh], wanted: Option<&Name>) -> Markup {
@@ -82,23 +72,14 @@ fn links(meshes: &[Mesh], wanted: Option<&Name>) -> Markup {
     }
 }
 
-fn open_events(events: &[StoredEvent], now: UnixTime) -> Markup {
-    let shown = events.get(..EVENTS_SHOWN).unwrap_or(events);
+fn open_incidents(incidents: &Incidents, now: UnixTime) -> Markup {
     html! {
         section.open #open {
-            @if events.is_empty() {
-                p.quiet { "No event of the last 30 days is open." }
+            @if incidents.count() == 0 {
+                p.quiet { "No incident of the last 60 days is open." }
             } @else {
-                h2 { "Open events " span.count { (events.len()) } }
-                (super::events(shown, now, false))
-                @if let [_, ..] = &events[shown.len()..] {
-                    @let rest = &events[shown.len()..];
-                    @let worse = rest.iter().filter(|one| words::is_worse(&one.event)).count();
-                    details {
-                        summary { (rest.len()) " more, " (worse) " of them for the worse" }
-                        (super::events(rest, now, false))
-                    }
-                }
+                h2 { "Open incidents " span.count { (incidents.count()) } }
+                (incidents.first_cards(now))
             }
         }
     }

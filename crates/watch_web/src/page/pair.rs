@@ -64,7 +64,8 @@ pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, 
         };
         let other = other.map(read).transpose()?;
         let pairs = store.pairs_of(&task)?;
-        let events = store.events_of(&pair, range.ends(), EVENTS)?;
+        let mut events = store.events_of(&pair, range.ends(), EVENTS)?;
+        events.retain(|stored| !stored.event.is_withdrawn());
         let forecast = match series.goodput_task() {
             Some(task) if range.to > now => site.forecasts.of(store, &pair, task, now)?,
             _ => None,

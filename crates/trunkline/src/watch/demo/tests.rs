@@ -15,7 +15,12 @@ fn troubles_are_found_with_their_causes() {
         "{} visits",
         month.visits
     );
-    println!("{} events without a trouble", month.unexplained());
+    let unexplained = month.unexplained();
+    println!("{} incidents without a trouble", unexplained.len());
+    assert!(
+        unexplained.iter().all(|one| !one.is_open()),
+        "{unexplained:?}"
+    );
     for found in month.found() {
         println!("{found:?}");
     }
@@ -23,5 +28,17 @@ fn troubles_are_found_with_their_causes() {
         assert!(found.found * 2 >= found.paths, "{found:?}");
         let cause = trouble.cause().map_or("no data", |cause| cause.name());
         assert_eq!(found.cause.as_deref(), Some(cause), "{found:?}");
+        let hours = |span: Span| span.as_secs_f64() / 3600.0;
+        assert!(
+            found.since.is_some_and(|since| hours(since) <= 2.0),
+            "{found:?}"
+        );
+        assert_eq!(found.ended.is_some(), found.ends.is_some(), "{found:?}");
+        if let Some((told, measured)) = found.told.zip(found.measured) {
+            assert!(
+                ((1.0 + told) / (1.0 + measured)).ln().abs() <= 0.1,
+                "{found:?}"
+            );
+        }
     }
 }
