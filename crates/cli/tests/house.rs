@@ -39,6 +39,7 @@ const ORDER: [&str; 43] = [
     "watch_link",
     "watch_agent",
     "watch_collector",
+    "watch_incidents",
     "watch_alerts",
     "watch_metrics",
     "simulation_grid",
