@@ -191,8 +191,12 @@ impl Series {
     /// its shift may be too little, or go the other way.
     pub fn go_on(&mut self, event: u64, visit: u64) -> bool {
         let further = self.shift_since(visit).unwrap_or(0.0);
-        let smallest = self.points.back().map(|point| point.value);
-        let smallest = smallest.map_or(0.0, |value| self.metric.smallest_shift(value));
+        let last = self.points.back();
+        let smallest = last.map_or(0.0, |point| {
+            // Less than what single visits scatter by is no shift that goes on.
+            let scatter = self.usual.scatter() * self.profile.scatter(point.at);
+            self.metric.smallest_shift(point.value).max(scatter)
+        });
         let mut own = self.level.away.iter_mut();
         let Some(own) = own.find(|one| one.event == event) else {
             return false;

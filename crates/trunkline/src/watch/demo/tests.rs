@@ -24,11 +24,6 @@ fn troubles_are_found_with_their_causes() {
     for found in month.found() {
         println!("{found:?}");
     }
-    for one in month.events.iter().filter(|one| one.event.is_open()) {
-        println!("open: {} {:?} {:?} {:?}", one.pair, one.event.kind, one.event.first_visit, one.event.shifts);
-        for (at, rate) in month.goodput.get(&one.pair).unwrap().iter().rev().take(60) { print!("{}:{:.1} ", (at.seconds() as i64 - 1795316400)/3600, rate/1e6); }
-        println!();
-    }
     for (found, trouble) in month.found().iter().zip(&month.troubles) {
         assert!(found.found * 2 >= found.paths, "{found:?}");
         let cause = trouble.cause().map_or("no data", |cause| cause.name());
