@@ -166,7 +166,8 @@ impl Series {
         }
     }
 
-    /// Points that tell what is usual: not the latest ones, which may be a change and would hide it.
+    /// Points that tell what is usual: not the latest ones, which may be a change that they would
+    /// hide.
     fn learnable(&self) -> Range<usize> {
         let latest = match self.points.len() >= LEARNED_SETTLED + 2 * VISITS_MIN {
             true => 2 * VISITS_MIN,

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 43] = [
+const ORDER: [&str; 44] = [
     "schema",
     "units",
     "stats",

@@ -215,10 +215,10 @@ fn resumed(
     let mut watched = Watched::new();
     let (_, end) = FOR_EVER;
     let from = match state {
-        SavedState::Saved(SavedDetector { through, detector }) => {
-            watched.detector = detector;
-            watched.through = through;
-            UnixTime::from_seconds(through.seconds() + 1)
+        SavedState::Saved(saved) => {
+            watched.detector = saved.detector;
+            watched.through = saved.through;
+            UnixTime::from_seconds(saved.through.seconds() + 1)
         }
         SavedState::Absent | SavedState::Unusable => {
             let latest = store.latest(series)?.unwrap_or_default();

@@ -32,7 +32,7 @@ pub enum SavedState {
     /// It was damaged, or saved by a version that knew other things.
     Unusable,
     /// It was saved so.
-    Saved(SavedDetector),
+    Saved(Box<SavedDetector>),
 }
 
 const UPSERT: &str = "INSERT INTO detectors (series, through, zstd) VALUES ($1, $2, $3) \
@@ -118,7 +118,7 @@ impl Store {
             let through = time(row.int()?);
             let json = packed::unpack_document(&row.bytes()?)?;
             let detector = serde_json::from_str(&json).ok()?;
-            Some(SavedDetector { through, detector })
+            Some(Box::new(SavedDetector { through, detector }))
         };
         Ok(saved().map_or(SavedState::Unusable, SavedState::Saved))
     }

@@ -688,7 +688,7 @@ fn a_damaged_detector_is_told_from_one_that_was_never_saved() {
     };
     store.save_detector(&series, &saved).unwrap();
     let found = store.saved_detector(&series).unwrap();
-    assert_eq!(found, SavedState::Saved(saved));
+    assert_eq!(found, SavedState::Saved(Box::new(saved)));
     let connection = rusqlite::Connection::open(&path).unwrap();
     let damage = "UPDATE detectors SET zstd = x'28b52ffd00'";
     assert_eq!(connection.execute(damage, []).unwrap(), 1);

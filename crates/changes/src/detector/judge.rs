@@ -46,6 +46,7 @@ struct Change {
 impl Detector {
     pub(super) fn judge(&mut self, now: UnixTime) -> Vec<Event> {
         let mut events = self.vanish();
+        events.extend(self.fade());
         events.extend(self.ways_back());
         events.extend(self.step(now));
         events.extend(self.excursions(now));

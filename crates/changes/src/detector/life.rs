@@ -245,6 +245,18 @@ impl Detector {
         withdrawn.collect()
     }
 
+    /// Ends what came back little by little.
+    pub(super) fn fade(&mut self) -> Vec<Event> {
+        let faded = self.series.iter().flat_map(|series| {
+            let faded = series.faded().into_iter();
+            faded.map(|(event, since)| (series.metric, event, since))
+        });
+        let faded: Vec<(Metric, u64, u64)> = faded.collect();
+        let ends = faded.into_iter();
+        ends.filter_map(|(metric, event, since)| self.come_back(metric, event, since))
+            .collect()
+    }
+
     /// Withdraws what is no change, now that more visits tell its size.
     pub(super) fn vanish(&mut self) -> Vec<Event> {
         let gone = self.series.iter().flat_map(|series| {

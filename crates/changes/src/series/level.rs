@@ -157,32 +157,28 @@ impl Series {
         for (number, point) in self.points.range_mut(index..).enumerate() {
             point.offset += total * ((number + 1) as f64 / count).min(1.0);
         }
-        let Some((first_at, since)) = self
+        let ends = self
             .points
             .get(index)
-            .zip(self.points.get(end.saturating_sub(1)))
-            .map(|(first, last)| (first.at, last.visit))
-        else {
+            .zip(self.points.get(end.saturating_sub(1)));
+        let Some((first_at, last)) = ends.map(|(first, last)| (first.at, last.visit)) else {
             return;
         };
         let before = self.before(first);
         let mut own = self.level.away.iter_mut();
         match own.find(|one| one.event == event) {
-            Some(own) => {
-                own.moves_on(total);
-                own.since = since;
-            }
+            Some(own) => own.moves_on(total),
             None => self.level.away.push(Away {
                 before,
                 event,
                 first,
                 first_at,
-                since,
+                since: first,
                 shift: total,
                 is_back: false,
             }),
         }
-        self.level.since = since;
+        self.level.since = last;
         self.level.known_from = None;
         self.replace(index);
     }
@@ -191,12 +187,7 @@ impl Series {
     /// its shift may be too little, or go the other way.
     pub fn go_on(&mut self, event: u64, visit: u64) -> bool {
         let further = self.shift_since(visit).unwrap_or(0.0);
-        let last = self.points.back();
-        let smallest = last.map_or(0.0, |point| {
-            // Less than what single visits scatter by is no shift that goes on.
-            let scatter = self.usual.scatter() * self.profile.scatter(point.at);
-            self.metric.smallest_shift(point.value).max(scatter)
-        });
+        let smallest = self.smallest_left();
         let mut own = self.level.away.iter_mut();
         let Some(own) = own.find(|one| one.event == event) else {
             return false;
@@ -304,6 +295,24 @@ impl Series {
         let away = self.level.away.iter();
         let away = away.filter(|one| !one.is_back && one.shift.abs() < smallest);
         away.map(|one| one.event).collect()
+    }
+
+    /// The events of which too little is left at the level that they have now, and the first visit
+    /// of that level.
+    pub fn faded(&self) -> Vec<(u64, u64)> {
+        let smallest = self.smallest_left();
+        let away = self.level.away.iter().filter(|one| !one.is_back);
+        let faded = away.filter(|one| one.since > one.first && one.shift.abs() < smallest);
+        faded.map(|one| (one.event, one.since)).collect()
+    }
+
+    /// What is left of a shift has to be this large: less than what single visits scatter by is
+    /// none.
+    fn smallest_left(&self) -> f64 {
+        self.points.back().map_or(0.0, |point| {
+            let scatter = self.usual.scatter() * self.profile.scatter(point.at);
+            self.metric.smallest_shift(point.value).max(scatter)
+        })
     }
 
     /// Whether the latest visits are what is usual at the present level.
