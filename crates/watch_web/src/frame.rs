@@ -94,7 +94,7 @@ pub fn sent(page: Markup) -> String {
 }
 
 /// The whole page.
-pub fn html(sheet: &Sheet, now: UnixTime) -> String {
+pub fn html(sheet: &Sheet, now: UnixTime, notice: Option<&str>) -> String {
     let tabs = [
         (Tab::Grid, "Grid", href::HOME),
         (Tab::Charts, "Charts", href::CHARTS),
@@ -121,7 +121,10 @@ pub fn html(sheet: &Sheet, now: UnixTime) -> String {
                         time datetime=(calendar::machine(now)) { (calendar::minute(now)) } " UTC"
                     }
                 }
-                main #content data-live[sheet.is_live] { (sheet.body) }
+                main #content data-live[sheet.is_live] {
+                    @if let Some(notice) = notice { p.note role="status" { (notice) } }
+                    (sheet.body)
+                }
             }
         }
     };

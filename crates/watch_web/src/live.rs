@@ -44,6 +44,10 @@ pub struct SilenceRequest {
 pub trait Live: Send + Sync {
     /// The time; virtual in a demonstration.
     fn now(&self) -> UnixTime;
+    /// What all pages say above all else, as a sentence.
+    fn notice(&self) -> Option<String> {
+        None
+    }
     /// The timetable of the plan in force.
     fn timetable(&self) -> Option<Arc<Timetable>>;
     /// All agents that were heard of.

@@ -195,12 +195,12 @@ async fn page(
     site: Arc<Site>,
     make: impl FnOnce(&Site) -> Result<Sheet, Problem> + Send + 'static,
 ) -> Response {
-    let now = site.live.now();
+    let (now, notice) = (site.live.now(), site.live.notice());
     let (status, sheet) = match made(&site, &site.turns, make).await {
         Ok(sheet) => (StatusCode::OK, sheet),
         Err(problem) => (problem.status, Sheet::of_problem(&problem)),
     };
-    (status, Html(frame::html(&sheet, now))).into_response()
+    (status, Html(frame::html(&sheet, now, notice.as_deref()))).into_response()
 }
 
 /// An answer for programs; its problems are one line each.

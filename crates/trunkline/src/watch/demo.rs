@@ -9,7 +9,7 @@ mod troubles;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -48,10 +48,6 @@ const STREAMS_RUN: Span = Span::from_secs(8);
 pub struct DemoMonth {
     /// The plan.
     pub plan: PlanFile,
-    /// The database.
-    pub database: DatabaseName,
-    /// The collector with its detectors.
-    pub collector: Arc<Collector>,
     /// When the month ended.
     pub now: UnixTime,
     /// What went wrong.
@@ -90,95 +86,144 @@ pub struct Found {
     pub cause: Option<String>,
 }
 
-/// Makes the month. The month ends at the last midnight in UTC.
-///
-/// * `on_day`: is told each day that is done, of how many.
-///
-/// # Errors
-/// When the database cannot be written, or it was cancelled.
-pub fn month(
+/// The month before it is made: its pages can be served at once, with the days that are done.
+pub struct Demo {
+    plan: PlanFile,
     database: DatabaseName,
-    seed: u64,
-    cancel: &Cancel,
-    on_day: &mut dyn FnMut(u64, u64),
-) -> Result<DemoMonth, Error> {
-    month_until(database, super::collector::now(), seed, cancel, on_day)
+    collector: Arc<Collector>,
+    /// The end of the days that are done.
+    clock: Arc<AtomicU64>,
+    /// When the month ends.
+    now: UnixTime,
+    laboratories: Laboratories,
+    events: Arc<Mutex<BTreeMap<(Pair, u64), StoredEvent>>>,
 }
 
-/// The month that ended at midnight before `now`.
-fn month_until(
-    database: DatabaseName,
-    now: UnixTime,
-    seed: u64,
-    cancel: &Cancel,
-    on_day: &mut dyn FnMut(u64, u64),
-) -> Result<DemoMonth, Error> {
-    let (plan, notices) = Plan::parse(PLAN, "demo.toml")?;
-    let timetable = Timetable::new(&plan, 0)?;
-    let now = UnixTime::from_seconds(now.seconds() / DAY * DAY);
-    let start = UnixTime::from_seconds(now.seconds() - DAYS * DAY);
-    let events: Arc<Mutex<BTreeMap<(Pair, u64), StoredEvent>>> = Arc::default();
-    let keep = Arc::clone(&events);
-    let collector = Collector::open(
-        CollectorOptions {
-            database: database.clone(),
-            plan: PlanText::new("demo.toml", PLAN),
-            timetable: timetable.clone(),
-            allowed: Allowed::of(&plan),
-            keep_raw: Span::from_secs(2 * DAYS * DAY),
-            listening_since: start,
-        },
-        Box::new(move |found| {
-            let mut all = keep.lock().unwrap_or_else(PoisonError::into_inner);
-            all.extend(
-                found
-                    .iter()
-                    .map(|e| ((e.pair.clone(), e.event.id), e.clone())),
-            );
-        }),
-    )?;
-    let laboratory = Laboratories {
-        base: PathSpec::load("slac-cern")?,
-        troubles: troubles::troubles(start, seed),
-        seed,
-        stop: cancel.flag(),
-    };
-    let mut visits = 0;
-    let mut goodput: BTreeMap<Pair, Vec<(UnixTime, f64)>> = BTreeMap::new();
-    for day in 0..DAYS {
-        let begin = start.seconds() + day * DAY;
-        let dues = dues(&plan, &timetable, begin, begin + DAY);
-        let made = laboratory.visit_all(&dues);
-        if cancel.is_cancelled() {
-            return Err(Error::cancelled("the demonstration was ended"));
-        }
-        visits += made.len();
-        for one in &made {
-            if let Some(rate) = one.visit.goodput {
-                let own = goodput.entry(one.pair.clone()).or_default();
-                own.push((one.visit.at, rate.as_f64()));
-            }
-        }
-        store(&collector, &made, begin)?;
-        on_day(day + 1, DAYS);
+impl Demo {
+    /// A month that ends at the last midnight in UTC, in a new database.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn new(database: DatabaseName, seed: u64, cancel: &Cancel) -> Result<Self, Error> {
+        Demo::until(database, super::collector::now(), seed, cancel)
     }
-    collector.save()?;
-    let events = events.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(DemoMonth {
-        plan: PlanFile {
-            plan,
+
+    /// The month that ended at midnight before `now`.
+    fn until(
+        database: DatabaseName,
+        now: UnixTime,
+        seed: u64,
+        cancel: &Cancel,
+    ) -> Result<Self, Error> {
+        let (plan, notices) = Plan::parse(PLAN, "demo.toml")?;
+        let timetable = Timetable::new(&plan, 0)?;
+        let now = UnixTime::from_seconds(now.seconds() / DAY * DAY);
+        let start = UnixTime::from_seconds(now.seconds() - DAYS * DAY);
+        let events: Arc<Mutex<BTreeMap<(Pair, u64), StoredEvent>>> = Arc::default();
+        let keep = Arc::clone(&events);
+        let collector = Collector::open(
+            CollectorOptions {
+                database: database.clone(),
+                plan: PlanText::new("demo.toml", PLAN),
+                timetable: timetable.clone(),
+                allowed: Allowed::of(&plan),
+                keep_raw: Span::from_secs(2 * DAYS * DAY),
+                listening_since: start,
+            },
+            Box::new(move |found| {
+                let mut all = keep.lock().unwrap_or_else(PoisonError::into_inner);
+                let found = found.iter();
+                all.extend(found.map(|one| ((one.pair.clone(), one.event.id), one.clone())));
+            }),
+        )?;
+        Ok(Demo {
+            plan: PlanFile {
+                plan,
+                timetable,
+                text: PlanText::new("demo.toml", PLAN),
+                notices,
+            },
+            database,
+            collector: Arc::new(collector),
+            clock: Arc::new(AtomicU64::new(start.seconds())),
+            now,
+            laboratories: Laboratories {
+                base: PathSpec::load("slac-cern")?,
+                troubles: troubles::troubles(start, seed),
+                seed,
+                stop: cancel.flag(),
+            },
+            events,
+        })
+    }
+
+    /// Serves the pages until the server is dropped: with the days that are done until now.
+    ///
+    /// # Errors
+    /// When the address cannot be used.
+    pub fn serve(&self, listen: SocketAddr) -> Result<WebServer, Error> {
+        let pages = PageServer {
+            listen,
+            token: None,
+        };
+        let timetable = self.plan.timetable.clone();
+        let tell = Arc::new(|_: &super::CollectorEvent| ());
+        let mut known = Known::open(
+            Arc::clone(&self.collector),
             timetable,
-            text: PlanText::new("demo.toml", PLAN),
-            notices,
-        },
-        database,
-        collector: Arc::new(collector),
-        now,
-        troubles: laboratory.troubles,
-        events: events.values().cloned().collect(),
-        visits,
-        goodput,
-    })
+            None,
+            &self.database,
+            tell,
+        )?;
+        known.clock = Clock::Virtual {
+            now: Arc::clone(&self.clock),
+            end: self.now,
+        };
+        Ok(WebServer::start(
+            pages.options(&self.database),
+            Arc::new(known),
+        )?)
+    }
+
+    /// Makes the month, until it is cancelled.
+    ///
+    /// * `on_day`: is told each day that is done, of how many.
+    ///
+    /// # Errors
+    /// When the database cannot be written, or it was cancelled.
+    pub fn make(self, on_day: &mut dyn FnMut(u64, u64)) -> Result<DemoMonth, Error> {
+        let start = self.now.seconds() - DAYS * DAY;
+        let mut visits = 0;
+        let mut goodput: BTreeMap<Pair, Vec<(UnixTime, f64)>> = BTreeMap::new();
+        for day in 0..DAYS {
+            let begin = start + day * DAY;
+            let dues = dues(&self.plan.plan, &self.plan.timetable, begin, begin + DAY);
+            let made = self.laboratories.visit_all(&dues);
+            if self.laboratories.stop.load(Ordering::Relaxed) {
+                return Err(Error::cancelled("the demonstration was ended"));
+            }
+            visits += made.len();
+            for one in &made {
+                if let Some(rate) = one.visit.goodput {
+                    let own = goodput.entry(one.pair.clone()).or_default();
+                    own.push((one.visit.at, rate.as_f64()));
+                }
+            }
+            store(&self.collector, &made, begin)?;
+            self.clock.store(begin + DAY, Ordering::Relaxed);
+            on_day(day + 1, DAYS);
+        }
+        self.collector.save()?;
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(DemoMonth {
+            plan: self.plan,
+            now: self.now,
+            troubles: self.laboratories.troubles,
+            events: events.values().cloned().collect(),
+            visits,
+            goodput,
+        })
+    }
 }
 
 /// The visits of a day, in the order of time.
@@ -356,31 +401,6 @@ impl Chance {
 }
 
 impl DemoMonth {
-    /// Serves the pages of the month until the server is dropped.
-    ///
-    /// # Errors
-    /// When the address cannot be used.
-    pub fn serve(&self, listen: SocketAddr) -> Result<WebServer, Error> {
-        let pages = PageServer {
-            listen,
-            token: None,
-        };
-        let timetable = self.plan.timetable.clone();
-        let tell = Arc::new(|_: &super::CollectorEvent| ());
-        let mut known = Known::open(
-            Arc::clone(&self.collector),
-            timetable,
-            None,
-            &self.database,
-            tell,
-        )?;
-        known.clock = Clock::Stopped(self.now);
-        Ok(WebServer::start(
-            pages.options(&self.database),
-            Arc::new(known),
-        )?)
-    }
-
     /// What was put in and what the pages say of it, as people read it.
     pub fn page(&self) -> Page {
         let columns = [

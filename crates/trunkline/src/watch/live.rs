@@ -1,5 +1,6 @@
 //! What the pages show beside the database.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use changes::UnixTime;
@@ -22,8 +23,13 @@ const EVENTS_MAX: u32 = 10_000;
 pub(super) enum Clock {
     /// That of this host.
     Host,
-    /// The end of a demonstration.
-    Stopped(UnixTime),
+    /// That of a demonstration, in seconds, which is made up to its end.
+    Virtual {
+        /// The end of the days that are made.
+        now: Arc<AtomicU64>,
+        /// When it ends.
+        end: UnixTime,
+    },
 }
 
 /// What a running collector knows, or one of a demonstration.
@@ -77,10 +83,18 @@ impl Known {
 
 impl Live for Known {
     fn now(&self) -> UnixTime {
-        match self.clock {
+        match &self.clock {
             Clock::Host => super::collector::now(),
-            Clock::Stopped(at) => at,
+            Clock::Virtual { now, .. } => UnixTime::from_seconds(now.load(Ordering::Relaxed)),
         }
+    }
+
+    fn notice(&self) -> Option<String> {
+        let Clock::Virtual { end, .. } = &self.clock else {
+            return None;
+        };
+        let left = end.since(self.now()).as_secs_f64() / 86_400.0;
+        (left > 0.0).then(|| format!("This month is still being made: {left:.0} days are to come."))
     }
 
     fn timetable(&self) -> Option<Arc<Timetable>> {

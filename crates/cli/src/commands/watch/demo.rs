@@ -5,7 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use trunkline::report::render::terminal;
-use trunkline::watch::{DatabaseName, demo};
+use trunkline::watch::DatabaseName;
+use trunkline::watch::demo::Demo;
 
 use crate::args::WatchDemo;
 use crate::failure::Failure;
@@ -29,24 +30,26 @@ pub(super) fn run(arguments: &WatchDemo) -> Result<ExitCode, Failure> {
         None => folder.path().join("demo.db"),
     };
     let cancel = stop::listen()?;
+    let demo = Demo::new(DatabaseName::Sqlite(file), arguments.seed, &cancel)?;
+    let server = match arguments.no_pages {
+        true => None,
+        false => Some(demo.serve(arguments.web)?),
+    };
     tell!(
         "six laboratories visit each other once an hour for 30 days, in virtual time; simulating \
          all visits takes a minute or two"
     );
-    let days = Days::new();
-    let database = DatabaseName::Sqlite(file);
-    let month = demo::month(database, arguments.seed, &cancel, &mut |done, all| {
-        days.done(done, all);
-    });
-    days.finish();
-    let month = month?;
-    output::print(&terminal::text(&month.page(), output::paint()))?;
-    if !arguments.no_pages {
-        let server = month.serve(arguments.web)?;
+    if let Some(server) = &server {
         tell!(
-            "\nopen http://{}/ in a browser; Ctrl-C ends this",
+            "open http://{}/ in a browser: it has the days that are made; Ctrl-C ends this",
             server.address()
         );
+    }
+    let days = Days::new();
+    let month = demo.make(&mut |done, all| days.done(done, all));
+    days.finish();
+    output::print(&terminal::text(&month?.page(), output::paint()))?;
+    if server.is_some() {
         while !cancel.is_cancelled() {
             thread::sleep(TICK);
         }

@@ -6,7 +6,8 @@ fn troubles_are_found_with_their_causes() {
     let folder = tempfile::tempdir().unwrap();
     let database = DatabaseName::Sqlite(folder.path().join("demo.db"));
     let now = UnixTime::from_seconds(1_795_543_200);
-    let month = month_until(database, now, 1, &Cancel::new(), &mut |_, _| ()).unwrap();
+    let demo = Demo::until(database, now, 1, &Cancel::new()).unwrap();
+    let month = demo.make(&mut |_, _| ()).unwrap();
     // Each hour a visit of all pairs, but those that kek did not make.
     let down = &month.troubles[4];
     let silent = 5 * (down.ends.since(down.begins).as_secs_f64() / 3600.0).round() as usize;
