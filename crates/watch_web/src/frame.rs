@@ -98,7 +98,7 @@ pub fn html(sheet: &Sheet, now: UnixTime, notice: Option<&str>) -> String {
     let tabs = [
         (Tab::Grid, "Grid", href::HOME),
         (Tab::Charts, "Charts", href::CHARTS),
-        (Tab::Events, "Events", href::EVENTS),
+        (Tab::Events, "Incidents", href::EVENTS),
         (Tab::Months, "Months", href::MONTHS),
         (Tab::Hosts, "Hosts", href::HOSTS),
     ];

@@ -97,7 +97,7 @@ fn every_page_shows_what_it_is_for() {
             "/events?range=year",
             &[
                 "goodput −70 %",
-                "over since",
+                "over after",
                 "<bdi>cern</bdi> → <bdi>ral</bdi>",
             ],
         ),
@@ -106,7 +106,7 @@ fn every_page_shows_what_it_is_for() {
             &[
                 "goodput",
                 "reach",
-                "Open events",
+                "Open incidents",
                 "bnl",
                 "class=\"stale\"",
                 "<b>Worst</b><a href=\"/pair/kek/desy?task=goodput\"",

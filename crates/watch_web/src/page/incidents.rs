@@ -85,8 +85,14 @@ impl Incidents {
                 a href=(href::event(&worst.pair, &worst.task, worst.event.id)) {
                     b { (title(worst, &hosts)) }
                     span.where {
-                        @if hosts.is_empty() { (words::path(&worst.pair)) " " }
-                        @if pairs > 1 { (report::text::count(pairs as u64, "pair")) }
+                        @if hosts.is_empty() {
+                            (words::path(&worst.pair))
+                            @if pairs > 1 {
+                                " and " (report::text::count(pairs as u64 - 1, "more pair"))
+                            }
+                        } @else {
+                            (report::text::count(pairs as u64, "pair"))
+                        }
                     }
                 }
                 p {
