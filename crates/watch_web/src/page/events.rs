@@ -29,7 +29,9 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
             (super::ranges::named(&Place::new(href::EVENTS), range))
             @if incidents.count() == 0 { p.quiet { "None began in this time." } }
             @if read == EVENTS as usize {
-                p.note { "Those of the newest " (EVENTS) " events; choose a shorter time for others." }
+                p.note {
+                    "Those of the newest " (EVENTS) " events; choose a shorter time for others."
+                }
             }
             (incidents.cards(now))
         },
