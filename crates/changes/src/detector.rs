@@ -47,8 +47,9 @@ const SILENCE: f64 = 4.0;
 ///     visit.goodput = Some(Rate::from_bits_per_second(rate + noise));
 ///     events.extend(detector.push(&visit));
 /// }
-/// // A fifth less from visit 150 on, certain with the third visit that showed it.
-/// assert_eq!(events.len(), 1);
+/// // A fifth less from visit 150 on, certain with the third visit that showed it; later revisions
+/// // tell its size from more visits.
+/// assert!(events.iter().all(|event| event.id == events[0].id));
 /// assert_eq!(events[0].metric(), Some(Metric::Goodput));
 /// assert_eq!(events[0].confirmed.since(events[0].first_visit).as_secs_f64(), 3600.0);
 /// assert!((events[0].shifts[0].size + 0.2).abs() < 0.01);
