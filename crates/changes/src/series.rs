@@ -324,6 +324,11 @@ impl Series {
         (before, self.points.range(split..).map(free).collect())
     }
 
+    /// When the visit of this number or the next one was made.
+    pub fn time_of(&self, visit: u64) -> Option<UnixTime> {
+        self.points.get(self.index_of(visit)).map(|point| point.at)
+    }
+
     /// The place of the first point of a visit or a later one.
     fn index_of(&self, visit: u64) -> usize {
         self.points.partition_point(|point| point.visit < visit)

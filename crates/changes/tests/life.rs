@@ -397,13 +397,15 @@ proptest! {
         play.hold(&AS_IT_WAS, CALM);
         let begin = play.now();
         play.hold(&times(&AS_IT_WAS, 0.5), 3);
+        // A visit or two that were odd by chance may stand before it.
+        let near = UnixTime::from_seconds(begin.seconds() - 3 * STEP)..=begin;
         let mut open = play.open().into_iter();
-        prop_assert!(open.any(|event| event.first_visit == begin), "{}", play.list());
+        prop_assert!(open.any(|event| near.contains(&event.first_visit)), "{}", play.list());
         play.hold(&times(&AS_IT_WAS, 0.5), 20);
         let end = play.now();
         play.hold(&AS_IT_WAS, 3);
         let mut events = play.events.values();
-        let last = events.find(|event| event.first_visit == begin);
+        let last = events.rfind(|event| near.contains(&event.first_visit));
         let recovered = last.and_then(|event| event.recovered);
         prop_assert_eq!(recovered, Some(end), "{}", play.list());
     }

@@ -118,8 +118,11 @@ impl Detector {
             return None;
         }
         if let Some(event) = self.together(first, metric) {
-            self.series_mut(metric)?.depart(event, first);
-            return self.retell(event);
+            let moved = Moved {
+                strength: change.strength,
+                ..series.told(first)?
+            };
+            return self.join(event, moved, first);
         }
         self.begin(&change, now)
     }
@@ -134,6 +137,7 @@ impl Detector {
             && series
                 .told(candidate.visit)
                 .is_some_and(|one| concerns(series, &one, candidate.strength))
+            && agrees(series, candidate.visit, candidate.strength)
     }
 
     /// The event that a change is part of: a way back that ends half-way, or what follows within
@@ -210,7 +214,10 @@ impl Detector {
         let moved = self.series.iter().filter_map(|series| {
             let strength = series.strength_since(first);
             let moved = series.told(first)?;
-            let shows = strength.abs() >= STRENGTH_TOGETHER && concerns(series, &moved, strength);
+            let shows = strength.abs() >= STRENGTH_TOGETHER
+                && concerns(series, &moved, strength)
+                && agrees(series, first, strength)
+                && !comes_back(series, strength);
             shows.then_some(Moved { strength, ..moved })
         });
         let mut moved: Vec<Moved> = moved.collect();
@@ -338,6 +345,18 @@ fn needed(series: &Series) -> f64 {
         Metric::Goodput | Metric::RoundTripMin => needed,
         _ => needed * SIDE,
     }
+}
+
+/// Whether the visits go the way that was found without their season, too.
+fn agrees(series: &Series, first: u64, direction: f64) -> bool {
+    let shift = series.shift_since(first);
+    shift.is_some_and(|shift| shift * direction > 0.0)
+}
+
+/// Whether the metric comes back in part from where another event has moved it.
+fn comes_back(series: &Series, direction: f64) -> bool {
+    let event = series.away().last();
+    event.is_some_and(|event| series.shift_of(event) * direction < 0.0)
 }
 
 /// The size of a shift on the scale of its metric.

@@ -139,6 +139,18 @@ impl Detector {
         })
     }
 
+    /// A metric moved with an open event.
+    pub(super) fn join(&mut self, event: u64, moved: Moved, first: u64) -> Option<Event> {
+        let mut series = self.series.iter_mut();
+        let series = series.find(|one| one.metric == moved.metric)?;
+        series.depart(event, first);
+        let mut events = self.events.iter_mut();
+        let known = events.find(|known| known.event.id == event)?;
+        known.event.shifts.retain(|one| one.metric != moved.metric);
+        known.event.shifts.push(moved);
+        self.retell(event)
+    }
+
     /// Whether some metric is away with an event.
     pub(super) fn is_away(&self, id: u64) -> bool {
         let mut series = self.series.iter();
@@ -233,16 +245,27 @@ impl Detector {
 
     /// Takes shifts back that the hours of the day explain.
     pub(super) fn take_back(&mut self, metrics: &[Metric]) -> Vec<Event> {
-        let mut events = Vec::new();
-        for series in &mut self.series {
-            if metrics.contains(&series.metric) {
-                events.extend(series.take_back());
-            }
-        }
-        events.retain(|id| !self.is_held(*id));
+        let taken = self.series.iter_mut().flat_map(|series| {
+            let events = match metrics.contains(&series.metric) {
+                true => series.take_back(),
+                false => Vec::new(),
+            };
+            let metric = series.metric;
+            events.into_iter().map(move |event| (metric, event))
+        });
+        let taken: Vec<(Metric, u64)> = taken.collect();
+        let mut events: Vec<u64> = taken.iter().map(|(_, event)| *event).collect();
+        events.sort_unstable();
         events.dedup();
-        let withdrawn = events.into_iter().filter_map(|id| self.withdraw(id));
-        withdrawn.collect()
+        let now = self.pushed - 1;
+        for (metric, event) in taken {
+            self.note_return(event, metric, now);
+        }
+        let told = events.into_iter().filter_map(|id| match self.is_held(id) {
+            true => self.revise(id, |_| ()),
+            false => self.withdraw(id),
+        });
+        told.collect()
     }
 
     /// Ends what came back little by little.
@@ -266,6 +289,10 @@ impl Detector {
         let gone: Vec<(Metric, u64)> = gone.collect();
         let gone = gone.into_iter().filter_map(|(metric, event)| {
             let now = self.pushed - 1;
+            if self.known(event)?.event.kind == EventKind::Drift {
+                // It drifted back.
+                return self.come_back(metric, event, now);
+            }
             let series = self.series.iter_mut();
             let mut series = series.filter(|one| one.metric == metric);
             series.next()?.release(event, now);
@@ -313,6 +340,11 @@ impl Detector {
     }
 
     pub(super) fn time_of(&self, number: u64) -> Option<UnixTime> {
+        let kept = self.visits.front().is_some_and(|one| one.number <= number);
+        if !kept {
+            let old = self.series.iter().filter_map(|one| one.time_of(number));
+            return old.min();
+        }
         let found = self.visits.iter().find(|one| one.number >= number);
         found.or(self.visits.back()).map(|one| one.visit.at)
     }

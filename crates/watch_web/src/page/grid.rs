@@ -76,7 +76,7 @@ fn open_incidents(incidents: &Incidents, now: UnixTime) -> Markup {
     html! {
         section.open #open {
             @if incidents.count() == 0 {
-                p.quiet { "No incident of the last 60 days is open." }
+                p.quiet { "No incident is open." }
             } @else {
                 h2 { "Open incidents " span.count { (incidents.count()) } }
                 (incidents.first_cards(now))

@@ -8,8 +8,8 @@ use watch_store::{Pair, Store, StoreError, StoredEvent};
 
 use crate::{calendar, href, words};
 
-/// Events that are not over are looked for so far back.
-const OPEN_FOR: Span = Span::from_secs(60 * 86_400);
+/// Events that are not over are looked for as far back as a collector takes visits.
+const OPEN_FOR: Span = Span::from_secs(400 * 86_400);
 const EVENTS_READ: u32 = 4000;
 /// Cards of open incidents that are shown at once.
 const SHOWN: usize = 6;
