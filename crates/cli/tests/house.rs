@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 44] = [
+const ORDER: [&str; 43] = [
     "schema",
     "units",
     "stats",
@@ -39,7 +39,6 @@ const ORDER: [&str; 44] = [
     "watch_link",
     "watch_agent",
     "watch_collector",
-    "watch_incidents",
     "watch_alerts",
     "watch_metrics",
     "simulation_grid",

@@ -3,8 +3,7 @@
 use changes::UnixTime;
 use serde::{Deserialize, Serialize};
 use units::Span;
-use watch_incidents::{is_outage, share_cause, share_host};
-use watch_store::StoredEvent;
+use watch_store::{StoredEvent, is_outage, share_cause, share_host};
 
 use crate::silence::heard;
 use crate::{Notification, Severity, Silence, Situation};

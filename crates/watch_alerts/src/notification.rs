@@ -2,8 +2,7 @@
 
 use changes::{EventKind, UnixTime};
 use serde::{Deserialize, Serialize};
-use watch_incidents::{SilentHost, silent_hosts};
-use watch_store::{Name, Pair, StoredEvent};
+use watch_store::{Name, Pair, SilentHost, StoredEvent, silent_hosts};
 
 use crate::incident::{Incident, Member};
 use crate::silence::heard;

@@ -4,8 +4,7 @@ use changes::{Event, EventKind, Metric, Moved, UnixTime};
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use units::{Rate, Span, printable};
-use watch_incidents::SilentHost;
-use watch_store::StoredEvent;
+use watch_store::{SilentHost, StoredEvent};
 
 /// Longest text from elsewhere that a sentence takes over, in characters.
 const LONGEST: usize = 200;

@@ -11,7 +11,7 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `queries.rs`; `detectors.rs`, `documents.rs`, `retention.rs`, `spool.rs`, and
+//! `events.rs`, `incidents.rs`, `queries.rs`; `detectors.rs`, `documents.rs`, `retention.rs`, `spool.rs`, and
 //! `export.rs`.
 //! docs/decisions/015-storage-of-visits.md has the figures.
 
@@ -22,6 +22,7 @@ mod error;
 mod events;
 mod export;
 mod grid;
+mod incidents;
 mod insert;
 mod months;
 mod name;
@@ -42,6 +43,9 @@ pub use error::StoreError;
 pub use events::StoredEvent;
 pub use export::{Cell, Column, Format, Kind, Selection, Table, UnknownFormat};
 pub use grid::{GridCell, HostSeen};
+pub use incidents::{
+    Incident, SilentHost, incidents, is_outage, share_cause, share_host, silent_hosts,
+};
 pub use months::Month;
 pub use name::{DatabaseName, Name, NameError, Pair, UnknownDatabase};
 pub use pair::{Kept, LoadedVisit, PairHistory};

@@ -20,10 +20,9 @@ use report::format::lasting;
 use report::page::{Block, Column, Page, Row, Table};
 use units::{Direction, Rate, Span};
 use watch_collector::{Allowed, Collector, CollectorOptions};
-use watch_incidents::Incident;
 use watch_link::PlanText;
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
-use watch_store::{DatabaseName, Name, Pair, Receipt, StoredEvent, StoredVisit, VisitId};
+use watch_store::{DatabaseName, Incident, Name, Pair, Receipt, StoredEvent, StoredVisit, VisitId};
 
 use watch_web::WebServer;
 
@@ -506,7 +505,7 @@ impl DemoMonth {
                     })
             })
         };
-        let mut all = watch_incidents::incidents(self.events.clone());
+        let mut all = watch_store::incidents(self.events.clone());
         all.retain(|incident| !incident.members().iter().any(near));
         all
     }

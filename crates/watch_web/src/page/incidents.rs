@@ -3,8 +3,7 @@
 use changes::UnixTime;
 use maud::{Markup, html};
 use units::Span;
-use watch_incidents::{Incident, SilentHost};
-use watch_store::{Pair, Store, StoreError, StoredEvent};
+use watch_store::{Incident, Pair, SilentHost, Store, StoreError, StoredEvent};
 
 use crate::{calendar, href, words};
 
@@ -27,7 +26,7 @@ impl Incidents {
         let mut visited: Vec<Pair> = series.into_iter().map(|one| one.pair).collect();
         visited.dedup();
         Ok(Incidents {
-            all: watch_incidents::incidents(events),
+            all: watch_store::incidents(events),
             visited,
         })
     }

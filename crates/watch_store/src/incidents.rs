@@ -13,7 +13,8 @@ use std::cmp::Reverse;
 
 use changes::{CauseKind, EventKind, Severity, UnixTime};
 use units::Span;
-use watch_store::{Name, Pair, StoredEvent};
+
+use crate::{Name, Pair, StoredEvent};
 
 /// Events of one host that began within this time are one incident: some tasks visit once an hour,
 /// and see it later than others.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use watch_store::{Name, Pair};
+use crate::{Name, Pair};
 
 /// One pair alone does not show which of its hosts is silent.
 const PAIRS_MIN: usize = 2;
