@@ -93,6 +93,16 @@ pub enum End {
     Withdrawn,
 }
 
+impl End {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            End::Usual => "usual",
+            End::Withdrawn => "withdrawn",
+        }
+    }
+}
+
 /// How far a metric moved, as visits measured it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Moved {

@@ -1,5 +1,7 @@
 //! Events of the detectors.
 
+use std::fmt;
+
 use changes::{Event, UnixTime};
 use serde::{Deserialize, Serialize};
 
@@ -18,13 +20,48 @@ pub struct StoredEvent {
     pub event: Event,
 }
 
+/// Which event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EventKey {
+    /// The pair.
+    pub pair: Pair,
+    /// The task.
+    pub task: Name,
+    /// Its number among those of the pair and task.
+    pub id: u64,
+}
+
+impl StoredEvent {
+    /// Which event it is.
+    pub fn key(&self) -> EventKey {
+        EventKey {
+            pair: self.pair.clone(),
+            task: self.task.clone(),
+            id: self.event.id,
+        }
+    }
+
+    /// Whether it is this event.
+    pub fn is(&self, key: &EventKey) -> bool {
+        self.event.id == key.id && self.pair == key.pair && self.task == key.task
+    }
+}
+
+impl fmt::Display for EventKey {
+    /// `task/from/to/id`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EventKey { pair, task, id } = self;
+        write!(f, "{task}/{}/{}/{id}", pair.from, pair.to)
+    }
+}
+
 pub(crate) const SELECT: &str = "SELECT s.from_host, s.to_host, s.task, e.json FROM events AS e \
      JOIN series AS s ON s.id = e.series";
 
-const UPSERT: &str = "INSERT INTO events (series, id, revision, first_visit, json) \
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (series, id) DO UPDATE SET \
-     revision = excluded.revision, first_visit = excluded.first_visit, json = excluded.json \
-     WHERE excluded.revision > events.revision";
+const UPSERT: &str = "INSERT INTO events (series, id, revision, first_visit, json, is_over) \
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (series, id) DO UPDATE SET \
+     revision = excluded.revision, first_visit = excluded.first_visit, json = excluded.json, \
+     is_over = excluded.is_over WHERE excluded.revision > events.revision";
 
 impl Store {
     /// Stores an event of a pair and task. Of all revisions with its number the highest stays,
@@ -49,6 +86,7 @@ impl Store {
             i64::from(event.revision).into(),
             second(event.first_visit).into(),
             json.as_str().into(),
+            i64::from(!event.is_open()).into(),
         ];
         self.database
             .transaction(|database| database.execute(UPSERT, &values))?;
@@ -75,6 +113,19 @@ impl Store {
             i64::from(limit).into(),
         ];
         self.read_events(&select, &values)
+    }
+
+    /// Events that are not over, whenever they began, the newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open_events(&mut self, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
+        let select = format!(
+            "{SELECT} WHERE e.is_over = 0 ORDER BY e.first_visit DESC, e.series, e.id LIMIT $1"
+        );
+        let mut events = self.read_events(&select, &[i64::from(limit).into()])?;
+        events.retain(|stored| stored.event.is_open());
+        Ok(events)
     }
 
     pub(crate) fn read_events(

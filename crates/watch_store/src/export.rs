@@ -1,8 +1,9 @@
-//! Export as tables: one row for each visit, round trip, rate or event.
+//! Export as tables: one row for each visit, round trip, rate, event or incident.
 //!
-//! Columns and their values are in `tables.rs`. `text.rs` writes lines of JSON and comma-separated
+//! Columns and their values are in `tables.rs`; `incidents.rs` has those of incidents. `text.rs` writes lines of JSON and comma-separated
 //! values, `parquet.rs` files of columns, which the feature `parquet` adds.
 
+mod incidents;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod tables;
@@ -20,6 +21,7 @@ use crate::database::{Row, Value};
 use crate::rows::{self, second};
 use crate::{LoadedVisit, Name, Pair, Store, StoreError, StoredEvent, VisitId, events, grid, pair};
 
+use incidents::Incidents;
 pub use tables::{Cell, Column, Kind};
 
 /// Visits or events that are read at a time; their raw values are in memory together.
@@ -36,15 +38,18 @@ pub enum Table {
     Rates,
     /// A row for each event.
     Events,
+    /// A row for each incident: the events that one cause made.
+    Incidents,
 }
 
 impl Table {
     /// All of them.
-    pub const ALL: [Table; 4] = [
+    pub const ALL: [Table; 5] = [
         Table::Visits,
         Table::RoundTrips,
         Table::Rates,
         Table::Events,
+        Table::Incidents,
     ];
 
     /// Its columns, in the order of the cells of a row.
@@ -59,6 +64,7 @@ impl Table {
             Table::RoundTrips => "round-trips",
             Table::Rates => "rates",
             Table::Events => "events",
+            Table::Incidents => "incidents",
         }
     }
 }
@@ -183,6 +189,11 @@ impl Store {
         selection: &Selection,
         on_page: &mut dyn FnMut(Vec<Vec<Cell>>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        let of_events = match table {
+            Table::Events => Incidents::read(self)?,
+            Table::Incidents => return on_page(Incidents::read(self)?.rows(selection)),
+            _ => Incidents::default(),
+        };
         for series in self.series_to_export(selection)? {
             let mut after = (
                 second(selection.from).saturating_sub(1),
@@ -190,7 +201,9 @@ impl Store {
             );
             loop {
                 let (rows, next) = match table {
-                    Table::Events => self.event_rows(series.number, &after, selection)?,
+                    Table::Events => {
+                        self.event_rows(series.number, &after, selection, &of_events)?
+                    }
                     _ => self.visit_rows(table, series.number, &after, selection)?,
                 };
                 on_page(rows)?;
@@ -265,6 +278,7 @@ impl Store {
         series: i64,
         (at, id): &Place,
         selection: &Selection,
+        incidents: &Incidents,
     ) -> Result<(Vec<Vec<Cell>>, Option<Place>), StoreError> {
         let select = format!(
             "{} WHERE e.series = $1 AND (e.first_visit, e.id) > ($2, $3) AND e.first_visit < $4 \
@@ -281,7 +295,8 @@ impl Store {
         let next = events.last().filter(|_| events.len() as i64 == PAGE);
         let place = |event: &Event| (second(event.first_visit), event.id.cast_signed().into());
         let next = next.map(|last| place(&last.event));
-        Ok((events.iter().map(tables::of_event).collect(), next))
+        let row = |stored| tables::of_event(stored, incidents.name(stored));
+        Ok((events.iter().map(row).collect(), next))
     }
 }
 

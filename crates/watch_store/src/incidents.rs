@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use changes::{CauseKind, EventKind, Severity, UnixTime};
 use units::Span;
 
-use crate::{Name, Pair, StoredEvent};
+use crate::{EventKey, Name, Note, Pair, StoredEvent};
 
 /// Events of one host that began within this time are one incident: some tasks visit once an hour,
 /// and see it later than others.
@@ -34,13 +34,16 @@ pub fn incidents(events: Vec<StoredEvent>) -> Vec<Incident> {
     let mut events = events;
     events.retain(|stored| !stored.event.is_withdrawn());
     events.sort_by(|a, b| beginning(a).cmp(&beginning(b)));
-    let mut incidents: Vec<Incident> = Vec::new();
+    let (mut incidents, mut whole): (Vec<Incident>, Vec<Incident>) = Default::default();
     for stored in events {
+        let at = stored.event.first_visit;
+        whole.extend(incidents.extract_if(.., |incident| !incident.may_grow(at)));
         let own = incidents.extract_if(.., |incident| incident.concerns(&stored));
         let mut members: Vec<StoredEvent> = own.flat_map(|incident| incident.members).collect();
         members.push(stored);
         incidents.push(Incident { members });
     }
+    incidents.append(&mut whole);
     for incident in &mut incidents {
         incident
             .members
@@ -133,6 +136,25 @@ impl Incident {
     pub fn silent_hosts(&self, visited: &[Pair]) -> Vec<SilentHost> {
         let without_data = self.members.iter().filter(|one| is_outage(one));
         silent_hosts(without_data.map(|one| &one.pair), visited)
+    }
+
+    /// Whether an event that begins at `at` or later may belong to it.
+    fn may_grow(&self, at: UnixTime) -> bool {
+        self.members.iter().any(|member| {
+            let goes_on = member.event.recovered.is_none_or(|end| end >= at);
+            member.event.first_visit + WINDOW >= at || (is_outage(member) && goes_on)
+        })
+    }
+
+    /// What names it, however it grows: the event that began first.
+    pub fn key(&self) -> Option<EventKey> {
+        self.first().map(StoredEvent::key)
+    }
+
+    /// The notes to its events, in their order.
+    pub fn notes<'a>(&self, all: &'a [Note]) -> Vec<&'a Note> {
+        let of_it = |note: &&Note| self.members.iter().any(|one| one.is(&note.event));
+        all.iter().filter(of_it).collect()
     }
 
     /// Whether an event belongs to it.

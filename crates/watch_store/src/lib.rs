@@ -11,7 +11,7 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `incidents.rs`, `queries.rs`; `detectors.rs`, `documents.rs`, `retention.rs`, `spool.rs`, and
+//! `events.rs`, `notes.rs`, `incidents.rs`, `queries.rs`; `detectors.rs`, `documents.rs`, `retention.rs`, `spool.rs`, and
 //! `export.rs`.
 //! docs/decisions/015-storage-of-visits.md has the figures.
 
@@ -26,6 +26,7 @@ mod incidents;
 mod insert;
 mod months;
 mod name;
+mod notes;
 mod packed;
 mod pair;
 mod queries;
@@ -40,7 +41,7 @@ mod visit;
 pub use detectors::{SavedDetector, SavedState, Series};
 pub use documents::VisitDocument;
 pub use error::StoreError;
-pub use events::StoredEvent;
+pub use events::{EventKey, StoredEvent};
 pub use export::{Cell, Column, Format, Kind, Selection, Table, UnknownFormat};
 pub use grid::{GridCell, HostSeen};
 pub use incidents::{
@@ -48,6 +49,7 @@ pub use incidents::{
 };
 pub use months::Month;
 pub use name::{DatabaseName, Name, NameError, Pair, UnknownDatabase};
+pub use notes::{Note, NoteKind, acknowledgement};
 pub use pair::{Kept, LoadedVisit, PairHistory};
 pub use roll_up::{Figures, Level, RollUp};
 pub use spool::{Spool, SpoolError};

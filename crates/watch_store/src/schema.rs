@@ -8,7 +8,7 @@ use crate::StoreError;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 2] = [FIRST, DETECTORS];
+const STEPS: [&str; 3] = [FIRST, DETECTORS, NOTES];
 
 /// The version that this trunkline writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -87,6 +87,19 @@ const DETECTORS: &str = "
 CREATE TABLE detectors (
     series {int} PRIMARY KEY REFERENCES series (id), through {int} NOT NULL, zstd {bytes} NOT NULL
 ){strict};
+";
+
+/// * `events.is_over`: 1 where the event is over; 0 also where it was over when this column came.
+/// * `notes.kind`: 0 a note, 1 acknowledged, 2 not acknowledged any more.
+const NOTES: &str = "
+ALTER TABLE events ADD COLUMN is_over {int} NOT NULL DEFAULT 0;
+CREATE INDEX events_open ON events (first_visit) WHERE is_over = 0;
+CREATE TABLE notes (
+    id {number},
+    series {int} NOT NULL REFERENCES series (id), event {int} NOT NULL,
+    at {int} NOT NULL, kind {int} NOT NULL, author {text} NOT NULL, words {text} NOT NULL
+){strict};
+CREATE INDEX notes_by_event ON notes (series, event);
 ";
 
 /// The steps that a database of version `found` lacks.

@@ -9,14 +9,14 @@ use common::server::Server;
 use common::{Draw, START, name, pair, time};
 use units::{Rate, Span};
 use watch_store::{
-    DatabaseName, Format, Kept, Level, PairHistory, Receipt, Refusal, SavedDetector, SavedState,
-    Selection, Series, Store, StoreError, Table,
+    DatabaseName, EventKey, Format, Kept, Level, Note, NoteKind, PairHistory, Receipt, Refusal,
+    SavedDetector, SavedState, Selection, Series, Store, StoreError, Table,
 };
 
 /// Takes an empty database.
 type Case = fn(&DatabaseName);
 
-const CASES: [(&str, Case); 12] = [
+const CASES: [(&str, Case); 14] = [
     (
         "stored_visits_come_back_whole",
         stored_visits_come_back_whole,
@@ -31,6 +31,14 @@ const CASES: [(&str, Case); 12] = [
         a_visit_too_long_is_refused_alone,
     ),
     ("the_highest_revision_stays", the_highest_revision_stays),
+    (
+        "open_events_are_found_whenever_they_began",
+        open_events_are_found_whenever_they_began,
+    ),
+    (
+        "notes_come_back_in_their_order",
+        notes_come_back_in_their_order,
+    ),
     ("many_open_and_write_at_once", many_open_and_write_at_once),
     (
         "roll_ups_miss_no_visit_of_writers",
@@ -219,6 +227,62 @@ fn the_highest_revision_stays(database: &DatabaseName) {
         found[1..]
     );
     assert_eq!(store.events(range, 1).unwrap(), found[..1]);
+}
+
+fn open_events_are_found_whenever_they_began(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let (of, mesh) = (pair("a", "b"), name("mesh"));
+    let mut over = event(1, 1, START);
+    over.recovered = Some(time(START + 60));
+    for one in [
+        event(1, 0, START),
+        over,
+        event(2, 0, 60),
+        event(3, 0, START),
+    ] {
+        store.insert_event(&of, &mesh, &one).unwrap();
+    }
+    // An event that comes again is open again.
+    let mut again = event(3, 1, START);
+    again.recovered = Some(time(START + 60));
+    store.insert_event(&of, &mesh, &again).unwrap();
+    store.insert_event(&of, &mesh, &event(3, 2, START)).unwrap();
+    let open = store.open_events(10).unwrap();
+    let ids: Vec<_> = open.iter().map(|stored| stored.event.id).collect();
+    assert_eq!(ids, [3, 2]);
+    assert_eq!(store.open_events(1).unwrap(), open[..1]);
+}
+
+fn notes_come_back_in_their_order(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let note = |id, at, kind, words: &str| Note {
+        event: EventKey {
+            pair: pair("a", "b"),
+            task: name("mesh"),
+            id,
+        },
+        at: time(START + at),
+        kind,
+        author: "Ada, noc".to_owned(),
+        words: words.to_owned(),
+    };
+    let all = [
+        note(u64::MAX, 5, NoteKind::Acknowledged, ""),
+        note(7, 5, NoteKind::Remark, "<b>\"two\"\nlines</b>"),
+        note(u64::MAX, 9, NoteKind::Released, "somewhere else"),
+    ];
+    for one in &all {
+        store.insert_note(one).unwrap();
+    }
+    let found = store.notes(time(0)).unwrap();
+    assert_eq!(found, all);
+    assert_eq!(store.notes(time(START + 6)).unwrap(), all[2..]);
+    let of_first: Vec<&Note> = found
+        .iter()
+        .filter(|one| one.event.id == u64::MAX)
+        .collect();
+    assert_eq!(watch_store::acknowledgement(&of_first[..1]), Some(&all[0]));
+    assert_eq!(watch_store::acknowledgement(&of_first), None);
 }
 
 /// Threads open the empty database at once and store the same visits in other orders.

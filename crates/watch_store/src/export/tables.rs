@@ -1,6 +1,6 @@
 //! The columns of each table, and where their values come from.
 
-use changes::Moved;
+use changes::{End, Event, Moved, Severity};
 use jiff::Timestamp;
 
 use super::Table;
@@ -106,6 +106,7 @@ pub(super) fn columns(table: Table) -> &'static [Column] {
         Table::RoundTrips => ROUND_TRIPS,
         Table::Rates => RATES,
         Table::Events => EVENTS,
+        Table::Incidents => INCIDENTS,
     }
 }
 
@@ -164,6 +165,9 @@ const EVENTS: &[Column] = &[
     column("first_visit", Kind::Time),
     column("confirmed", Kind::Time),
     column("recovered", Kind::Time),
+    column("end", Kind::Text),
+    column("incident", Kind::Text),
+    column("severity", Kind::Text),
     column("kind", Kind::Text),
     column("metric", Kind::Text),
     column("before", Kind::Real),
@@ -180,6 +184,34 @@ const EVENTS: &[Column] = &[
     column("failures", Kind::Text),
 ];
 
+/// In the order of the rows of `incidents.rs`.
+const INCIDENTS: &[Column] = &[
+    column("incident", Kind::Text),
+    column("severity", Kind::Text),
+    column("first_visit", Kind::Time),
+    column("recovered", Kind::Time),
+    column("pairs", Kind::Whole),
+    column("events", Kind::Whole),
+    column("silent_hosts", Kind::Text),
+    column("from_host", Kind::Text),
+    column("to_host", Kind::Text),
+    column("task", Kind::Text),
+    column("event", Kind::Whole),
+    column("kind", Kind::Text),
+    column("metric", Kind::Text),
+    column("before", Kind::Real),
+    column("after", Kind::Real),
+    column("size", Kind::Real),
+    column("size_low", Kind::Real),
+    column("size_high", Kind::Real),
+    column("strength", Kind::Real),
+    column("cause", Kind::Text),
+    column("because", Kind::Text),
+    column("acknowledged", Kind::Time),
+    column("acknowledged_by", Kind::Text),
+    column("notes", Kind::Text),
+];
+
 /// The rows of a visit in a table of visits or of raw values.
 pub(super) fn of_visit(table: Table, loaded: &LoadedVisit) -> Vec<Vec<Cell>> {
     let stored = &loaded.stored;
@@ -188,7 +220,7 @@ pub(super) fn of_visit(table: Table, loaded: &LoadedVisit) -> Vec<Vec<Cell>> {
         // What is left are four figures, which are no raw values.
         (Table::RoundTrips, Kept::Whole) => round_trips(stored),
         (Table::Rates, _) => rates(stored),
-        (Table::RoundTrips, Kept::Figures) | (Table::Events, _) => Vec::new(),
+        (Table::RoundTrips, Kept::Figures) | (Table::Events | Table::Incidents, _) => Vec::new(),
     }
 }
 
@@ -273,8 +305,8 @@ fn rates(stored: &StoredVisit) -> Vec<Vec<Cell>> {
     (0..).zip(rates).map(row).collect()
 }
 
-/// The row of an event: its most conspicuous shift and likeliest cause whole, the others by name.
-pub(super) fn of_event(stored: &StoredEvent) -> Vec<Cell> {
+/// The row of an event: its worst shift and likeliest cause whole, the others by name.
+pub(super) fn of_event(stored: &StoredEvent, incident: Option<&str>) -> Vec<Cell> {
     let event = &stored.event;
     let mut row = vec![
         event.id.into(),
@@ -284,12 +316,17 @@ pub(super) fn of_event(stored: &StoredEvent) -> Vec<Cell> {
         event.first_visit.into(),
         event.confirmed.into(),
         event.recovered.into(),
+        end(event).into(),
+        incident.into(),
+        severity(event.severity(|_| false)),
         event.kind.name().into(),
     ];
-    row.extend(shift(event.shifts.first()));
-    row.push(names(
-        event.shifts.iter().skip(1).map(|moved| moved.metric.name()),
-    ));
+    let worst = event.worst();
+    row.extend(shift(worst));
+    let metric = worst.map(|moved| moved.metric);
+    let further = event.shifts.iter().map(|moved| moved.metric);
+    let further = further.filter(|other| Some(*other) != metric);
+    row.push(names(further.map(|metric| metric.name())));
     let cause = event.first_cause();
     row.push(cause.map(|cause| cause.kind.name()).into());
     row.push(cause.map(|cause| cause.score).into());
@@ -305,7 +342,18 @@ pub(super) fn of_event(stored: &StoredEvent) -> Vec<Cell> {
     row
 }
 
-fn shift(moved: Option<&Moved>) -> [Cell; 7] {
+/// How it ended: `over` where all is as before; `None` while it goes on.
+fn end(event: &Event) -> Option<&'static str> {
+    event.recovered?;
+    Some(event.end.map_or("over", End::name))
+}
+
+/// A severity, or that it is for the better.
+pub(super) fn severity(severity: Option<Severity>) -> Cell {
+    severity.map_or("better", Severity::name).into()
+}
+
+pub(super) fn shift(moved: Option<&Moved>) -> [Cell; 7] {
     [
         moved.map(|moved| moved.metric.name()).into(),
         moved.map(|moved| moved.before).into(),
@@ -318,7 +366,7 @@ fn shift(moved: Option<&Moved>) -> [Cell; 7] {
 }
 
 /// Names one after the other; nothing for none.
-fn names<'a>(all: impl Iterator<Item = &'a str>) -> Cell {
+pub(super) fn names<'a>(all: impl Iterator<Item = &'a str>) -> Cell {
     let all: Vec<&str> = all.collect();
     (!all.is_empty()).then(|| all.join(", ")).into()
 }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use units::{Rate, Span};
 
 use super::*;
-use crate::{DatabaseName, StoredVisit};
+use crate::{DatabaseName, Note, StoredVisit};
 
 const START: u64 = 1_767_225_600;
 
@@ -68,6 +68,7 @@ fn event(id: u64) -> Event {
 
 struct Filled {
     _folder: tempfile::TempDir,
+    name: DatabaseName,
     store: Store,
     visits: Vec<StoredVisit>,
 }
@@ -90,6 +91,7 @@ fn filled() -> Filled {
     let store = Store::open_to_read(&name).unwrap();
     Filled {
         _folder: folder,
+        name,
         store,
         visits,
     }
@@ -170,7 +172,7 @@ fn raw_values_are_rows_of_their_own() {
 }
 
 #[test]
-fn an_event_has_its_first_shift_and_cause() {
+fn an_event_has_its_worst_shift_and_first_cause() {
     let mut filled = filled();
     let lines = lines(&mut filled.store, Table::Events, &Selection::ALL);
     assert_eq!(lines.len(), 5);
@@ -179,6 +181,50 @@ fn an_event_has_its_first_shift_and_cause() {
     assert_eq!(lines[4]["size_high"], Json::Null);
     assert_eq!(lines[4]["cause"], "rate of the path");
     assert_eq!(lines[4]["first_visit"], "2026-01-01T00:04:00Z");
+}
+
+#[test]
+fn an_incident_has_its_worst_event_and_what_was_written_to_it() {
+    let mut filled = filled();
+    let mut own = Store::open(&filled.name).unwrap();
+    let mesh = "mesh".parse().unwrap();
+    let event = own.event(&filled.visits[0].pair, &mesh, 2).unwrap();
+    let key = event.unwrap().key();
+    for (at, kind, words) in [
+        (900, crate::NoteKind::Remark, "fibre"),
+        (960, crate::NoteKind::Acknowledged, ""),
+    ] {
+        let note = Note {
+            event: key.clone(),
+            at: UnixTime::from_seconds(START + at),
+            kind,
+            author: "Ada".to_owned(),
+            words: words.to_owned(),
+        };
+        own.insert_note(&note).unwrap();
+    }
+    let found = lines(&mut filled.store, Table::Incidents, &Selection::ALL);
+    assert_eq!(found.len(), 1);
+    let one = &found[0];
+    assert_eq!((&one["events"], &one["pairs"]), (&5.into(), &1.into()));
+    assert_eq!(one["severity"], "critical");
+    assert_eq!(
+        (&one["size"], &one["recovered"]),
+        (&Json::from(-0.5), &Json::Null)
+    );
+    assert_eq!(one["acknowledged"], "2026-01-01T00:16:00Z");
+    assert_eq!(one["notes"], "Ada, note: fibre\nAda, acknowledged");
+    let events = lines(&mut filled.store, Table::Events, &Selection::ALL);
+    assert!(
+        events
+            .iter()
+            .all(|event| event["incident"] == one["incident"])
+    );
+    let none = Selection {
+        from_host: Some("c".parse().unwrap()),
+        ..Selection::ALL
+    };
+    assert!(lines(&mut filled.store, Table::Incidents, &none).is_empty());
 }
 
 #[test]
@@ -244,7 +290,7 @@ fn rows_fill_their_columns() {
         task: "mesh".parse().unwrap(),
         event: event(1),
     };
-    assert_kinds(Table::Events, &tables::of_event(&event));
+    assert_kinds(Table::Events, &tables::of_event(&event, Some("mesh/a/b/0")));
 }
 
 fn assert_kinds(table: Table, row: &[Cell]) {
