@@ -52,7 +52,7 @@ def watch(database):
     return tl.watch(database)
 
 
-TABLES = ["visits", "round-trips", "rates", "events"]
+TABLES = ["visits", "round-trips", "rates", "events", "incidents"]
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -13,7 +13,7 @@ from ._record import Record
 from ._text import File, Size
 from ._trunkline import Table
 
-WatchTable = Literal["visits", "round-trips", "rates", "events"]
+WatchTable = Literal["visits", "round-trips", "rates", "events", "incidents"]
 
 
 class ForecastHour(Record):
@@ -100,6 +100,10 @@ class Watch:
         """A row for each change of a path, with its causes."""
         return self.table("events", **selection)
 
+    def incidents(self, **selection: Unpack[Selection]) -> Table:
+        """A row for each incident: the events that one cause made, the worst of them whole."""
+        return self.table("incidents", **selection)
+
     def table(
         self,
         table: WatchTable,
@@ -107,7 +111,8 @@ class Watch:
         on_progress: OnProgress | None = None,
         **selection: Unpack[Selection],
     ) -> Table:
-        """A table: `"visits"`, `"round-trips"` (raw), `"rates"` (ten a second) or `"events"`.
+        """A table: `"visits"`, `"round-trips"` (raw), `"rates"` (ten a second), `"events"` or
+        `"incidents"`.
 
         Args:
             table: Which.

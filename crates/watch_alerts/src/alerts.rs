@@ -55,6 +55,13 @@ impl Alerts {
         has_room
     }
 
+    /// Ends a silence that was added; whether there was one.
+    pub fn end_silence(&mut self, silence: &Silence) -> bool {
+        let before = self.silences.len();
+        self.silences.retain(|one| one != silence);
+        self.silences.len() < before
+    }
+
     /// The silences that were added. They hold where [`Situation::alerting`] has them.
     pub fn silences(&self) -> &[Silence] {
         &self.silences

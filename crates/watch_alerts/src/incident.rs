@@ -50,8 +50,7 @@ impl Member {
     }
 
     pub fn is(&self, stored: &StoredEvent) -> bool {
-        let own = &self.stored;
-        own.event.id == stored.event.id && own.pair == stored.pair && own.task == stored.task
+        self.stored.is(&stored.key())
     }
 
     /// Takes a later revision.

@@ -182,10 +182,8 @@ impl<'a> Report<'a> {
     /// The last one, after the first. It has all events, also those that came after the first.
     pub fn ends(first: &Notification, incident: &'a Incident) -> Notification {
         let events = incident.members.iter().map(|member| &member.stored.event);
-        let recovered = events.filter_map(|event| event.recovered).max();
-        let over = recovered.map_or("Over".to_owned(), |at| {
-            format!("Over since {}", words::time(at))
-        });
+        let recovered = events.clone().filter_map(|event| event.recovered).max();
+        let over = words::ended(events, recovered);
         let last = Notification {
             id: format!("{}-over", first.incident),
             state: State::Over,

@@ -2,7 +2,7 @@
 
 use changes::{Metric, UnixTime};
 use serde::{Deserialize, Serialize};
-use watch_store::{Name, Pair, StoredEvent};
+use watch_store::{EventKey, Name, Pair, StoredEvent};
 
 use crate::Severity;
 
@@ -17,6 +17,9 @@ pub struct Silence {
     pub task: Option<Name>,
     /// A metric; no data and routes are not of any.
     pub metric: Option<Metric>,
+    /// These events, of which an incident consists; none means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventKey>,
     /// Its end.
     pub until: UnixTime,
     /// Why.
@@ -30,6 +33,7 @@ impl Silence {
             && self.host.as_ref().is_none_or(of)
             && self.pair.as_ref().is_none_or(|pair| *pair == stored.pair)
             && self.task.as_ref().is_none_or(|task| *task == stored.task)
+            && (self.events.is_empty() || self.events.iter().any(|key| stored.is(key)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sentences of notifications.
 
-use changes::{Event, EventKind, Metric, Moved, UnixTime};
+use changes::{End, Event, EventKind, Metric, Moved, UnixTime};
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use units::{Rate, Span, printable};
@@ -53,6 +53,21 @@ pub(crate) fn what(event: &Event) -> String {
             let turns = turns(kind, moved);
             format!("{} {turns}, {}", moved.metric.name(), values(moved))
         }
+    }
+}
+
+/// How an incident ended, as the beginning of a sentence.
+pub(crate) fn ended<'a>(
+    mut events: impl Iterator<Item = &'a Event> + Clone,
+    recovered: Option<UnixTime>,
+) -> String {
+    let since = recovered.map_or_else(String::new, |at| format!(" since {}", time(at)));
+    if events.clone().all(Event::is_withdrawn) {
+        return "Withdrawn, later visits explain it".to_owned();
+    }
+    match events.any(|event| event.end == Some(End::Usual)) {
+        true => format!("The usual state{since}, after four weeks"),
+        false => format!("Over{since}"),
     }
 }
 
@@ -151,11 +166,11 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// The page of an event: `BASE/event/TASK/FROM/TO/NUMBER`, as the pages of a watch have it.
+/// The page of the incident that an event is of: `BASE/incident/TASK/FROM/TO/NUMBER`, as the pages of a watch have it.
 pub(crate) fn link(base: &str, stored: &StoredEvent) -> String {
     let parts = [&stored.task, &stored.pair.from, &stored.pair.to];
     let parts = parts.map(|name| segment(name.as_str())).join("/");
-    format!("{base}/event/{parts}/{}", stored.event.id)
+    format!("{base}/incident/{parts}/{}", stored.event.id)
 }
 
 /// A name as one segment of a path. Browsers take `.` and `..` as steps, even encoded: such names,

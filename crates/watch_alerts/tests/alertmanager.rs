@@ -139,7 +139,7 @@ fn alertmanager_has_one_alert_until_its_end() {
     assert_eq!(known[0]["labels"]["severity"], "warning");
     assert_eq!(known[0]["labels"]["from"], "b\u{f6}nn");
     assert_eq!(known[0]["status"]["state"], "active");
-    let link = "http://watch.example.org/event/goodput/b%C3%B6nn/cern/0";
+    let link = "http://watch.example.org/incident/goodput/b%C3%B6nn/cern/0";
     assert_eq!(known[0]["generatorURL"], link);
     let first: Value = serde_json::from_str(&hook.request().body).unwrap();
     assert_eq!(first["status"], "firing");

@@ -36,7 +36,7 @@ fn a_webhook_gets_json_with_the_secret_header() {
     assert_eq!(json["since_unix_seconds"], 1_795_543_200);
     assert_eq!(
         json["link"],
-        "https://watch.example.org/w/event/goodput/b%C3%B6nn/cern/0"
+        "https://watch.example.org/w/incident/goodput/b%C3%B6nn/cern/0"
     );
     assert!(
         json["text"]

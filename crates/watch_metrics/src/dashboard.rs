@@ -4,18 +4,18 @@ use serde_json::{Value, json};
 
 use crate::metric::{
     AGENT_CLOCK, AGENT_SEEN, AGENT_WAITING, FAILED, GOODPUT, LAST_VISIT, LOSS, Metric, OPEN_EVENTS,
-    ROUND_TRIP_MEDIAN, ROUND_TRIP_MIN, SHARE, SHOWN,
+    OPEN_INCIDENTS, ROUND_TRIP_MEDIAN, ROUND_TRIP_MIN, SHARE, SHOWN,
 };
 
 /// The dashboard as the JSON that Grafana imports: the matrix of a task, the pair of two hosts,
-/// events and agents.
+/// incidents and agents.
 pub fn grafana_dashboard() -> String {
     let panels = [
         matrix(),
         round_trips(),
         throughput(),
         failures(),
-        events(),
+        incidents(),
         agents(),
     ];
     let panels: Vec<Value> = (1_u64..)
@@ -220,12 +220,15 @@ fn failures() -> Panel {
     }
 }
 
-fn events() -> Panel {
+fn incidents() -> Panel {
     Panel {
         kind: "timeseries",
-        title: "Open events",
+        title: "Open incidents, and events of each kind",
         place: [8, 18, 8, 8],
-        queries: vec![(OPEN_EVENTS.name.to_owned(), "{{kind}}")],
+        queries: vec![
+            (OPEN_INCIDENTS.name.to_owned(), "{{severity}}"),
+            (OPEN_EVENTS.name.to_owned(), "events: {{kind}}"),
+        ],
         is_instant: false,
         field_config: json!({"defaults": {"min": 0, "decimals": 0}, "overrides": []}),
         transformations: json!([]),

@@ -49,6 +49,8 @@ metrics! {
         "When the last visit began, in seconds since 1970-01-01 UTC";
     FAILED "trunkline_watch_last_visit_failed" None, PAIR,
         "1 where the last visit has no result, else 0";
+    OPEN_INCIDENTS "trunkline_watch_open_incidents" None, &["severity"],
+        "Incidents that are not over: what one cause did to any number of pairs";
     OPEN_EVENTS "trunkline_watch_open_events" None, &["kind"],
         "Events that are not over";
     AGENT_SEEN "trunkline_watch_agent_last_seen_timestamp_seconds" Some("seconds"), AGENT,

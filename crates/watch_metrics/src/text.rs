@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use changes::{EventKind, UnixTime};
+use changes::{EventKind, Severity, UnixTime};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
-use watch_store::{GridCell, Name, StoredEvent};
+use watch_store::{GridCell, Incident, Name};
 
 use crate::metric::{
     AGENT_CLOCK, AGENT_SEEN, AGENT_WAITING, FAILED, GOODPUT, LAST_VISIT, LEFT_OUT, LOSS, Metric,
-    OPEN_EVENTS, ROUND_TRIP_MEDIAN, ROUND_TRIP_MIN, SHARE, SHOWN,
+    OPEN_EVENTS, OPEN_INCIDENTS, ROUND_TRIP_MEDIAN, ROUND_TRIP_MIN, SHARE, SHOWN,
 };
 
 /// The `Content-Type` of [`text`].
@@ -25,8 +25,8 @@ const SERIES_MAX: usize = 10_000;
 pub struct Input<'a> {
     /// The last visits of each task.
     pub grids: &'a [GridFigures],
-    /// Events; those that are over are left out.
-    pub events: &'a [StoredEvent],
+    /// The incidents that go on.
+    pub incidents: &'a [Incident],
     /// The agents.
     pub agents: &'a [AgentFigures],
 }
@@ -82,7 +82,8 @@ impl Samples {
         let (all, cells) = (cells.clone().count(), cells.take(SERIES_MAX));
         let cells: Vec<(&Name, &GridCell)> = cells.collect();
         let mut samples = of_pairs(&cells);
-        samples.push((OPEN_EVENTS, open_events(input.events)));
+        samples.push((OPEN_INCIDENTS, open_incidents(input.incidents)));
+        samples.push((OPEN_EVENTS, open_events(input.incidents)));
         samples.extend(of_agents(input.agents));
         let left_out = all.saturating_sub(SERIES_MAX);
         samples.push((LEFT_OUT, vec![(Vec::new(), left_out as f64)]));
@@ -121,8 +122,20 @@ fn labelled<const N: usize>(metric: &Metric, values: [String; N]) -> Vec<(&'stat
     metric.labels.iter().copied().zip(values).collect()
 }
 
+/// How many incidents of each severity are open; those for the better have one, too.
+fn open_incidents(incidents: &[Incident]) -> Vec<Sample> {
+    let better = (None, "better");
+    let severities = Severity::ALL.map(|severity| (Some(severity), severity.name()));
+    let sample = |(severity, name): (Option<Severity>, &str)| {
+        let open = incidents.iter().filter(|one| one.severity() == severity);
+        let labels = labelled(&OPEN_INCIDENTS, [name.to_owned()]);
+        (labels, open.count() as f64)
+    };
+    severities.into_iter().chain([better]).map(sample).collect()
+}
+
 /// How many events of each kind are open; kinds without one have zero.
-fn open_events(events: &[StoredEvent]) -> Vec<Sample> {
+fn open_events(incidents: &[Incident]) -> Vec<Sample> {
     let kinds = [
         (EventKind::Step, "step"),
         (EventKind::Drift, "drift"),
@@ -131,7 +144,8 @@ fn open_events(events: &[StoredEvent]) -> Vec<Sample> {
         (EventKind::NoData, "no-data"),
     ];
     let open = |kind| {
-        let open = events.iter().filter(|one| one.event.recovered.is_none());
+        let members = incidents.iter().flat_map(Incident::members);
+        let open = members.filter(|one| one.event.is_open());
         open.filter(|one| one.event.kind == kind).count()
     };
     let sample = |(kind, name): (EventKind, &str)| {

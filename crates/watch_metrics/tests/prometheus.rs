@@ -45,7 +45,7 @@ fn example() -> String {
     };
     text(&Input {
         grids: &[grid("goodput"), grid("pings")],
-        events: &[event(cells[0].pair.clone(), now)],
+        incidents: &watch_store::incidents(vec![event(cells[0].pair.clone(), now)]),
         agents: &hosts.iter().map(agent).collect::<Vec<_>>(),
     })
 }

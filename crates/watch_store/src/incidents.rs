@@ -10,17 +10,26 @@ mod hosts;
 pub use hosts::{SilentHost, silent_hosts};
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use changes::{CauseKind, EventKind, Severity, UnixTime};
 use units::Span;
 
-use crate::{EventKey, Name, Note, Pair, StoredEvent};
+use crate::{EventKey, Name, Note, Pair, Store, StoreError, StoredEvent};
 
 /// Events of one host that began within this time are one incident: some tasks visit once an hour,
 /// and see it later than others.
 const WINDOW: Span = Span::from_secs(2 * 3600);
 /// The same of pairs without a common host that have one cause.
 const WINDOW_OF_CAUSE: Span = Span::from_secs(1800);
+
+/// So long before and behind an event others of its incident are looked for: an event lasts four
+/// weeks at most.
+const BESIDE: Span = Span::from_secs(35 * 86_400);
+/// Events of an open incident that are over began this long before those that are open, at most.
+const BEFORE: Span = Span::from_secs(86_400);
+/// Events that are read, at most.
+const LIMIT: u32 = 4000;
 
 /// Events that one cause made.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +66,57 @@ pub fn incidents(events: Vec<StoredEvent>) -> Vec<Incident> {
         )
     });
     incidents
+}
+
+impl Store {
+    /// The incidents that go on, in the order of [`incidents`].
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open_incidents(&mut self) -> Result<Vec<Incident>, StoreError> {
+        let first = self.open_events(LIMIT)?;
+        let first = first.iter().map(|stored| stored.event.first_visit).min();
+        let Some(first) = first else {
+            return Ok(Vec::new());
+        };
+        let range = (earlier(first, BEFORE), UnixTime::from_seconds(u64::MAX));
+        let mut all = self.incidents_within(range)?;
+        all.retain(Incident::is_open);
+        Ok(all)
+    }
+
+    /// The incident that an event is of; `None` where the event is not there or was withdrawn.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn incident_of(&mut self, key: &EventKey) -> Result<Option<Incident>, StoreError> {
+        let Some(stored) = self.event(&key.pair, &key.task, key.id)? else {
+            return Ok(None);
+        };
+        let first = stored.event.first_visit;
+        let mut all = self
+            .incidents_within((earlier(first, BESIDE), first + BESIDE))?
+            .into_iter();
+        Ok(all.find(|one| one.members().iter().any(|member| member.is(key))))
+    }
+
+    /// The incidents of the events that began in a time, and of those that go on.
+    fn incidents_within(
+        &mut self,
+        range: (UnixTime, UnixTime),
+    ) -> Result<Vec<Incident>, StoreError> {
+        let all = self
+            .open_events(LIMIT)?
+            .into_iter()
+            .chain(self.events(range, LIMIT)?);
+        let by_key: BTreeMap<EventKey, StoredEvent> = all.map(|one| (one.key(), one)).collect();
+        Ok(incidents(by_key.into_values().collect()))
+    }
+}
+
+fn earlier(time: UnixTime, span: Span) -> UnixTime {
+    let seconds = span.as_nanos() / 1_000_000_000;
+    UnixTime::from_seconds(time.seconds().saturating_sub(seconds))
 }
 
 /// The order in which events began; the same for the same events.

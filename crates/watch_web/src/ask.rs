@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use changes::UnixTime;
 use units::Span;
-use watch_store::{Name, Pair};
+use watch_store::{EventKey, Name, Pair};
 
 use crate::problem::Problem;
 use crate::{calendar, href};
 
 /// Longest range of a page, in seconds: what ten years of days need.
 pub const LONGEST: u64 = 3660 * 86_400;
+const HINT: &str = "take the form from a page of this server";
 /// Shortest axis of time.
 const LEAST: Span = Span::from_secs(600);
 
@@ -161,6 +162,19 @@ impl Ask {
         time.map(Some)
     }
 
+    /// The event of a form: its task, pair and number.
+    pub fn event(&self) -> Result<EventKey, Problem> {
+        let place = ["task", "from", "to", "event"];
+        let missing = |key| Problem::bad(format!("`{key}` is missing"), HINT);
+        let text = |key| self.text(key).ok_or_else(|| missing(key));
+        let [task, from, to, id] = place.map(text);
+        event_of(
+            name("task", task?)?,
+            (name("from", from?)?, name("to", to?)?),
+            id?,
+        )
+    }
+
     /// The range of a page: `from` and `to`, or `range` before `now`, or else `usual`.
     pub fn range(&self, now: UnixTime, usual: Ago) -> Result<Range, Problem> {
         let before = |ago| Range::before(now, ago);
@@ -227,6 +241,31 @@ pub fn name(key: &str, text: &str) -> Result<Name, Problem> {
         let what = format!("`{key}` is no name: {error}");
         Problem::bad(what, "take the address from a page of this server")
     })
+}
+
+/// The event of the segments of a path: its task, pair and number.
+pub fn event(place: &[String; 4]) -> Result<EventKey, Problem> {
+    let [task, from, to, id] = place.each_ref().map(|text| href::from_segment(text));
+    event_of(
+        name("task", task)?,
+        (name("from", from)?, name("to", to)?),
+        id,
+    )
+}
+
+fn event_of(task: Name, (from, to): (Name, Name), id: &str) -> Result<EventKey, Problem> {
+    let pair = Pair { from, to };
+    match id.parse() {
+        Ok(id) => Ok(EventKey { pair, task, id }),
+        Err(_) => Err(no_event(&pair, &task, id)),
+    }
+}
+
+/// That there is no such event.
+pub fn no_event(pair: &Pair, task: &Name, id: &str) -> Problem {
+    let task = task.as_str();
+    let what = format!("the pair {pair} has no event {id:?} of the task {task:?}");
+    Problem::unknown(what, "choose one from the page of the pair")
 }
 
 /// The pair of two segments of a path.

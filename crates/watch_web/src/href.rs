@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use watch_store::{Name, Pair, VisitId};
+use watch_store::{EventKey, Name, Pair, VisitId};
 
 use crate::ask::Range;
 
@@ -21,6 +21,8 @@ const MARK: char = '~';
 pub const HOME: &str = "/";
 /// The page of events.
 pub const EVENTS: &str = "/events";
+/// The page of silences.
+pub const SILENCES: &str = "/silences";
 /// The page of small charts.
 pub const CHARTS: &str = "/charts";
 /// The page of hosts.
@@ -118,9 +120,18 @@ pub fn pair(pair: &Pair, task: &Name) -> Place {
 }
 
 /// The page of an event.
-pub fn event(pair: &Pair, task: &Name, id: u64) -> Place {
+pub fn event(event: &EventKey) -> Place {
+    Place::new(format!("/event/{}", of_event(event)))
+}
+
+/// The page of the incident that an event is of.
+pub fn incident(event: &EventKey) -> Place {
+    Place::new(format!("/incident/{}", of_event(event)))
+}
+
+fn of_event(EventKey { pair, task, id }: &EventKey) -> String {
     let names = [task, &pair.from, &pair.to].map(segment).join("/");
-    Place::new(format!("/event/{names}/{id}"))
+    format!("{names}/{id}")
 }
 
 /// The page of a visit.

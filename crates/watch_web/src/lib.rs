@@ -4,8 +4,8 @@
 //!
 //! A [`WebServer`] answers from a database of `watch_store` and from what [`Live`] knows beside it.
 //! Each page is HTML with SVG, made for the request; it works without scripts. Nothing is loaded
-//! from another host, no cookie is set, and nothing is written but silences, by those who know the
-//! token. What a client may ask for is bounded: connections, the length of a body, the range of a
+//! from another host, no cookie is set, and nothing is written but notes and silences, by those who know
+//! the token. What a client may ask for is bounded: connections, the length of a body, the range of a
 //! page, the rows of a stream.
 //!
 //! A [`PageServer`] serves one page that is no part of a watch, live, too.
@@ -14,7 +14,7 @@
 //!
 //! Reading order: `live.rs` for what the pages show beside the database, `server.rs`, `routes.rs`,
 //! `listener.rs` and `stores.rs` for how a request is answered, `ask.rs` and `href.rs` for
-//! addresses, `problem.rs` for errors, `frame.rs` and `follow.rs` for what all pages share; then
+//! addresses, `problem.rs` for errors, `token.rs` for who may write, `frame.rs` and `follow.rs` for what all pages share; then
 //! the pages in `page/`, and `page_server.rs`.
 
 mod ask;
@@ -32,8 +32,9 @@ mod requests;
 mod routes;
 mod server;
 mod stores;
+mod token;
 mod words;
 
-pub use live::{AgentState, Live, SilenceRequest};
+pub use live::{AgentState, HeldSilence, Live, SilenceRequest};
 pub use page_server::{MakePage, PageServer};
 pub use server::{WebError, WebOptions, WebServer};

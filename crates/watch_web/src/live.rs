@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use changes::UnixTime;
+use changes::{Metric, UnixTime};
 use watch_plan::Timetable;
-use watch_store::{Name, Pair};
+use watch_store::{EventKey, Name, Pair};
 
 /// An agent as the collector knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,17 +27,32 @@ pub struct AgentState {
     pub clock_ahead_seconds: Option<f64>,
 }
 
-/// A wish to have no alerts for some time.
+/// No alerts for some time. All that is given has to match; what is not matches all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SilenceRequest {
-    /// For this pair alone; `None` for all.
+    /// A host, at either end.
+    pub host: Option<Name>,
+    /// A pair, in its direction.
     pub pair: Option<Pair>,
-    /// For this task alone; `None` for all.
+    /// A task.
     pub task: Option<Name>,
+    /// A metric.
+    pub metric: Option<Metric>,
+    /// The events of an incident; none means all.
+    pub events: Vec<EventKey>,
     /// Until when.
     pub until: UnixTime,
     /// Why, in words; at most 500 bytes.
     pub reason: String,
+}
+
+/// A silence that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldSilence {
+    /// What it is about.
+    pub silence: SilenceRequest,
+    /// What names it, where a page has added it; `None` of the file of alerts.
+    pub id: Option<String>,
 }
 
 /// What the pages show beside the database. Called from many threads.
@@ -61,4 +76,8 @@ pub trait Live: Send + Sync {
     /// # Errors
     /// Why it is not taken, with the next step.
     fn silence(&self, request: SilenceRequest) -> Result<(), String>;
+    /// The silences that hold, those that end first in front; `None` where no alerts are sent.
+    fn silences(&self) -> Option<Vec<HeldSilence>>;
+    /// Ends a silence that a page has added; whether there was one.
+    fn end_silence(&self, id: &str) -> bool;
 }

@@ -6,9 +6,11 @@ pub mod events;
 pub mod forecast;
 pub mod grid;
 pub mod hosts;
+pub mod incident;
 pub mod incidents;
 pub mod mesh;
 pub mod months;
+pub mod note;
 pub mod pair;
 pub mod ranges;
 pub mod silence;
@@ -41,7 +43,7 @@ pub fn events(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
             @for (number, stored) in (1..).zip(events) {
                 @let (is_worse, end) = (words::is_worse(&stored.event), stored.event.recovered);
                 li.event.worse[is_worse].over[end.is_some()] {
-                    a href=(href::event(&stored.pair, &stored.task, stored.event.id)) {
+                    a href=(href::event(&stored.key())) {
                         @if numbers { span.number { (number) } " " }
                         b { (words::headline(&stored.event)) }
                         span.where { (words::path(&stored.pair)) }

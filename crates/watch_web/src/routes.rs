@@ -10,8 +10,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Form, Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware;
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{MethodRouter, get, post};
 use futures_util::StreamExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time;
@@ -19,7 +19,10 @@ use tower_http::compression::CompressionLayer;
 
 use crate::ask::Ask;
 use crate::frame::{self, Sheet};
-use crate::page::{charts, event, events, grid, hosts, months, pair, silence, stream, visit};
+use crate::href::Place;
+use crate::page::{
+    charts, event, events, grid, hosts, incident, months, note, pair, silence, stream, visit,
+};
 use crate::problem::Problem;
 use crate::requests::{self, OwnNames};
 use crate::server::Site;
@@ -47,7 +50,14 @@ pub(crate) fn router(site: Arc<Site>, names: OwnNames) -> Router {
             "/hosts",
             get(async |State(site): AtSite| page(site, hosts::sheet).await),
         )
-        .route("/silence", post(at_silence))
+        .route("/incident/{task}/{from}/{to}/{id}", get(at_incident))
+        .route(
+            "/silences",
+            get(async |State(site): AtSite| page(site, silence::list).await),
+        )
+        .route("/silence", writing(silence::take))
+        .route("/silence/end", writing(silence::end))
+        .route("/note", writing(note::take))
         .route("/stream.ndjson", get(at_stream))
         .route(
             "/metrics",
@@ -112,8 +122,28 @@ async fn at_months(State(site): AtSite, Query(ask): Query<Values>) -> Response {
     page(site, move |site| months::sheet(site, &Ask(ask))).await
 }
 
-async fn at_silence(State(site): AtSite, headers: HeaderMap, Form(form): Form<Values>) -> Response {
-    page(site, move |site| silence::sheet(site, &headers, &Ask(form))).await
+async fn at_incident(
+    State(site): AtSite,
+    Path(place): Path<[String; 4]>,
+    Query(ask): Query<Values>,
+) -> Response {
+    page(site, move |site| incident::sheet(site, &place, &Ask(ask))).await
+}
+
+/// Takes what a form writes.
+type Take = fn(&Site, &HeaderMap, &Ask) -> Result<Place, Problem>;
+
+/// Leads on to the page that shows what was written.
+fn writing(take: Take) -> MethodRouter<Arc<Site>> {
+    post(
+        async move |State(site): AtSite, headers: HeaderMap, Form(form): Form<Values>| {
+            let taken = move |site: &Site| take(site, &headers, &Ask(form));
+            match made(&site, &site.turns, taken).await {
+                Ok(place) => Redirect::to(&place.to_string()).into_response(),
+                Err(problem) => page(site, move |_| Err(problem)).await,
+            }
+        },
+    )
 }
 
 async fn at_stream(State(site): AtSite, Query(ask): Query<Values>) -> Response {

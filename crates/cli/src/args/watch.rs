@@ -174,8 +174,9 @@ pub(crate) struct WatchForecast {
 
 /// Write results as tables for other programs
 ///
-/// One row for each visit, raw round trip, tenth of a second or event. The database is only read,
-/// also while a collector writes to it. There is never a part of a table under the name of FILE.
+/// One row for each visit, raw round trip, tenth of a second, event or incident. The database is
+/// only read, also while a collector writes to it. There is never a part of a table under the name
+/// of FILE.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trunkline watch export visits visits.csv\n  \
@@ -184,7 +185,7 @@ pub(crate) struct WatchForecast {
     trunkline watch export events --database postgres:///watch --format csv"
 )]
 pub(crate) struct WatchExport {
-    /// Which: `visits`, `round-trips`, `rates` or `events`
+    /// Which: `visits`, `round-trips`, `rates`, `events` or `incidents`
     #[arg(value_name = "TABLE")]
     pub table: Table,
 

@@ -114,6 +114,25 @@ impl AlertDesk {
         Ok(())
     }
 
+    /// The silences that hold: those of the file, and those that pages have added.
+    pub fn silences(&self, now: UnixTime) -> (Vec<Silence>, Vec<Silence>) {
+        let holding = |all: &[Silence]| {
+            let holding = all.iter().filter(|silence| silence.until > now);
+            holding.cloned().collect()
+        };
+        let added = lock(&self.state);
+        (holding(&self.alerting.silences), holding(added.silences()))
+    }
+
+    /// Ends a silence that a page has added; whether there was one.
+    pub fn end_silence(&self, silence: &Silence, on_event: &OnCollectorEvent) -> bool {
+        let is_ended = lock(&self.state).end_silence(silence);
+        if is_ended {
+            self.keep(on_event);
+        }
+        is_ended
+    }
+
     /// The file of alerts, with the silences of the pages.
     fn rules(&self) -> Alerting {
         let mut alerting = self.alerting.clone();
@@ -261,6 +280,7 @@ mod tests {
             pair: None,
             task: None,
             metric: None,
+            events: Vec::new(),
             until: now() + Span::from_secs(seconds),
             reason: "works on the link".to_owned(),
         };

@@ -4,20 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use changes::UnixTime;
-use units::Span;
 use watch_alerts::Silence;
 use watch_collector::Collector;
 use watch_metrics::{AgentFigures, GridFigures, Input};
 use watch_plan::Timetable;
-use watch_store::{DatabaseName, Name, Store, StoreError, StoredEvent};
-use watch_web::{AgentState, Live, SilenceRequest};
+use watch_store::{DatabaseName, Incident, Name, Store, StoreError};
+use watch_web::{AgentState, HeldSilence, Live, SilenceRequest};
 
 use super::alerting::AlertDesk;
 use super::collector::OnCollectorEvent;
-
-/// Metrics count events of the last days.
-const EVENTS_OF: Span = Span::from_secs(30 * 86_400);
-const EVENTS_MAX: u32 = 10_000;
 
 /// Which time the pages show.
 pub(super) enum Clock {
@@ -64,7 +59,7 @@ impl Known {
         })
     }
 
-    fn figures(&self) -> Result<(Vec<GridFigures>, Vec<StoredEvent>), StoreError> {
+    fn figures(&self) -> Result<(Vec<GridFigures>, Vec<Incident>), StoreError> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let mut grids = Vec::new();
         for task in self.timetable.plan().tasks() {
@@ -74,10 +69,7 @@ impl Known {
             let cells = store.grid(&task)?;
             grids.push(GridFigures { task, cells });
         }
-        let now = self.now();
-        let since = now.seconds().saturating_sub(EVENTS_OF.as_secs_f64() as u64);
-        let range = (UnixTime::from_seconds(since), now + Span::from_secs(60));
-        Ok((grids, store.events(range, EVENTS_MAX)?))
+        Ok((grids, store.open_incidents()?))
     }
 }
 
@@ -122,7 +114,7 @@ impl Live for Known {
     }
 
     fn metrics(&self) -> Option<String> {
-        let (grids, events) = self.figures().ok()?;
+        let (grids, incidents) = self.figures().ok()?;
         let agents = self
             .collector
             .agents()
@@ -136,7 +128,7 @@ impl Live for Known {
         let agents: Vec<AgentFigures> = agents.collect();
         Some(watch_metrics::text(&Input {
             grids: &grids,
-            events: &events,
+            incidents: &incidents,
             agents: &agents,
         }))
     }
@@ -150,13 +142,53 @@ impl Live for Known {
             return Err("this collector sends no alerts; start it with `--alerts FILE`".to_owned());
         };
         let silence = Silence {
-            host: None,
+            host: request.host,
             pair: request.pair,
             task: request.task,
-            metric: None,
+            metric: request.metric,
+            events: request.events,
             until: request.until,
             reason: request.reason,
         };
         alerts.silence(silence, &*self.on_event)
     }
+
+    fn silences(&self) -> Option<Vec<HeldSilence>> {
+        let (of_file, added) = self.alerts.as_ref()?.silences(self.now());
+        let of_file = of_file.into_iter().map(|silence| (silence, None));
+        let added = added.into_iter().map(|silence| {
+            let id = id_of(&silence);
+            (silence, Some(id))
+        });
+        let held = |(silence, id): (Silence, Option<String>)| HeldSilence {
+            silence: SilenceRequest {
+                host: silence.host,
+                pair: silence.pair,
+                task: silence.task,
+                metric: silence.metric,
+                events: silence.events,
+                until: silence.until,
+                reason: silence.reason,
+            },
+            id,
+        };
+        let mut all: Vec<HeldSilence> = of_file.chain(added).map(held).collect();
+        all.sort_by_key(|held| held.silence.until);
+        Some(all)
+    }
+
+    fn end_silence(&self, id: &str) -> bool {
+        let Some(alerts) = &self.alerts else {
+            return false;
+        };
+        let (_, added) = alerts.silences(self.now());
+        let found = added.iter().find(|silence| id_of(silence) == id);
+        found.is_some_and(|silence| alerts.end_silence(silence, &*self.on_event))
+    }
+}
+
+/// What names a silence: the beginning of the hash of all that it says.
+fn id_of(silence: &Silence) -> String {
+    let json = serde_json::to_vec(silence).unwrap_or_default();
+    blake3::hash(&json).to_hex()[..16].to_owned()
 }

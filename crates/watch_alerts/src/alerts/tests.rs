@@ -3,7 +3,7 @@ mod random;
 use std::collections::BTreeMap;
 use std::slice::from_ref;
 
-use changes::{Cause, CauseKind, Event, EventKind, Metric, Moved, UnixTime};
+use changes::{Cause, CauseKind, End, Event, EventKind, Metric, Moved, UnixTime};
 use units::Span;
 use watch_store::{Pair, StoredEvent};
 
@@ -199,7 +199,7 @@ fn a_change_is_told_once_after_the_hold_time_with_cause_and_link() {
             .because
             .starts_with("3 of 3 visits")
     );
-    let link = "https://watch.example.org/event/goodput/slac/cern/4";
+    let link = "https://watch.example.org/incident/goodput/slac/cern/4";
     assert_eq!(told.link.as_deref(), Some(link));
     for later in 11..30 {
         assert_eq!(watch.step(minutes(later), from_ref(&one)), []);
@@ -453,6 +453,57 @@ fn a_silence_delays_until_its_end_and_loses_nothing() {
 }
 
 #[test]
+fn a_silence_of_events_leaves_the_others_and_can_be_ended() {
+    let mut watch = Watch::new(mesh(&["a", "b", "c"]));
+    let silenced = stored(pair("a", "b"), slower(0, START, 0.5));
+    let other = stored(pair("a", "c"), slower(0, START, 0.3));
+    let silence = Silence {
+        host: None,
+        pair: None,
+        task: None,
+        metric: None,
+        events: vec![silenced.key()],
+        until: minutes(600),
+        reason: "known".to_owned(),
+    };
+    watch.alerting.silences.push(silence.clone());
+    watch.step(minutes(0), &[silenced, other]);
+    let told = watch.step(minutes(10), &[]);
+    assert_eq!((told.len(), told[0].changes.len()), (1, 1));
+    assert_eq!(told[0].changes[0].pair, pair("a", "c"));
+    assert!(watch.alerts.silence(silence.clone(), minutes(20)));
+    assert!(watch.alerts.end_silence(&silence));
+    assert!(!watch.alerts.end_silence(&silence));
+    watch.alerting.silences.clear();
+    assert_eq!(watch.step(minutes(30), &[]).len(), 1);
+}
+
+#[test]
+fn an_end_says_what_kind_of_end_it_is() {
+    for (end, words) in [
+        (
+            Some(End::Withdrawn),
+            "Withdrawn, later visits explain it: goodput",
+        ),
+        (
+            Some(End::Usual),
+            "The usual state since 2026-11-24 18:12 UTC, after four weeks:",
+        ),
+        (None, "Over since 2026-11-24 18:12 UTC: goodput"),
+    ] {
+        let mut watch = Watch::new(mesh(&["a", "b"]));
+        let one = stored(pair("a", "b"), slower(0, START, 0.3));
+        watch.step(minutes(0), from_ref(&one));
+        watch.step(minutes(10), &[]);
+        let mut last = over(one, minutes(12));
+        last.event.end = end;
+        watch.step(minutes(15), from_ref(&last));
+        let told = watch.step(minutes(25), &[]);
+        assert!(told[0].headline.starts_with(words), "{}", told[0].headline);
+    }
+}
+
+#[test]
 fn silences_are_bounded() {
     let mut alerts = Alerts::default();
     let silence = |until| Silence {
@@ -460,6 +511,7 @@ fn silences_are_bounded() {
         pair: None,
         task: None,
         metric: None,
+        events: Vec::new(),
         until,
         reason: "works".to_owned(),
     };

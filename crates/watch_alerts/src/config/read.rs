@@ -129,6 +129,7 @@ fn silence(section: &Section, found: &mut Findings) -> Option<Silence> {
         pair,
         task: task.map(|task| task.value),
         metric,
+        events: Vec::new(),
         until: until?,
         reason: reason.value.to_owned(),
     })

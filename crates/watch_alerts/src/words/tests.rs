@@ -84,7 +84,7 @@ fn each_kind_of_event_has_its_sentence() {
 #[test]
 fn links_are_those_of_the_pages() {
     let link = link("https://w", &stored(EventKind::Step, Vec::new()));
-    assert_eq!(link, "https://w/event/~~x/a/b%2Fc/3");
+    assert_eq!(link, "https://w/incident/~~x/a/b%2Fc/3");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use changes::{Event, Failure};
 use units::{Rate, Span};
-use watch_store::Pair;
+use watch_store::{Pair, StoredEvent};
 
 use super::*;
 use crate::METRICS;
@@ -68,9 +68,10 @@ fn each_metric_has_its_unit_and_a_sample() {
         event(EventKind::Step, Some(UnixTime::from_seconds(9))),
         event(EventKind::NoData, None),
     ];
+    let incidents = watch_store::incidents(events.into());
     let text = text(&Input {
         grids: &grids,
-        events: &events,
+        incidents: &incidents,
         agents: &agents,
     });
     let pair = "{from=\"slac\",to=\"cern\",task=\"goodput\"}";
@@ -83,6 +84,7 @@ fn each_metric_has_its_unit_and_a_sample() {
         format!("trunkline_watch_loss_ratio{pair} 0.0"),
         format!("trunkline_watch_last_visit_timestamp_seconds{pair} 1795543200.0"),
         format!("trunkline_watch_last_visit_failed{pair} 0.0"),
+        "trunkline_watch_open_incidents{severity=\"critical\"} 1.0".to_owned(),
         "trunkline_watch_open_events{kind=\"step\"} 1.0".to_owned(),
         "trunkline_watch_open_events{kind=\"no-data\"} 1.0".to_owned(),
         "trunkline_watch_open_events{kind=\"drift\"} 0.0".to_owned(),
@@ -126,7 +128,7 @@ fn what_a_visit_does_not_have_has_no_sample() {
     });
     let text = text(&Input {
         grids: &grid(vec![failed]),
-        events: &[],
+        incidents: &[],
         agents: &[],
     });
     assert!(
@@ -147,7 +149,7 @@ fn what_a_visit_does_not_have_has_no_sample() {
 fn names_are_escaped() {
     let text = text(&Input {
         grids: &grid(vec![cell("a\"b\\c", "d} 7")]),
-        events: &[],
+        incidents: &[],
         agents: &[],
     });
     assert!(
@@ -161,7 +163,7 @@ fn the_text_is_bounded_and_says_what_it_leaves_out() {
     let cells = (0..SERIES_MAX + 3).map(|number| cell(&number.to_string(), "b"));
     let text = text(&Input {
         grids: &grid(cells.collect()),
-        events: &[],
+        incidents: &[],
         agents: &[],
     });
     assert!(text.contains("trunkline_watch_left_out_series 3.0\n"));

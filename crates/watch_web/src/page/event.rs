@@ -6,11 +6,12 @@ use changes::{Cause, Event, UnixTime};
 use maud::{Markup, html};
 use report::page::{Block, Column, Row, Table};
 use units::Span;
-use watch_store::{Name, PairHistory, Store, StoreError, StoredEvent, VisitId};
+use watch_store::{EventKey, Name, PairHistory, Store, StoreError, StoredEvent, VisitId};
 
-use super::{pair, ranges, silence};
+use super::{pair, ranges};
 use crate::ask::{self, Ask, Range};
 use crate::frame::{Sheet, Tab};
+use crate::href::Place;
 use crate::problem::Problem;
 use crate::server::Site;
 use crate::{calendar, href, words};
@@ -31,42 +32,68 @@ type Ids = BTreeMap<UnixTime, VisitId>;
 
 /// The page.
 pub fn sheet(site: &Site, place: &[String; 4], ask: &Ask) -> Result<Sheet, Problem> {
-    let [task, from, to, id] = place.each_ref().map(String::as_str);
-    let of = ask::pair(from, to)?;
-    let task = ask::name("task", href::from_segment(task))?;
-    let unknown = || {
-        let what = format!(
-            "the pair {of} has no event {id:?} of the task {:?}",
-            task.as_str()
-        );
-        Problem::unknown(what, "choose one from the page of the pair")
-    };
-    let id: u64 = id.parse().map_err(|_| unknown())?;
-    let now = site.live.now();
-    let body = site.stores.with(|store| {
-        let stored = store.event(&of, &task, id)?.ok_or_else(unknown)?;
-        let ids = identities(store, &stored)?;
-        let event = &stored.event;
-        let around = |ago| Range::around(event.first_visit, ago);
-        let asked = ask.range_by(now, around)?;
-        let range = asked.unwrap_or_else(|| usual(event, interval(site, &task)));
-        let shown = until(range, now).since(store.first_visit(&of)?);
-        let figure = pair::figure(store, (&of, &task), shown, std::slice::from_ref(&stored))?;
-        let figure = figure.map(|figure| figure.draw()).transpose()?;
+    let key = ask::event(place)?;
+    site.stores.with(|store| {
+        let stored = find(store, &key)?;
+        let address = href::event(&key);
+        let sections = sections(site, store, &stored, (&address, ask))?;
+        let now = site.live.now();
         let title = words::headline(&stored.event);
-        let can_silence = site.token.is_some();
-        let ranges = ranges::all(&href::event(&of, &task, id), range, shown, now);
-        let figure =
-            figure.map(|drawn| html! { div.controls { (ranges) } (drawn) (ranges::hint()) });
-        let body = draw(&stored, &ids, figure, (shown, now), can_silence)?;
-        Ok::<_, Problem>((title, body))
-    });
-    let (title, body) = body?;
-    Ok(Sheet {
-        title: format!("{title}, {of}"),
-        tab: Tab::Events,
-        is_live: true,
-        body,
+        Ok(Sheet {
+            title: format!("{title}, {}", key.pair),
+            tab: Tab::Events,
+            is_live: true,
+            body: html! {
+                h1.event-title.worse[words::is_worse(&stored.event)] { (title) }
+                p.setting {
+                    "From "
+                    a href=(href::pair(&key.pair, &key.task)) { (words::path(&key.pair)) }
+                    ", task " a href=(href::grid(&key.task)) { (key.task) }
+                    @if !stored.event.is_withdrawn() {
+                        ", of " a href=(href::incident(&key)) { "this incident" }
+                    }
+                }
+                p.lead { (lead(&stored.event, now)) }
+                (sections)
+            },
+        })
+    })
+}
+
+/// An event of the database.
+pub fn find(store: &mut Store, key: &EventKey) -> Result<StoredEvent, Problem> {
+    let EventKey { pair, task, id } = key;
+    let found = store.event(pair, task, *id)?;
+    found.ok_or_else(|| ask::no_event(pair, task, &id.to_string()))
+}
+
+/// What moved how far, why, the chart around it and its times, on the page of an address.
+pub fn sections(
+    site: &Site,
+    store: &mut Store,
+    stored: &StoredEvent,
+    (address, ask): (&Place, &Ask),
+) -> Result<Markup, Problem> {
+    let StoredEvent { pair, task, event } = stored;
+    let now = site.live.now();
+    let ids = identities(store, stored)?;
+    let around = |ago| Range::around(event.first_visit, ago);
+    let asked = ask.range_by(now, around)?;
+    let range = asked.unwrap_or_else(|| usual(event, interval(site, task)));
+    let shown = until(range, now).since(store.first_visit(pair)?);
+    let figure = pair::figure(store, (pair, task), shown, std::slice::from_ref(stored))?;
+    let figure = figure.map(|figure| figure.draw()).transpose()?;
+    let of_pair = href::pair(pair, task).within(Range::between(shown.ends()));
+    Ok(html! {
+        (report::render::html::sections(&tables(event))?)
+        (causes(event, &ids))
+        @if let Some(figure) = figure {
+            div.controls { (ranges::all(address, range, shown, now)) }
+            (figure)
+            (ranges::hint())
+            p { a href=(of_pair) { "All that the pair showed in this time" } }
+        }
+        (times(event, &ids))
     })
 }
 
@@ -119,31 +146,6 @@ fn identities(store: &mut Store, stored: &StoredEvent) -> Result<Ids, StoreError
         }
     }
     Ok(ids)
-}
-
-fn draw(
-    stored: &StoredEvent,
-    ids: &Ids,
-    figure: Option<Markup>,
-    (range, now): (Range, UnixTime),
-    can_silence: bool,
-) -> Result<Markup, Problem> {
-    let StoredEvent { pair, task, event } = stored;
-    let of_pair = href::pair(pair, task).within(Range::between(range.ends()));
-    Ok(html! {
-        h1.event-title.worse[words::is_worse(event)] { (words::headline(event)) }
-        p.setting {
-            "From "
-            a href=(of_pair) { (words::path(pair)) }
-            ", task " a href=(href::grid(task)) { (task) }
-        }
-        p.lead { (lead(event, now)) }
-        (report::render::html::sections(&tables(event))?)
-        (causes(event, ids))
-        @if let Some(figure) = figure { (figure) }
-        (times(event, ids))
-        @if can_silence { (silence::form(Some((pair, task)), now)) }
-    })
 }
 
 fn lead(event: &Event, now: UnixTime) -> String {

@@ -26,6 +26,13 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
         is_live: true,
         body: html! {
             h1 { "Incidents " span.count { (incidents.count()) } }
+            @if let Some(held) = site.live.silences() {
+                p.setting {
+                    a href=(href::SILENCES) {
+                        (report::text::count(held.len() as u64, "silence"))
+                    }
+                }
+            }
             (super::ranges::named(&Place::new(href::EVENTS), range))
             @if incidents.count() == 0 { p.quiet { "None began in this time." } }
             @if read == EVENTS as usize {

@@ -29,7 +29,7 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
     let wanted = ask.name("task")?;
     let (meshes, incidents) = site.stores.with(|store| {
         let meshes = mesh::all(store, table.as_deref(), wanted.as_ref(), now)?;
-        Ok::<_, Problem>((meshes, Incidents::open(store, now)?))
+        Ok::<_, Problem>((meshes, Incidents::open(store)?))
     })?;
     let title = match (&wanted, &meshes[..]) {
         (Some(task), _) | (None, [Mesh { task, .. }]) => format!("Task {task}"),

@@ -1,43 +1,76 @@
 //! Incidents as cards: what a host, a link or one cause did to many pairs is one card.
 
+use std::cmp::Reverse;
+
 use changes::UnixTime;
 use maud::{Markup, html};
-use units::Span;
-use watch_store::{Incident, Pair, SilentHost, Store, StoreError, StoredEvent};
+use watch_store::{
+    EventKey, Incident, Note, Pair, SilentHost, Store, StoreError, StoredEvent, acknowledgement,
+};
 
+use super::event;
+use crate::problem::Problem;
 use crate::{calendar, href, words};
 
-/// Events that are not over are looked for as far back as a collector takes visits.
-const OPEN_FOR: Span = Span::from_secs(400 * 86_400);
-const EVENTS_READ: u32 = 4000;
 /// Cards of open incidents that are shown at once.
 const SHOWN: usize = 6;
 
-/// Incidents with the pairs that are visited, from which it follows which hosts are silent.
+/// Incidents with what was written to them, and the pairs that are visited, from which it follows
+/// which hosts are silent.
 pub struct Incidents {
     all: Vec<Incident>,
+    notes: Vec<Note>,
     visited: Vec<Pair>,
+}
+
+/// The pairs that are visited.
+pub fn visited(store: &mut Store) -> Result<Vec<Pair>, StoreError> {
+    let mut visited: Vec<Pair> = store
+        .all_series()?
+        .into_iter()
+        .map(|one| one.pair)
+        .collect();
+    visited.dedup();
+    Ok(visited)
 }
 
 impl Incidents {
     /// The incidents of these events.
     pub fn of(store: &mut Store, events: Vec<StoredEvent>) -> Result<Self, StoreError> {
-        let series = store.all_series()?;
-        let mut visited: Vec<Pair> = series.into_iter().map(|one| one.pair).collect();
-        visited.dedup();
+        Incidents::with(store, watch_store::incidents(events))
+    }
+
+    /// Those that go on; of one severity those in front that are not acknowledged.
+    pub fn open(store: &mut Store) -> Result<Self, StoreError> {
+        let open = store.open_incidents()?;
+        let mut found = Incidents::with(store, open)?;
+        let notes = &found.notes;
+        found.all.sort_by_cached_key(|one| {
+            let is_acknowledged = acknowledgement(&one.notes(notes)).is_some();
+            (Reverse(one.severity()), is_acknowledged)
+        });
+        Ok(found)
+    }
+
+    fn with(store: &mut Store, all: Vec<Incident>) -> Result<Self, StoreError> {
+        let since = all.iter().map(Incident::since).min();
+        let notes = since.map(|since| store.notes(since)).transpose()?;
         Ok(Incidents {
-            all: watch_store::incidents(events),
-            visited,
+            notes: notes.unwrap_or_default(),
+            all,
+            visited: visited(store)?,
         })
     }
 
-    /// Those that go on.
-    pub fn open(store: &mut Store, now: UnixTime) -> Result<Self, StoreError> {
-        let range = (crate::ask::earlier(now, OPEN_FOR), now + Span::from_secs(1));
-        let events = store.events(range, EVENTS_READ)?;
-        let mut found = Incidents::of(store, events)?;
-        found.all.retain(Incident::is_open);
-        Ok(found)
+    /// The incident that an event is of.
+    pub fn of_event(store: &mut Store, key: &EventKey) -> Result<Incident, Problem> {
+        if let Some(incident) = store.incident_of(key)? {
+            return Ok(incident);
+        }
+        event::find(store, key)?;
+        let what = format!("the event {key} was withdrawn: later visits explain it");
+        let hint = "see the list of incidents for others";
+        Err(Problem::unknown(what, hint))
     }
 
     pub fn count(&self) -> usize {
@@ -75,40 +108,38 @@ impl Incidents {
             return html! {};
         };
         let hosts = incident.silent_hosts(&self.visited);
-        let (pairs, ended) = (incident.pairs().len(), incident.ended());
-        let severity = incident
-            .severity()
-            .map_or("better", |severity| severity.name());
+        let is_worse = incident.severity().is_some();
+        let place = incident.key().map(|key| href::incident(&key));
         html! {
-            li.event.worse[incident.severity().is_some()].over[ended.is_some()] {
-                a href=(href::event(&worst.pair, &worst.task, worst.event.id)) {
+            li.event.worse[is_worse].over[!incident.is_open()] {
+                a href=[place] {
                     b { (title(worst, &hosts)) }
                     span.where {
                         @if hosts.is_empty() {
-                            (words::path(&worst.pair))
-                            @if pairs > 1 {
-                                " and " (report::text::count(pairs as u64 - 1, "more pair"))
-                            }
+                            (words::path(&worst.pair)) (beside(incident))
                         } @else {
-                            (report::text::count(pairs as u64, "pair"))
+                            (report::text::count(incident.pairs().len() as u64, "pair"))
                         }
                     }
                 }
-                p {
-                    span.tag { (severity) } " "
-                    span.tag { (worst.task) } " "
-                    (lasting(incident, now))
-                }
+                p { (facts(incident, worst, &incident.notes(&self.notes), now)) }
                 @let cause = words::cause(&worst.event);
                 @if !cause.is_empty() { p.cause { bdi { (report::text::plain(&cause)) } } }
-                @if incident.members().len() > 1 { (members(incident, now)) }
+                @if incident.members().len() > 1 {
+                    details.members {
+                        summary {
+                            (report::text::count(incident.members().len() as u64, "event"))
+                        }
+                        (members(incident, now))
+                    }
+                }
             }
         }
     }
 }
 
 /// `dan: nothing in or out`, or what hurts most.
-fn title(worst: &StoredEvent, hosts: &[SilentHost]) -> String {
+pub fn title(worst: &StoredEvent, hosts: &[SilentHost]) -> String {
     let says = |host: &SilentHost| {
         let what = match (host.sends_nothing, host.is_not_reached) {
             (true, true) => "nothing in or out",
@@ -123,11 +154,24 @@ fn title(worst: &StoredEvent, hosts: &[SilentHost]) -> String {
     }
 }
 
-fn lasting(incident: &Incident, now: UnixTime) -> Markup {
+/// How many pairs it concerns beside the one of its worst event.
+pub fn beside(incident: &Incident) -> Markup {
+    let others = incident.pairs().len() as u64 - 1;
+    html! { @if others > 0 { " and " (report::text::count(others, "more pair")) } }
+}
+
+/// Severity, task, since when, how long, and who has acknowledged it.
+pub fn facts(incident: &Incident, worst: &StoredEvent, notes: &[&Note], now: UnixTime) -> Markup {
+    let severity = incident.severity();
     let since = incident.since();
-    let machine = calendar::machine(since);
     html! {
-        "since " time datetime=(machine) title=(calendar::minute(since)) {
+        span.tag { (severity.map_or("better", |severity| severity.name())) } " "
+        span.tag { (worst.task) } " "
+        @if let Some(note) = acknowledgement(notes) {
+            span.tag { "acknowledged by " bdi { (note.author) } } " "
+        }
+        "since "
+        time datetime=(calendar::machine(since)) title=(calendar::minute(since)) {
             (calendar::near(since, now))
         }
         @match incident.ended() {
@@ -137,21 +181,17 @@ fn lasting(incident: &Incident, now: UnixTime) -> Markup {
     }
 }
 
-fn members(incident: &Incident, now: UnixTime) -> Markup {
+/// Its events, the worst first.
+pub fn members(incident: &Incident, now: UnixTime) -> Markup {
     html! {
-        details.members {
-            summary { (report::text::count(incident.members().len() as u64, "event")) }
-            ul {
-                @for member in incident.members() {
-                    li {
-                        a href=(href::event(&member.pair, &member.task, member.event.id)) {
-                            (words::headline(&member.event))
-                        }
-                        " " (words::path(&member.pair)) ", " (member.task) ", "
-                        (calendar::near(member.event.first_visit, now))
-                        @if let Some(end) = member.event.recovered {
-                            " to " (calendar::near(end, now))
-                        }
+        ul {
+            @for member in incident.members() {
+                li {
+                    a href=(href::event(&member.key())) { (words::headline(&member.event)) }
+                    " " (words::path(&member.pair)) ", " (member.task) ", "
+                    (calendar::near(member.event.first_visit, now))
+                    @if let Some(end) = member.event.recovered {
+                        " to " (calendar::near(end, now))
                     }
                 }
             }

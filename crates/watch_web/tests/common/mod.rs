@@ -13,7 +13,7 @@ use rand_pcg::Pcg64Mcg;
 use units::{Rate, Span};
 use watch_plan::{Plan, Timetable};
 use watch_store::{Name, Pair, Store, StoredVisit, VisitId};
-use watch_web::{AgentState, Live, SilenceRequest};
+use watch_web::{AgentState, HeldSilence, Live, SilenceRequest};
 
 pub const HOSTS: [&str; 6] = ["bnl", "cern", "desy", "kek", "ral", "slac"];
 /// 2026-10-01, a Thursday.
@@ -290,5 +290,26 @@ impl Live for Still {
     fn silence(&self, request: SilenceRequest) -> Result<(), String> {
         self.silences.lock().unwrap().push(request);
         Ok(())
+    }
+
+    fn silences(&self) -> Option<Vec<HeldSilence>> {
+        let held = |(number, silence): (usize, &SilenceRequest)| HeldSilence {
+            silence: silence.clone(),
+            id: Some(number.to_string()),
+        };
+        let silences = self.silences.lock().unwrap();
+        Some(silences.iter().enumerate().map(held).collect())
+    }
+
+    fn end_silence(&self, id: &str) -> bool {
+        let mut silences = self.silences.lock().unwrap();
+        let Ok(place) = id.parse::<usize>() else {
+            return false;
+        };
+        let is_there = place < silences.len();
+        if is_there {
+            silences.remove(place);
+        }
+        is_there
     }
 }

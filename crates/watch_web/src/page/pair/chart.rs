@@ -365,6 +365,6 @@ fn link((number, stored): (usize, &StoredEvent)) -> Link {
         at: event.first_visit.seconds() as f64,
         label: number.to_string(),
         title: format!("{} {verb} {time} UTC", words::headline(event)),
-        href: href::event(&stored.pair, &stored.task, event.id).to_string(),
+        href: href::event(&stored.key()).to_string(),
     }
 }
