@@ -26,6 +26,7 @@
 
 mod acceptor;
 mod agreed;
+mod datagrams;
 mod echo;
 mod enforce;
 mod event;
@@ -53,6 +54,7 @@ use wire::{Cookie, EchoToken, ServerWaits, TestBounds};
 
 use acceptor::ArrivalSender;
 use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, Source, UdpAcceptor};
+use datagrams::Greeters;
 use probe_demux::ProbeDemux;
 use udp_memory::UdpMemory;
 
@@ -283,6 +285,7 @@ impl Server {
             port: Mutex::default(),
             streams: AtomicUsize::new(0),
             udp_memory: UdpMemory::default(),
+            greeters: Greeters::default(),
             copies,
             numbers: self.numbers,
         };
@@ -331,6 +334,7 @@ pub(crate) struct Shared<'a> {
     port: Mutex<()>,
     streams: AtomicUsize,
     udp_memory: UdpMemory,
+    greeters: Greeters,
     /// Where connections of copies go.
     copies: Option<Handover>,
     /// Sessions so far, and whatever else its owner counts with them.

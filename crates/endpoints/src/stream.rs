@@ -91,7 +91,7 @@ impl Work {
 }
 
 /// Bytes that no device on the way can compress: a xorshift sequence (Marsaglia, 2003).
-fn noise(length: usize) -> Vec<u8> {
+pub(crate) fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut bytes = Vec::with_capacity(length + 8);
     while bytes.len() < length {

@@ -244,19 +244,6 @@ fn iperf3_gets_our_report_when_it_asks() {
 }
 
 #[test]
-fn a_udp_test_is_refused_in_words() {
-    if !testkit::has_program("iperf3") {
-        return;
-    }
-    let server = Running::start();
-    let client = iperf3_client(server.address, &["-u", "-t", "1"]);
-    let output = client.wait_with_output().unwrap();
-    assert!(!output.status.success());
-    let end = server.next_end().unwrap_err();
-    assert_eq!(end.to_string(), "UDP tests are not served, only TCP");
-}
-
-#[test]
 fn five_clients_at_once_and_one_killed_do_not_disturb_each_other() {
     if !testkit::has_program("iperf3") {
         return;

@@ -11,8 +11,8 @@ use copy_net::{Channel, DialError, UDP_WAIT, dial_udp};
 use endpoints::server::{Refusal, SessionError};
 use endpoints::{Client, ClientError, Runs, ServerEvent, ServerLimits};
 use observe::{
-    Amount, Direction, Observation, Peer, SamplePlan, Setting, StreamCount, TargetError, Then,
-    Transport, UDP_CONTROL, Window,
+    Amount, DatagramPlan, Direction, Observation, Peer, SamplePlan, Setting, StreamCount,
+    TargetError, Then, Transport, UDP_CONTROL, Way, Window,
 };
 use sockets::Address;
 use support::{Iperf3Server, Running};
@@ -179,6 +179,17 @@ fn a_port_that_takes_no_udp_is_named() {
         ClientError::Udp(DialError::UdpRefused { peer }) if *peer == at
     ));
     assert!(error.to_string().contains(&at.to_string()), "{error}");
+    let plan = DatagramPlan {
+        way: Way::Reverse,
+        rate: Rate::from_bits_per_second(1_000_000),
+        duration: Span::from_secs(1),
+    };
+    let target: Address = at.to_string().parse().unwrap();
+    let error = Client::new(target).datagrams(&plan, &mut ()).unwrap_err();
+    assert!(matches!(
+        &error,
+        ClientError::Udp(DialError::UdpRefused { peer }) if *peer == at
+    ));
     still_serves(&server);
 }
 

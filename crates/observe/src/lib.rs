@@ -9,9 +9,10 @@
 //! never zero.
 //!
 //! Reading order: [`transport`], [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`],
-//! [`probes`]; then what is derived from them: [`analysis`], [`limit`].
+//! [`probes`], [`datagrams`]; then what is derived from them: [`analysis`], [`limit`].
 
 pub mod analysis;
+pub mod datagrams;
 pub mod ladder;
 pub mod limit;
 pub mod observation;
@@ -26,6 +27,7 @@ pub use analysis::{
     DirectionSummary, Goodput, Lacking, RateInterval, Steadiness, SteadyWindow, StreamGoodput,
     Summary, TcpSummary, Unsettled,
 };
+pub use datagrams::{DatagramPlan, Datagrams};
 pub use ladder::Ladder;
 pub use limit::{Limit, Verdict};
 pub use observation::{
@@ -33,8 +35,8 @@ pub use observation::{
     StreamDirection, TerminalCpu,
 };
 pub use probes::{
-    Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped, Trace,
-    TracePlan, TraceProtocol, Train,
+    Clocks, Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped,
+    Trace, TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use setting::{Amount, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window};

@@ -43,6 +43,31 @@ pub struct Passages {
     pub packets: Vec<Passage>,
     /// Who stamped the arrivals.
     pub stamped: Stamped,
+    /// How the clocks of both ends stand to each other; `None` where an end does not tell.
+    pub clocks: Option<Clocks>,
+}
+
+/// How the clocks of both ends stood to each other during a train, by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    /// By how much the receiver's zero is after the sender's.
+    pub ahead_nanos: i64,
+    /// The most by which the clock of this host is off; `None` where nothing keeps it right.
+    pub error_near: Option<Span>,
+    /// The same of the far host.
+    pub error_far: Option<Span>,
+}
+
+impl Passages {
+    /// The delay of each packet that arrived in seconds, by the clocks of both ends; below zero
+    /// where those are further off than the path is long. `None` where an end does not tell.
+    pub fn delays(&self) -> Option<Vec<f64>> {
+        let ahead = self.clocks?.ahead_nanos as f64 / 1e9;
+        let delay = |packet: &Passage| {
+            Some(packet.arrived?.as_secs_f64() - packet.left.as_secs_f64() + ahead)
+        };
+        Some(self.packets.iter().filter_map(delay).collect())
+    }
 }
 
 /// Who stamped the arrival of packets.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
-use crate::{Observation, Probes, ProbesError, SamplePlan, Setting};
+use crate::{DatagramPlan, Datagrams, Observation, Probes, ProbesError, SamplePlan, Setting};
 
 /// Whatever can carry bulk data under a [`Watch`]: a live host, an emulated path, a simulated
 /// one.
@@ -54,6 +54,24 @@ pub trait Target {
     /// draws of its own. A target where nothing is drawn for a run ignores it.
     fn draw_from(&mut self, run: u64) {
         let _ = run;
+    }
+
+    /// Sends datagrams at a steady rate and tells what arrived.
+    ///
+    /// # Errors
+    /// As [`Target::observe`], and where the target cannot send any.
+    fn datagrams(
+        &mut self,
+        plan: &DatagramPlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Datagrams, TargetError> {
+        let _ = (plan, watch);
+        Err(TargetError {
+            fault: Fault::Run,
+            what: format!("{} carries no datagrams at a rate", self.describe().name),
+            hint: Some("name a host that runs `trunkline serve` or `iperf3 -s`".to_owned()),
+            source: None,
+        })
     }
 
     /// Small packets through the same path. They can be sent on another thread while

@@ -15,5 +15,5 @@ mod socket;
 mod wall_clock;
 
 pub use arrival::{ClockWasSet, Received, Stamper};
-pub use departure::{TransmitError, transmit};
+pub use departure::{Departed, TransmitError, transmit};
 pub use socket::{SharedPort, TrainSocket, least_packet};

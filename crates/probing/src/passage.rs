@@ -115,6 +115,7 @@ mod tests {
         let passages = Passages {
             packets: vec![at(5, None), at(15, None), at(85, None), at(86, None)],
             stamped: observe::Stamped::Exactly,
+            clocks: None,
         };
         let planned = [0, 10, 20, 30].map(Span::from_micros);
         assert!((sender_lag(&passages, &planned) - 60e-6).abs() < 1e-12);

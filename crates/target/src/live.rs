@@ -2,8 +2,8 @@
 
 use endpoints::{Client, ClientError, PathProbes, Runs};
 use observe::{
-    Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
-    TargetKind, Watch,
+    DatagramPlan, Datagrams, Observation, Probes, ProbesError, SamplePlan, Setting, Target,
+    TargetError, TargetInfo, TargetKind, Watch,
 };
 use sockets::Address;
 
@@ -42,6 +42,15 @@ impl Target for LiveHost {
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError> {
         self.runs.observe(setting, plan, watch).map_err(told)
+    }
+
+    fn datagrams(
+        &mut self,
+        plan: &DatagramPlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Datagrams, TargetError> {
+        let client = Client::new(self.address.clone());
+        client.datagrams(plan, watch).map_err(told)
     }
 
     fn stop(&mut self) {

@@ -1,10 +1,12 @@
 //! iperf3's control protocol and our extension to it.
 //!
 //! Reading order: `cookie` and `state` for the primitives, `params` and `request` for what a test
-//! is, `results` and `telemetry` for what it showed, then `client` and `server`.
+//! is, `results` and `telemetry` for what it showed, `datagram` for tests over UDP, then
+//! `client` and `server`.
 
 pub mod client;
 pub(crate) mod cookie;
+pub mod datagram;
 pub(crate) mod denial;
 pub(crate) mod error_code;
 pub(crate) mod extension;

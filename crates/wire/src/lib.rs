@@ -11,8 +11,9 @@
 //! open no socket and read no clock, so every conversation can be replayed in a test. Each wait has
 //! a deadline that the driver has to honour; a peer's mistake is a typed error, never a panic.
 //!
-//! Spoken: TCP tests in all directions, against iperf3 3.0 to 3.21 and against ourselves. Left out:
-//! UDP and SCTP tests and authentication; a peer that asks for them gets an error.
+//! Spoken: TCP tests in all directions, and UDP tests of one stream one way, against iperf3 3.0 to
+//! 3.21 and against ourselves. Left out: SCTP tests and authentication; a peer that asks for them
+//! gets an error.
 //!
 //! Two of our own ends recognise each other by the key `trunkline` in the client's parameters,
 //! which other servers ignore. A trunkline server answers with the state byte

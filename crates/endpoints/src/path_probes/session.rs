@@ -5,16 +5,16 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use observe::{Passage, Passages, Stamped, Watch};
+use observe::{Clocks, Passage, Passages, Stamped, Watch, Way};
 use thiserror::Error;
 use units::{Span, Time};
 use wire::trains::{
-    Collection, ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, TrainPlan,
+    ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, TrainPlan, Zero,
 };
 use wire::{Answer, EchoToken};
 
 use crate::control_connection::{ControlConnection, Heard};
-use probe_net::trains::{ClockWasSet, Stamper, TrainSocket, TransmitError, transmit};
+use probe_net::trains::{ClockWasSet, Departed, Stamper, TrainSocket, TransmitError, transmit};
 use sockets::Clock;
 use sockets::poll::{readable, wait};
 
@@ -113,14 +113,14 @@ impl ProbingSession {
         self.socket()?;
         let stamper = Stamper::start();
         self.machine.ask(self.clock.now(), plan);
-        let mut left = Vec::new();
+        let mut departed = Departed::default();
         let mut next_opener = Time::ZERO;
         loop {
             while let Some(action) = self.machine.next_action() {
                 match action {
                     ProbingAction::Send(bytes) => self.control.send(&bytes, SEND_LIMIT)?,
-                    ProbingAction::Transmit => left = self.transmit(plan, watch)?,
-                    ProbingAction::Done(seen) => return Ok(outcome(&stamper, left, seen)),
+                    ProbingAction::Transmit => departed = self.transmit(plan, watch)?,
+                    ProbingAction::Done(seen) => return Ok(outcome(&stamper, &departed, seen)),
                     ProbingAction::Refused(refused) => return Ok(Outcome::Refused(refused)),
                 }
             }
@@ -141,15 +141,11 @@ impl ProbingSession {
         }
     }
 
-    fn transmit(
-        &mut self,
-        plan: &TrainPlan,
-        watch: &mut dyn Watch,
-    ) -> Result<Vec<Span>, LinkError> {
+    fn transmit(&mut self, plan: &TrainPlan, watch: &mut dyn Watch) -> Result<Departed, LinkError> {
         let number = self.machine.number();
-        let left = transmit(self.socket()?, number, plan, &mut || watch.is_cancelled())?;
+        let departed = transmit(self.socket()?, number, plan, &mut || watch.is_cancelled())?;
         self.machine.on_sent(self.clock.now());
-        Ok(left)
+        Ok(departed)
     }
 
     /// Sends an opener when one is due; when the next one is.
@@ -213,23 +209,52 @@ impl ProbingSession {
     }
 }
 
-fn outcome(stamper: &Stamper, left_here: Vec<Span>, seen: Seen) -> Outcome {
+fn outcome(stamper: &Stamper, near: &Departed, seen: Seen) -> Outcome {
     match seen {
-        Seen::Forward { stamped, arrived } => {
-            Outcome::Seen(passages(&left_here, &arrived, stamped))
+        Seen::Forward {
+            stamped,
+            arrived,
+            zero,
+        } => {
+            let clocks = clocks(Way::Forward, near.zero, zero);
+            Outcome::Seen(passages(&near.left, &arrived, stamped, clocks))
         }
-        Seen::Reverse { left, collection } => reverse(stamper, &left, &collection),
+        Seen::Reverse {
+            left,
+            zero,
+            collection,
+        } => match stamper.judge(&collection) {
+            Ok((stamped, arrived)) => {
+                let clocks = clocks(Way::Reverse, stamper.zero(), zero);
+                Outcome::Seen(passages(&left, &arrived, stamped, clocks))
+            }
+            Err(set) => Outcome::Unstamped(set),
+        },
     }
 }
 
-fn reverse(stamper: &Stamper, left: &[Span], seen: &Collection) -> Outcome {
-    match stamper.judge(seen) {
-        Ok((stamped, arrived)) => Outcome::Seen(passages(left, &arrived, stamped)),
-        Err(set) => Outcome::Unstamped(set),
-    }
+/// How the zeros of both ends stand to each other, and how far each clock is off at the most.
+fn clocks(way: Way, near: Option<Zero>, far: Option<Zero>) -> Option<Clocks> {
+    let (near, far) = (near?, far?);
+    let (sender, receiver) = match way {
+        Way::Forward => (near, far),
+        Way::Reverse => (far, near),
+    };
+    let ahead = i128::from(receiver.unix_ns) - i128::from(sender.unix_ns);
+    Some(Clocks {
+        // Nothing is said of clocks that are centuries apart.
+        ahead_nanos: i64::try_from(ahead).ok()?,
+        error_near: near.error_ns.map(Span::from_nanos),
+        error_far: far.error_ns.map(Span::from_nanos),
+    })
 }
 
-fn passages(left: &[Span], arrived: &[Option<Span>], stamped: Stamp) -> Passages {
+fn passages(
+    left: &[Span],
+    arrived: &[Option<Span>],
+    stamped: Stamp,
+    clocks: Option<Clocks>,
+) -> Passages {
     let packets = left.iter().zip(arrived);
     Passages {
         packets: packets
@@ -242,5 +267,6 @@ fn passages(left: &[Span], arrived: &[Option<Span>], stamped: Stamp) -> Passages
             Stamp::Kernel => Stamped::ByKernel,
             Stamp::Program => Stamped::ByProgram,
         },
+        clocks,
     }
 }

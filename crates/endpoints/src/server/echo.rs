@@ -1,5 +1,5 @@
 //! The echo service: answers requests that carry the token of a running test, and passes openers
-//! on.
+//! and greetings on.
 
 use std::net::SocketAddr;
 
@@ -11,6 +11,9 @@ use super::Shared;
 /// Answers a datagram or passes it on, if it is an echo or of a train. Returns whether it is: then
 /// it is of no other protocol.
 pub(super) fn take(shared: &Shared<'_>, datagram: &[u8], from: SocketAddr) -> bool {
+    if shared.greeters.greet(datagram, from) {
+        return true;
+    }
     if !Echo::begins(datagram) && !Datagram::begins(datagram) {
         return false;
     }

@@ -12,10 +12,18 @@ const BURST: Span = Span::from_secs(2);
 
 /// Ends a test that is too long or too fast.
 pub(super) fn check(limits: &ServerLimits, flow: &Flow) -> Result<(), SessionError> {
-    let took = flow.elapsed();
+    check_amount(limits, flow.elapsed(), flow.totals().0)
+}
+
+/// Ends a test that has received more in its time than it may, or takes longer.
+pub(super) fn check_amount(
+    limits: &ServerLimits,
+    took: Span,
+    received: Bytes,
+) -> Result<(), SessionError> {
     check_time(limits, took)?;
     match limits.tests.rate_max {
-        Some(bound) => check_rate(bound, took, flow.totals().0),
+        Some(bound) => check_rate(bound, took, received),
         None => Ok(()),
     }
 }

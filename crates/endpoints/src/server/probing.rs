@@ -127,9 +127,10 @@ impl<'a> Probing<'a> {
         let outcome = transmit(&route.socket, number, plan, &mut is_over);
         let now = self.clock.now();
         match outcome {
-            Ok(left) => {
+            Ok(departed) => {
                 self.sent += plan.bytes();
-                self.machine.give_departures(now, &left);
+                self.machine
+                    .give_departures(now, &departed.left, departed.zero);
             }
             Err(error) => {
                 let cause = match error {
@@ -146,7 +147,10 @@ impl<'a> Probing<'a> {
         let Some(route) = &self.route else { return };
         let now = self.clock.now();
         match route.stamper.judge(seen) {
-            Ok((stamped, arrived)) => self.machine.give_arrivals(now, stamped, &arrived),
+            Ok((stamped, arrived)) => {
+                let zero = route.stamper.zero();
+                self.machine.give_arrivals(now, stamped, &arrived, zero);
+            }
             Err(set) => {
                 let why = format!("at the server, {set}");
                 self.machine.refuse(now, Cause::Clock, why);

@@ -11,17 +11,19 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use observe::SamplePlan;
-use units::Span;
+use units::{Bytes, Span};
 use wire::{
     Answer, EchoToken, ErrorCode, Results, ServerAction, ServerControl, TestEnd, TestRequest,
 };
 
 use super::acceptor::Arrivals;
 use super::agreed::Agreed;
+use super::datagrams::DatagramTest;
 use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::flow::Flow;
 use super::udp_memory::ReservedMemory;
 use super::{Shared, enforce, report};
+use crate::client::datagrams;
 use crate::control_connection::{ControlConnection, Heard};
 use sockets::Clock;
 use sockets::poll::{readable, wait};
@@ -78,6 +80,7 @@ struct Session<'a> {
     token: Option<Token<'a>>,
     test: Option<Agreed<'a>>,
     flow: Option<Flow>,
+    datagrams: Option<DatagramTest<'a>>,
     probed: Option<SessionSummary>,
 }
 
@@ -113,6 +116,7 @@ impl<'a> Session<'a> {
             token: None,
             test: None,
             flow: None,
+            datagrams: None,
             probed: None,
         })
     }
@@ -139,6 +143,7 @@ impl<'a> Session<'a> {
             self.wait()?;
             self.check_stop()?;
             self.take_arrivals();
+            self.take_greeting()?;
             self.hear()?;
             self.read_streams()?;
             if self
@@ -158,6 +163,7 @@ impl<'a> Session<'a> {
             ServerAction::Start => self.start(),
             ServerAction::CloseStreams => {
                 self.flow.iter_mut().for_each(Flow::close);
+                self.datagrams.iter_mut().for_each(DatagramTest::close);
                 Ok(())
             }
             ServerAction::Report => self.report(),
@@ -183,6 +189,13 @@ impl<'a> Session<'a> {
             });
         };
         let memory = self.memory_for(&request)?;
+        if request.datagrams {
+            self.datagrams = DatagramTest::begin(self.shared, &request, self.peer);
+            if self.datagrams.is_none() {
+                self.machine.refuse(ErrorCode::STREAM_ACCEPT);
+                return Err(SessionError::Greeted);
+            }
+        }
         let answer = self.answer(&request)?;
         if let Some(time) = usual_time(&request) {
             self.arrivals.ends.set_after(time);
@@ -231,7 +244,21 @@ impl<'a> Session<'a> {
         Ok(Some(Answer::new(offer, value, SamplePlan::INTERVAL)))
     }
 
+    /// Opens the stream of a test of datagrams when its client has greeted.
+    fn take_greeting(&mut self) -> Result<(), SessionError> {
+        let Some(test) = &mut self.datagrams else {
+            return Ok(());
+        };
+        if test.opened(self.control.local_address()?)? {
+            self.machine.on_stream(self.clock.now());
+        }
+        Ok(())
+    }
+
     fn start(&mut self) -> Result<(), SessionError> {
+        if let Some(test) = &mut self.datagrams {
+            return Ok(test.start()?);
+        }
         let started = match &mut self.test {
             Some(test) => {
                 let channels = test.in_order();
@@ -300,6 +327,10 @@ impl<'a> Session<'a> {
 
     fn read_streams(&mut self) -> Result<(), SessionError> {
         let idle = self.shared.limits.idle;
+        if let Some((took, received)) = self.datagrams.as_ref().and_then(DatagramTest::received) {
+            let kept = enforce::check_amount(&self.shared.limits, took, received);
+            return kept.inspect_err(|_| self.machine.refuse(ErrorCode::OVERDUE));
+        }
         let Some(flow) = self.flow.as_mut().filter(|flow| flow.is_open()) else {
             return Ok(());
         };
@@ -321,8 +352,9 @@ impl<'a> Session<'a> {
     }
 
     fn results(&self) -> Results {
-        match (&self.test, &self.flow) {
-            (Some(test), Some(flow)) => report::results(&test.request, flow),
+        match (&self.test, &self.flow, &self.datagrams) {
+            (_, _, Some(test)) => datagrams::results(&test.moved()),
+            (Some(test), Some(flow), None) => report::results(&test.request, flow),
             _ => Results::default(),
         }
     }
@@ -330,6 +362,19 @@ impl<'a> Session<'a> {
     fn summary(&self) -> SessionSummary {
         if let Some(summary) = &self.probed {
             return summary.clone();
+        }
+        if let Some(test) = &self.datagrams {
+            let moved = test.moved();
+            let (received, sent) = match test.sends() {
+                true => (Bytes::ZERO, moved.receipts.bytes),
+                false => (moved.receipts.bytes, Bytes::ZERO),
+            };
+            return SessionSummary {
+                duration: moved.duration,
+                received,
+                sent,
+                notes: Vec::new(),
+            };
         }
         let flow = self.flow.as_ref();
         let (received, sent) = flow.map(Flow::totals).unwrap_or_default();

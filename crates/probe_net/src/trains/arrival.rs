@@ -7,10 +7,10 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use nix::sys::time::TimeSpec;
 use thiserror::Error;
 use units::{Bytes, Span};
-use wire::trains::{Arrival, Collection, DATAGRAM_LENGTH, Datagram, Stamp};
+use wire::trains::{Arrival, Collection, DATAGRAM_LENGTH, Datagram, Stamp, Zero};
 
 use super::TrainSocket;
-use super::wall_clock::{WallClock, monotonic};
+use super::wall_clock::{self, WallClock, monotonic};
 
 /// Datagrams read before the control connection is heard again, so that a flood does not hold it
 /// up.
@@ -47,6 +47,11 @@ impl Stamper {
             wall,
             zero: monotonic(),
         }
+    }
+
+    /// From when its stamps count, by the wall clock of this host.
+    pub fn zero(&self) -> Option<Zero> {
+        wall_clock::zero(self.wall, self.zero)
     }
 
     /// Reads what has come, as far as it is of this session; `take` is called for each.

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags};
 use thiserror::Error;
 use units::{Bytes, Span};
-use wire::trains::{DATAGRAM_LENGTH, Datagram, DatagramKind, TrainPlan};
+use wire::trains::{DATAGRAM_LENGTH, Datagram, DatagramKind, TrainPlan, Zero};
 
 use super::TrainSocket;
+use super::wall_clock::{self, WallClock, monotonic};
 use sockets::poll::wait;
 
 /// The first packet is due this long after the sender begins, so that it is paced as the others
@@ -52,7 +53,16 @@ pub enum TransmitError {
     Cancelled,
 }
 
-/// Sends a train and tells when each packet left, from when the first was to leave.
+/// When the packets of a train left.
+#[derive(Debug, Clone, Default)]
+pub struct Departed {
+    /// Each, from when the first was to leave.
+    pub left: Vec<Span>,
+    /// When that was, by the wall clock of this host.
+    pub zero: Option<Zero>,
+}
+
+/// Sends a train and tells when each packet left.
 ///
 /// `is_over` is asked meanwhile whether to go on.
 pub fn transmit(
@@ -60,7 +70,7 @@ pub fn transmit(
     number: u32,
     plan: &TrainPlan,
     is_over: &mut dyn FnMut() -> bool,
-) -> Result<Vec<Span>, TransmitError> {
+) -> Result<Departed, TransmitError> {
     let mtu = socket.mtu()?;
     if plan.packet > mtu {
         let packet = plan.packet;
@@ -85,8 +95,8 @@ pub fn transmit(
 }
 
 fn tell(
-    done: &SyncSender<Result<Vec<Span>, TransmitError>>,
-    outcome: Result<Vec<Span>, TransmitError>,
+    done: &SyncSender<Result<Departed, TransmitError>>,
+    outcome: Result<Departed, TransmitError>,
 ) {
     // The other end waits for exactly this.
     let _ = done.send(outcome);
@@ -97,11 +107,12 @@ fn send_all(
     number: u32,
     plan: &TrainPlan,
     stop: &AtomicBool,
-) -> Result<Vec<Span>, TransmitError> {
+) -> Result<Departed, TransmitError> {
     go_first();
     let mut datagram = blank(socket, plan);
     let mut left = Vec::with_capacity(plan.packets());
-    let begin = Instant::now() + LEAD;
+    let wall = WallClock::read();
+    let (now, begin) = (monotonic(), Instant::now() + LEAD);
     for (packet, due) in (0..).zip(&plan.departures) {
         let due = begin + Duration::from(*due);
         await_moment(due, stop)?;
@@ -109,7 +120,8 @@ fn send_all(
         let sent = send_one(socket, &datagram, plan.packet, due + BLOCKED_MAX, stop)?;
         left.push(sent.saturating_duration_since(begin).into());
     }
-    Ok(left)
+    let zero = wall_clock::zero(wall, now + LEAD.as_nanos() as i128);
+    Ok(Departed { left, zero })
 }
 
 /// A datagram of the right size, whose filling no device on the way can make smaller.

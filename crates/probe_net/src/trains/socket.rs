@@ -53,6 +53,23 @@ pub fn least_packet(host: IpAddr) -> Bytes {
     Bytes::new((headers(host) + DATAGRAM_LENGTH) as u64)
 }
 
+impl SharedPort<'_> {
+    /// A socket from `local`, where the shared one is bound too, towards one client.
+    pub fn connected(self, local: SocketAddr, peer: SocketAddr) -> io::Result<Socket> {
+        let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
+        socket.set_reuse_address(true)?;
+        // Shared for this moment only: at other times no other process may take the port.
+        let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let everybodys = SockRef::from(self.shared);
+        everybodys.set_reuse_address(true)?;
+        let bound = socket.bind(&local.into());
+        everybodys.set_reuse_address(false)?;
+        let connected = bound.and_then(|()| socket.connect(&peer.into()));
+        drop(held);
+        connected.map(|()| socket)
+    }
+}
+
 impl TrainSocket {
     /// A client's, towards the server.
     pub fn towards(peer: SocketAddr, token: EchoToken) -> io::Result<Self> {
@@ -62,6 +79,7 @@ impl TrainSocket {
         };
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
         socket.bind(&any.into())?;
+        socket.connect(&peer.into())?;
         TrainSocket::connected(socket, peer, token)
     }
 
@@ -74,21 +92,11 @@ impl TrainSocket {
         peer: SocketAddr,
         token: EchoToken,
     ) -> io::Result<Self> {
-        let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        socket.set_reuse_address(true)?;
-        // Shared for this moment only: at other times no other process may take the port.
-        let held = shared.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let everybodys = SockRef::from(shared.shared);
-        everybodys.set_reuse_address(true)?;
-        let bound = socket.bind(&local.into());
-        everybodys.set_reuse_address(false)?;
-        let connected = bound.and_then(|()| TrainSocket::connected(socket, peer, token));
-        drop(held);
-        connected
+        let socket = shared.connected(local, peer)?;
+        TrainSocket::connected(socket, peer, token)
     }
 
     fn connected(socket: Socket, peer: SocketAddr, token: EchoToken) -> io::Result<Self> {
-        socket.connect(&peer.into())?;
         socket.set_nonblocking(true)?;
         let socket = TrainSocket {
             socket: socket.into(),

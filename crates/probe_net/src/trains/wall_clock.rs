@@ -2,6 +2,7 @@
 
 use nix::time::{ClockId, clock_gettime};
 use units::Span;
+use wire::trains::Zero;
 
 /// More than this is no error of reading the two clocks one after the other.
 const STEP_MIN: i128 = 50_000;
@@ -35,12 +36,40 @@ impl WallClock {
         wall - self.ahead
     }
 
+    /// A reading of the monotonic clock on the wall clock.
+    pub(super) fn of_monotonic(self, monotonic: i128) -> i128 {
+        monotonic + self.ahead
+    }
+
     /// How far the wall clock was set since `earlier`; `None` when it was not.
     pub(super) fn step_since(self, earlier: WallClock) -> Option<Span> {
         let step = (self.ahead - earlier.ahead).abs();
         let nanos = u64::try_from(step).unwrap_or(u64::MAX);
         (step > STEP_MIN).then(|| Span::from_nanos(nanos))
     }
+}
+
+/// A reading of the monotonic clock as the zero of stamps.
+pub(super) fn zero(clock: WallClock, monotonic: i128) -> Option<Zero> {
+    Some(Zero {
+        unix_ns: u64::try_from(clock.of_monotonic(monotonic)).ok()?,
+        error_ns: error().map(|error| error.as_nanos()),
+    })
+}
+
+/// The most by which the kernel takes this host's wall clock to be off; `None` where nothing keeps
+/// it right. `adjtimex(2)`: what keeps the clock, such as chrony, sets the bound to half of the
+/// round trip to its source and all that adds up on the way, and the kernel lets it grow by 0.5 ms
+/// a second until it is set again.
+#[expect(unsafe_code, reason = "no safe crate covers adjtimex")]
+fn error() -> Option<Span> {
+    // SAFETY: zeros are a valid `timex`, a struct of numbers alone.
+    let mut timex: libc::timex = unsafe { std::mem::zeroed() };
+    // SAFETY: no mode is set, so that the call reads and changes nothing; it writes one `timex`.
+    let state = unsafe { libc::adjtimex(&mut timex) };
+    let is_kept = state >= 0 && timex.status & libc::STA_UNSYNC == 0;
+    let micros = u64::try_from(timex.maxerror).ok()?;
+    is_kept.then(|| Span::from_micros(micros))
 }
 
 /// The monotonic clock, in nanoseconds.
@@ -76,5 +105,6 @@ mod tests {
         // decades.
         let off = clock.to_monotonic(wall) - between;
         assert!((-1_000_000..1_000_000_000).contains(&off), "{off}");
+        assert_eq!(clock.of_monotonic(clock.to_monotonic(wall)), wall);
     }
 }

@@ -62,6 +62,7 @@ impl Variation {
     /// let passages = Passages {
     ///     packets: vec![packet(0, 900), packet(20, 924), packet(40, 940)],
     ///     stamped: Stamped::ByKernel,
+    ///     clocks: None,
     /// };
     /// let variation = Variation { way: Way::Forward, passages };
     /// let seconds = variation.above_smallest_seconds();

@@ -87,6 +87,7 @@ impl Probes for MadeProbes {
         Ok(Passages {
             packets: train.departures.iter().enumerate().map(packet).collect(),
             stamped: Stamped::ByKernel,
+            clocks: None,
         })
     }
 

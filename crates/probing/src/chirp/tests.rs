@@ -16,6 +16,7 @@ fn chirp(delay: impl Fn(usize, f64) -> f64) -> Passages {
     Passages {
         packets: train.departures.iter().enumerate().map(packet).collect(),
         stamped: Stamped::Exactly,
+        clocks: None,
     }
 }
 
@@ -76,6 +77,7 @@ fn a_chirp_with_a_hole_says_nothing() {
     let none = Passages {
         packets: Vec::new(),
         stamped: Stamped::Exactly,
+        clocks: None,
     };
     assert_eq!(estimate(&none), None);
 }

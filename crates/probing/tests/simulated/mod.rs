@@ -196,6 +196,7 @@ impl Probes for Simulated {
         Ok(Passages {
             packets: passages,
             stamped: Stamped::Exactly,
+            clocks: None,
         })
     }
 

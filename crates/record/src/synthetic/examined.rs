@@ -102,6 +102,7 @@ fn variation(way: Way) -> Variation {
         passages: Passages {
             packets: (0..20).map(packet).collect(),
             stamped: Stamped::ByKernel,
+            clocks: None,
         },
     }
 }

@@ -216,6 +216,7 @@ impl Probes for SimulatedProbes {
         Ok(Passages {
             packets: packets.collect(),
             stamped: Stamped::Exactly,
+            clocks: None,
         })
     }
 

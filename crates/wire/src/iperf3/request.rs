@@ -5,6 +5,7 @@ mod bounds;
 use thiserror::Error;
 use units::{Bytes, Direction, Rate, Span};
 
+use crate::iperf3::datagram::HEADER_LENGTH;
 use crate::iperf3::extension::VERSION;
 use crate::{ErrorCode, Offer, Params};
 
@@ -19,6 +20,10 @@ pub const BLOCK_DEFAULT: Bytes = Bytes::from_kib(128);
 /// Most bytes per write, as in iperf3.
 pub const BLOCK_MAX: Bytes = Bytes::from_mib(1);
 
+/// Data of a datagram: iperf3's default where it does not know the path, and the most that IPv4 has
+/// room for.
+const DATAGRAM_DEFAULT: u64 = 1_460;
+const DATAGRAM_MAX: u64 = 65_507;
 const SECONDS_MAX: u64 = 86_400;
 const OMIT_SECONDS_MAX: u64 = 600;
 const SEGMENT_MIN: u64 = 88;
@@ -70,7 +75,7 @@ impl StreamPlan {
     }
 }
 
-/// One TCP test as the client asks for it.
+/// One test as the client asks for it, over TCP or of datagrams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRequest {
     /// Who sends.
@@ -97,6 +102,9 @@ pub struct TestRequest {
     pub server_output: ServerOutput,
     /// Our own offer, when it reaches the version spoken here.
     pub offer: Option<Offer>,
+    /// Whether its stream is datagrams at a steady rate, [`TestRequest::pacing`], of the size of
+    /// a block: iperf3's tests over UDP.
+    pub datagrams: bool,
 }
 
 /// Parameters that this server does not run.
@@ -105,9 +113,12 @@ pub enum RequestError {
     /// Not the JSON of parameters.
     #[error("the parameters are not valid JSON: {0}")]
     Json(String),
-    /// UDP or SCTP.
-    #[error("{0} tests are not served, only TCP")]
-    Transport(&'static str),
+    /// SCTP.
+    #[error("SCTP tests are not served, only TCP and UDP")]
+    Sctp,
+    /// A test over UDP of another kind than is served.
+    #[error("{0}; over UDP one stream is served, one way, at a rate (`-b`)")]
+    Datagrams(&'static str),
     /// No stream, or too many.
     #[error("{0} streams were asked for; 1 to 128 are possible")]
     Streams(i64),
@@ -130,7 +141,7 @@ impl RequestError {
     pub fn code(&self) -> ErrorCode {
         match self {
             RequestError::Json(_) => ErrorCode::PARAMETERS,
-            RequestError::Transport(_) => ErrorCode::NOT_IMPLEMENTED,
+            RequestError::Sctp | RequestError::Datagrams(_) => ErrorCode::NOT_IMPLEMENTED,
             RequestError::Streams(_) => ErrorCode::STREAM_COUNT,
             RequestError::Seconds(_) => ErrorCode::DURATION,
             RequestError::Window(_) => ErrorCode::BUFFER_SIZE,
@@ -155,6 +166,7 @@ impl TestRequest {
             pacing: None,
             server_output: ServerOutput::Unwanted,
             offer: None,
+            datagrams: false,
         }
     }
 
@@ -198,7 +210,12 @@ impl TestRequest {
             TestEnd::Client => (0, 0),
         };
         Params {
-            tcp: true,
+            tcp: !self.datagrams,
+            udp: self.datagrams,
+            bandwidth: self
+                .pacing
+                .filter(|_| self.datagrams)
+                .map(Rate::bits_per_second),
             omit: Some(whole_seconds(self.omit)),
             time: i64::try_from(time).ok(),
             num: Some(num),
@@ -210,7 +227,10 @@ impl TestRequest {
             reverse: self.direction == Direction::Reverse,
             bidirectional: self.direction == Direction::Both,
             window: self.window.map(Bytes::get),
-            fqrate: self.pacing.map(Rate::bits_per_second),
+            fqrate: self
+                .pacing
+                .filter(|_| !self.datagrams)
+                .map(Rate::bits_per_second),
             congestion: self.congestion.clone(),
             get_server_output: (self.server_output == ServerOutput::Wanted).then_some(1),
             client_version: Some(concat!("trunkline ", env!("CARGO_PKG_VERSION")).to_owned()),
@@ -221,9 +241,14 @@ impl TestRequest {
 
     /// Checks a client's document.
     pub fn from_params(params: &Params) -> Result<Self, RequestError> {
-        check_transport(params)?;
-        let block = block(params.len);
-        Ok(TestRequest {
+        if params.sctp {
+            return Err(RequestError::Sctp);
+        }
+        let block = match params.udp {
+            true => datagram(params.len),
+            false => block(params.len),
+        };
+        let request = TestRequest {
             direction: direction(params),
             streams: streams(params.parallel)?,
             end: end(params, block)?,
@@ -243,20 +268,28 @@ impl TestRequest {
                 _ => ServerOutput::Unwanted,
             },
             offer: params.trunkline.filter(|offer| offer.version >= VERSION),
-        })
+            datagrams: params.udp,
+        };
+        match request.datagrams {
+            true => request.of_datagrams(),
+            false => Ok(request),
+        }
+    }
+}
+
+impl TestRequest {
+    fn of_datagrams(self) -> Result<Self, RequestError> {
+        match (self.streams, self.direction, self.pacing) {
+            (2.., ..) => Err(RequestError::Datagrams("several streams were asked for")),
+            (_, Direction::Both, _) => Err(RequestError::Datagrams("both ways were asked for")),
+            (_, _, None) => Err(RequestError::Datagrams("no rate was asked for")),
+            _ => Ok(self),
+        }
     }
 }
 
 fn whole_seconds(span: Span) -> u64 {
     span.as_nanos().div_ceil(1_000_000_000)
-}
-
-fn check_transport(params: &Params) -> Result<(), RequestError> {
-    match (params.udp, params.sctp) {
-        (true, _) => Err(RequestError::Transport("UDP")),
-        (_, true) => Err(RequestError::Transport("SCTP")),
-        _ => Ok(()),
-    }
 }
 
 fn direction(params: &Params) -> Direction {
@@ -296,6 +329,13 @@ fn block(len: Option<i64>) -> Bytes {
         None | Some(0) => BLOCK_DEFAULT,
         Some(len) => Bytes::new(len.min(BLOCK_MAX.get())),
     }
+}
+
+/// The data of a datagram; there is room for its header.
+fn datagram(len: Option<i64>) -> Bytes {
+    let len = len.and_then(|len| u64::try_from(len).ok());
+    let least = HEADER_LENGTH as u64;
+    Bytes::new(len.unwrap_or(DATAGRAM_DEFAULT).clamp(least, DATAGRAM_MAX))
 }
 
 fn window(asked: Option<u64>) -> Result<Option<Bytes>, RequestError> {

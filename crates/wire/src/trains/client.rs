@@ -8,6 +8,7 @@ use units::{Bytes, Span, Time, Way};
 use super::message::{self, Announcement};
 use super::{
     Arrival, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp, Stamps, TrainPlan,
+    Zero,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
@@ -39,11 +40,15 @@ pub enum Seen {
         stamped: Stamp,
         /// When each packet arrived.
         arrived: Vec<Option<Span>>,
+        /// The zero of those, where the server tells it.
+        zero: Option<Zero>,
     },
     /// Of one that was sent by the server, here.
     Reverse {
         /// When each packet left, by the server.
         left: Vec<Span>,
+        /// The zero of those, where the server tells it.
+        zero: Option<Zero>,
         /// What arrived.
         collection: Collection,
     },
@@ -103,7 +108,15 @@ struct Receiving {
     packet: Bytes,
     length: Span,
     collection: Collection,
-    left: Option<(Time, Vec<Span>)>,
+    left: Option<Left>,
+}
+
+/// What the server said of a train that it sent.
+#[derive(Debug)]
+struct Left {
+    heard: Time,
+    left: Vec<Span>,
+    zero: Option<Zero>,
 }
 
 type Outcome = Result<(), ProbingError>;
@@ -169,8 +182,8 @@ impl ProbingClient {
         match &self.phase {
             Phase::Idle | Phase::Transmitting { .. } => None,
             Phase::Opening { .. } | Phase::Awaiting { .. } => Some(self.since + REPLY_WAIT),
-            Phase::Receiving(train) => Some(match train.left {
-                Some((left, _)) => train.collection.given_up_at(left),
+            Phase::Receiving(train) => Some(match &train.left {
+                Some(left) => train.collection.given_up_at(left.heard),
                 None => self.since + train.length + REPLY_WAIT,
             }),
         }
@@ -268,10 +281,14 @@ impl ProbingClient {
                 let packets = *packets;
                 self.on_arrivals(now, packets, &stamps)?;
             }
-            (Phase::Receiving(train), FromServer::Left { left_ns, .. }) => {
+            (Phase::Receiving(train), FromServer::Left { left_ns, zero, .. }) => {
                 let nanos = left_ns.into_iter().map(Some).collect::<Vec<_>>();
                 let left = checked(train.collection.arrivals.len(), &nanos)?;
-                train.left = Some((now, left.into_iter().flatten().collect()));
+                train.left = Some(Left {
+                    heard: now,
+                    left: left.into_iter().flatten().collect(),
+                    zero,
+                });
                 self.conclude_when_whole();
             }
             (Phase::Idle, _) => return Err(unexpected),
@@ -288,6 +305,7 @@ impl ProbingClient {
         let seen = Seen::Forward {
             stamped: stamps.stamped,
             arrived: checked(packets, &stamps.arrived_ns)?,
+            zero: stamps.zero,
         };
         self.actions.push_back(ProbingAction::Done(seen));
         self.enter(now, Phase::Idle);
@@ -306,11 +324,14 @@ impl ProbingClient {
     fn conclude(&mut self) {
         let before = std::mem::replace(&mut self.phase, Phase::Idle);
         if let Phase::Receiving(train) = before
-            && let Some((_, left)) = train.left
+            && let Some(Left { left, zero, .. }) = train.left
         {
-            let collection = train.collection;
-            let done = ProbingAction::Done(Seen::Reverse { left, collection });
-            self.actions.push_back(done);
+            let seen = Seen::Reverse {
+                left,
+                zero,
+                collection: train.collection,
+            };
+            self.actions.push_back(ProbingAction::Done(seen));
         }
     }
 

@@ -54,6 +54,9 @@ pub enum FromServer {
         number: u32,
         /// For each, nanoseconds from when the first was to leave.
         left_ns: Vec<u64>,
+        /// When that was; absent from servers that do not tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        zero: Option<Zero>,
     },
     /// A train that will not be sent, or whose stamps are worthless.
     Refused(Refused),
@@ -68,6 +71,19 @@ pub struct Stamps {
     pub stamped: Stamp,
     /// For each packet nanoseconds from a common zero; `null` for one that did not come.
     pub arrived_ns: Vec<Option<u64>>,
+    /// The common zero; absent from servers that do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero: Option<Zero>,
+}
+
+/// The zero of the stamps of an end, by the wall clock of its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Zero {
+    /// Nanoseconds since 1970.
+    pub unix_ns: u64,
+    /// How far that clock is off at the most; absent where nothing keeps it right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_ns: Option<u64>,
 }
 
 /// Who stamped the packets of a train.
@@ -185,6 +201,7 @@ mod tests {
         };
         assert_eq!(read.plan(), plan);
         let arrived = FromServer::Arrived(Stamps {
+            zero: None,
             number: 3,
             stamped: Stamp::Kernel,
             arrived_ns: vec![Some(5), None],

@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::message::{self, Announcement};
 use super::{
     Arrival, Bounds, Cause, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp,
-    Stamps, TrainPlan,
+    Stamps, TrainPlan, Zero,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
@@ -222,7 +222,13 @@ impl ProbingServer {
     }
 
     /// The stamps of what [`ProbingServerAction::Judge`] showed.
-    pub fn give_arrivals(&mut self, now: Time, stamped: Stamp, arrived: &[Option<Span>]) {
+    pub fn give_arrivals(
+        &mut self,
+        now: Time,
+        stamped: Stamp,
+        arrived: &[Option<Span>],
+        zero: Option<Zero>,
+    ) {
         let nanos = |at: &Option<Span>| at.map(Span::as_nanos);
         if let Phase::Working(number) = self.phase {
             self.answer(
@@ -231,16 +237,22 @@ impl ProbingServer {
                     number,
                     stamped,
                     arrived_ns: arrived.iter().map(nanos).collect(),
+                    zero,
                 }),
             );
         }
     }
 
     /// When the packets left that [`ProbingServerAction::Transmit`] asked for.
-    pub fn give_departures(&mut self, now: Time, left: &[Span]) {
+    pub fn give_departures(&mut self, now: Time, left: &[Span], zero: Option<Zero>) {
         if let Phase::Working(number) = self.phase {
             let left_ns = left.iter().map(|at| at.as_nanos()).collect();
-            self.answer(now, &FromServer::Left { number, left_ns });
+            let left = FromServer::Left {
+                number,
+                left_ns,
+                zero,
+            };
+            self.answer(now, &left);
         }
     }
 

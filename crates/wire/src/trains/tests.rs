@@ -10,6 +10,10 @@ use crate::encode_frame;
 const NOW: Time = Time::ZERO;
 const LEAST: Bytes = Bytes::new(52);
 const SIZE: Bytes = Bytes::new(1_500);
+const ZERO: Zero = Zero {
+    unix_ns: 1_800_000_000_123_456_789,
+    error_ns: Some(2_000_000),
+};
 
 fn after(span: Span) -> Time {
     NOW + span
@@ -175,7 +179,7 @@ fn the_mean_rate_of_a_session_is_bounded() {
             moves(&mut server)[..],
             [ProbingServerAction::Transmit(..)]
         ));
-        server.give_departures(NOW, &[Span::ZERO]);
+        server.give_departures(NOW, &[Span::ZERO], None);
         moves(&mut server);
     }
     server
@@ -217,11 +221,17 @@ fn a_whole_train_is_judged_at_once() {
         panic!("{judge:?}");
     };
     assert_eq!(seen.arrivals, [Some(arrival(10)), Some(arrival(20))]);
-    server.give_arrivals(NOW, Stamp::Kernel, &[Some(Span::from_nanos(10)), None]);
+    server.give_arrivals(
+        NOW,
+        Stamp::Kernel,
+        &[Some(Span::from_nanos(10)), None],
+        Some(ZERO),
+    );
     let stamps = Stamps {
         number: 1,
         stamped: Stamp::Kernel,
         arrived_ns: vec![Some(10), None],
+        zero: Some(ZERO),
     };
     assert_eq!(said(&mut server), FromServer::Arrived(stamps));
     // What the client says of it too late does no harm.
@@ -313,6 +323,7 @@ fn arrived(number: u32, arrived_ns: Vec<Option<u64>>) -> Vec<u8> {
         number,
         stamped: Stamp::Kernel,
         arrived_ns,
+        zero: None,
     })
     .encode()
 }
@@ -326,13 +337,21 @@ fn a_reverse_train_needs_the_departures_and_the_stragglers() {
     let left = FromServer::Left {
         number: 1,
         left_ns: vec![1, 2],
+        zero: Some(ZERO),
     };
     client.on_bytes(NOW, &left.encode()).unwrap();
     assert_eq!(client.next_action(), None);
     client.on_deadline().unwrap();
-    let ProbingAction::Done(Seen::Reverse { left, collection }) = next(&mut client) else {
+    let done = next(&mut client);
+    let ProbingAction::Done(Seen::Reverse {
+        left,
+        zero,
+        collection,
+    }) = done
+    else {
         panic!("not done");
     };
+    assert_eq!(zero, Some(ZERO));
     assert_eq!(left, [Span::from_nanos(1), Span::from_nanos(2)]);
     assert_eq!(collection.arrivals, [Some(arrival(5)), None]);
 }
@@ -410,14 +429,14 @@ fn passed(way: Way, packets: usize, piece: usize) -> Seen {
                     for packet in 0..packets as u32 {
                         client.on_packet(NOW, number, packet, SIZE, arrival(u64::from(packet)));
                     }
-                    server.give_departures(NOW, &plan.departures);
+                    server.give_departures(NOW, &plan.departures, None);
                 }
                 ProbingServerAction::Judge(seen) => {
                     let stamps = seen
                         .arrivals
                         .iter()
                         .map(|at| at.and_then(|at| at.by_kernel));
-                    server.give_arrivals(NOW, Stamp::Kernel, &stamps.collect::<Vec<_>>());
+                    server.give_arrivals(NOW, Stamp::Kernel, &stamps.collect::<Vec<_>>(), None);
                 }
             }
         }
@@ -435,7 +454,7 @@ proptest! {
             other => panic!("{other:?}"),
         }
         match passed(Way::Reverse, packets, piece) {
-            Seen::Reverse { left, collection } => {
+            Seen::Reverse { left, collection, .. } => {
                 prop_assert_eq!(left.len(), packets);
                 prop_assert!(collection.is_complete());
             }

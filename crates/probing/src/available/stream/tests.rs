@@ -22,6 +22,7 @@ fn passages(plan: &Plan, delay: impl Fn(u64) -> Option<f64>) -> Passages {
     Passages {
         packets: (0..plan.packets).map(packet).collect(),
         stamped: Stamped::Exactly,
+        clocks: None,
     }
 }
 

@@ -21,6 +21,7 @@ fn train(bulks: &[&[f64]]) -> Passages {
     Passages {
         packets,
         stamped: Stamped::Exactly,
+        clocks: None,
     }
 }
 
@@ -113,6 +114,7 @@ fn a_slow_sender_is_no_measure() {
     let passages = Passages {
         packets: vec![packet(0, 900), packet(119, 1020)],
         stamped: Stamped::Exactly,
+        clocks: None,
     };
     let found = judge(&passages, 2, PACKET).unwrap();
     assert_eq!(found.doubt, Some(Doubt::SenderTooSlow));
