@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Rate, Span, printable};
 
-use crate::UnixTime;
+use crate::{OneWay, UnixTime};
 
 /// One visit. Kinds of visits differ in what they measure, so everything but time and kind may be
 /// missing.
@@ -47,6 +47,16 @@ pub struct Visit {
     /// What became of the probes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<ProbeCount>,
+    /// How much the delay of datagrams varied from one to the next (RFC 3550, section 6.4.1).
+    #[serde(
+        rename = "jitter_seconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub jitter: Option<Span>,
+    /// Delays each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_way: Option<OneWay>,
     /// The way that packets took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
@@ -79,6 +89,8 @@ impl Visit {
             round_trips: None,
             loaded: None,
             probes: None,
+            jitter: None,
+            one_way: None,
             route: None,
             limit: None,
             far_host: None,
@@ -100,11 +112,21 @@ pub enum VisitKind {
     Path,
     /// Goodput, mostly with round trips before.
     Throughput,
+    /// Datagrams at a steady rate: goodput is what arrived of them, `probes` counts them.
+    Udp,
+    /// Round trips, and delays each way.
+    OneWay,
 }
 
 impl VisitKind {
     /// All of them.
-    pub const ALL: [VisitKind; 3] = [VisitKind::Ping, VisitKind::Path, VisitKind::Throughput];
+    pub const ALL: [VisitKind; 5] = [
+        VisitKind::Ping,
+        VisitKind::Path,
+        VisitKind::Throughput,
+        VisitKind::Udp,
+        VisitKind::OneWay,
+    ];
 
     /// The name in documents and sentences.
     pub fn name(self) -> &'static str {
@@ -112,6 +134,8 @@ impl VisitKind {
             VisitKind::Ping => "ping",
             VisitKind::Path => "path",
             VisitKind::Throughput => "throughput",
+            VisitKind::Udp => "udp",
+            VisitKind::OneWay => "one-way",
         }
     }
 }

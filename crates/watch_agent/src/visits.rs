@@ -234,6 +234,8 @@ fn running(due: &Due, note: &Note) -> Running {
 pub(crate) fn visit_kind(kind: Kind) -> VisitKind {
     match kind {
         Kind::Ping => VisitKind::Ping,
+        Kind::OneWay => VisitKind::OneWay,
+        Kind::Udp { .. } => VisitKind::Udp,
         Kind::Path => VisitKind::Path,
         Kind::Responsiveness | Kind::Throughput | Kind::Tune | Kind::Copy { .. } => {
             VisitKind::Throughput

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Rate, Span};
 
-use crate::model::{Kind, Pair, Plan, Task};
+use crate::kind::Kind;
+use crate::model::{Pair, Plan, Task};
 use crate::names::{HostName, TaskName};
 use crate::schedule::{DAY, seconds};
 use crate::section::{Findings, Place, Section};
@@ -93,21 +94,18 @@ fn budget(plan: &Plan, task: &Task, place: &Place, found: &mut Findings) {
     let Some(budget) = task.budget.bytes_a_day else {
         return;
     };
-    if let (None, Some(bound)) = (fastest, plan.rate_of_budget(task)) {
-        let text = format!(
-            "{budget} a day: no host of `{}` has a `link`, so each visit sends at most {}",
-            task.group,
-            bound.human()
-        );
-        return found.notice(place, text);
+    match (task.expected_bytes(fastest), plan.rate_of_budget(task)) {
+        (Some(visit), _) => bytes_a_day(plan, task, (budget, visit), place, found),
+        (None, Some(bound)) => {
+            let text = format!(
+                "{budget} a day: no host of `{}` has a `link`, so each visit sends at most {}",
+                task.group,
+                bound.human()
+            );
+            found.notice(place, text);
+        }
+        (None, None) => {}
     }
-    bytes_a_day(
-        plan,
-        task,
-        (budget, fastest.unwrap_or(Rate::ZERO)),
-        place,
-        found,
-    );
 }
 
 /// Without a link there is nothing that a share is of.
@@ -131,14 +129,11 @@ fn share(plan: &Plan, task: &Task, pairs: &[Pair], place: &Place, found: &mut Fi
 fn bytes_a_day(
     plan: &Plan,
     task: &Task,
-    (budget, rate): (Bytes, Rate),
+    (budget, visit): (Bytes, Bytes),
     place: &Place,
     found: &mut Findings,
 ) {
-    let (visit, day) = (
-        task.expected_bytes(rate),
-        plan.expected_bytes_a_day(task, rate),
-    );
+    let day = visit.times(plan.visits_a_day(task));
     let cycle = visit.times(plan.visits_a_cycle(task));
     if visit > budget {
         let problem = format!(
@@ -206,14 +201,9 @@ fn quiet(table: &Timetable, task: &Task, place: &Place, found: &mut Findings) {
 }
 
 impl Task {
-    /// How much one visit sends if the path carries `rate`: for copies the file, for exclusive
-    /// visits all of their duration, for light ones nothing that counts.
-    pub fn expected_bytes(&self, rate: Rate) -> Bytes {
-        match self.kind {
-            Kind::Copy { size } => size,
-            kind if kind.is_exclusive() => rate.bytes_in(self.duration),
-            _ => Bytes::ZERO,
-        }
+    /// How much one visit sends if the path carries `rate`; `None` where that has to be known.
+    pub fn expected_bytes(&self, rate: Option<Rate>) -> Option<Bytes> {
+        self.kind.bytes(self.duration, rate)
     }
 }
 
@@ -229,7 +219,7 @@ impl Plan {
     }
 
     /// How many bytes the busiest host sends and receives for a task on a day at most, if its paths
-    /// carry `rate`.
+    /// carry `rate`; `None` where that has to be known.
     ///
     /// ```
     /// # let text = r#"
@@ -239,11 +229,12 @@ impl Plan {
     /// # "#;
     /// let (plan, _) = watch_plan::Plan::parse(text, "plan.toml").unwrap();
     /// // 10 s at 1 Gbit/s are 1.25 GB; four pairs at each of three hosts, 24 times a day.
-    /// let bytes = plan.expected_bytes_a_day(&plan.tasks()[0], "1G".parse().unwrap());
-    /// assert_eq!(bytes.get(), 4 * 24 * 1_250_000_000);
+    /// let bytes = plan.expected_bytes_a_day(&plan.tasks()[0], "1G".parse().ok());
+    /// assert_eq!(bytes.unwrap().get(), 4 * 24 * 1_250_000_000);
     /// ```
-    pub fn expected_bytes_a_day(&self, task: &Task, rate: Rate) -> Bytes {
-        task.expected_bytes(rate).times(self.visits_a_day(task))
+    pub fn expected_bytes_a_day(&self, task: &Task, rate: Option<Rate>) -> Option<Bytes> {
+        let visit = task.expected_bytes(rate)?;
+        Some(visit.times(self.visits_a_day(task)))
     }
 
     /// The most that a visit may send: the task's share of the narrower link, and its part of the

@@ -13,6 +13,7 @@
 mod budget;
 mod check;
 mod error;
+mod kind;
 mod model;
 mod names;
 pub mod psconfig;
@@ -25,7 +26,8 @@ mod tree;
 
 pub use budget::{Budget, Quiet, QuietError, Share, ShareError};
 pub use error::{Mistake, Notice, PlanError};
-pub use model::{GroupKind, Host, IpVersion, Kind, Pair, Plan, Task, TokenFile};
+pub use kind::Kind;
+pub use model::{GroupKind, Host, IpVersion, Pair, Plan, Task, TokenFile};
 pub use names::{GroupName, HostName, MachineName, NameError, TaskName};
 pub use schedule::{Cron, OffsetError, Schedule, UtcOffset};
 pub use timetable::{

@@ -5,9 +5,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Serialize;
-use units::{Bytes, Rate, Span};
+use units::{Rate, Span};
 
 use crate::budget::Budget;
+use crate::kind::Kind;
 use crate::names::{GroupName, HostName, MachineName, TaskName};
 use crate::schedule::{Schedule, UtcOffset};
 
@@ -118,47 +119,6 @@ pub enum GroupKind {
     List(Vec<Pair>),
 }
 
-/// What a visit does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Small and large packets: round trips, loss, duplicates, order (PingER's).
-    Ping,
-    /// `trunkline path --quick`, with the route.
-    Path,
-    /// Round trips while the path is loaded.
-    Responsiveness,
-    /// Goodput at the tuned setting (IEPM-BW's).
-    Throughput,
-    /// A search for the setting.
-    Tune,
-    /// A copy of a test file from disk to disk.
-    Copy {
-        /// The size of the file.
-        size: Bytes,
-    },
-}
-
-impl Kind {
-    /// Whether a visit needs both machines for itself. `ping` and `path` do not: they run beside
-    /// each other, but never beside an exclusive visit at one of their machines.
-    pub fn is_exclusive(self) -> bool {
-        !matches!(self, Kind::Ping | Kind::Path)
-    }
-
-    /// The word of plan files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Ping => "ping",
-            Kind::Path => "path",
-            Kind::Responsiveness => "responsiveness",
-            Kind::Throughput => "throughput",
-            Kind::Tune => "tune",
-            Kind::Copy { .. } => "copy",
-        }
-    }
-}
-
 /// What is done on the pairs of a group, and when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
@@ -239,12 +199,11 @@ impl Plan {
         self.hosts.get(host).is_some_and(|host| host.agent)
     }
 
-    /// A server without an agent can be asked to send, and takes no files.
     fn can_visit(&self, kind: Kind, pair: &Pair) -> bool {
         match (self.has_agent(&pair.from), self.has_agent(&pair.to)) {
             (true, true) => true,
-            (true, false) => !matches!(kind, Kind::Copy { .. }),
-            (false, true) => matches!(kind, Kind::Throughput | Kind::Tune),
+            (true, false) => !kind.needs_both_agents(),
+            (false, true) => kind.goes_both_ways(),
             (false, false) => false,
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! Addresses become hosts, on the machine that their `host` names. Groups become lists of pairs:
 //! which address a host has may depend on the other end. A test and a schedule become a task:
-//! `throughput` at the tuned setting, `rtt`, `latency` and `latencybg` as `ping`, `trace` as
-//! `path`. What has no counterpart is named in a [`Notice`]; mistakes of the file are errors with
-//! their lines. Source of the format: `psconfig-schema.json` of perfsonar/psconfig, and its agent
-//! for what selects which address.
+//! `throughput` at the tuned setting or as `udp`, `rtt` as `ping`, `latency` and `latencybg` as
+//! `one-way`, `trace` as `path`. What has no counterpart is named in a [`Notice`]; mistakes of the
+//! file are errors with their lines. Source of the format: `psconfig-schema.json` of
+//! perfsonar/psconfig, and its agent for what selects which address.
 
 mod addresses;
 mod classes;

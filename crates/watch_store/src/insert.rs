@@ -8,10 +8,10 @@ use crate::store::Known;
 use crate::{Pair, Receipt, Refusal, Store, StoreError, StoredVisit, packed};
 
 const INSERT: &str = "INSERT INTO visits (id, content, series, at, kind, goodput, resent, rtt_min, \
-     rtt_median, rtt_high, rtt_max, loaded, sent, lost, duplicated, reordered, stolen, route, \
-     limited, far_host, failure, parts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
-     $12, $13, \
-     $14, $15, $16, $17, $18, $19, $20, $21, $22) ON CONFLICT DO NOTHING";
+     rtt_median, rtt_high, rtt_max, loaded, sent, lost, duplicated, reordered, stolen, \
+     jitter, one_way, route, limited, far_host, failure, parts) VALUES ($1, $2, $3, $4, $5, $6, \
+     $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24) \
+     ON CONFLICT DO NOTHING";
 
 /// The time decides, then the identity, so that the order of arrival does not.
 const LATEST: &str = "UPDATE series SET latest_at = $1, latest_id = $2, goodput = $3, \
@@ -85,7 +85,7 @@ fn prepare(place: usize, stored: &StoredVisit) -> Result<Ready<'_>, Refusal> {
     Ok(Ready {
         place,
         stored,
-        figured: Figured::of(&stored.visit)?,
+        figured: Figured::of(stored)?,
         texts: rows::texts(stored)?,
         content: digest(&canonical),
         packed: packed::pack(stored.visit.round_trips.as_ref(), stored.rates.as_deref()),

@@ -1,6 +1,8 @@
 //! A visit as a row of numbers, and back.
 
-use changes::{Failure, FarHost, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit, VisitKind};
+use changes::{
+    Failure, FarHost, OneWay, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit, VisitKind,
+};
 use observe::Limit;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,7 +18,8 @@ const LAST_SECOND: u64 = 253_402_300_799;
 
 /// Columns of a visit's figures, in the order of [`Figured::values`] and [`visit`].
 pub(crate) const FIGURES: &str = "v.at, v.kind, v.goodput, v.resent, v.rtt_min, v.rtt_median, \
-     v.rtt_high, v.rtt_max, v.loaded, v.sent, v.lost, v.duplicated, v.reordered, v.stolen";
+     v.rtt_high, v.rtt_max, v.loaded, v.sent, v.lost, v.duplicated, v.reordered, v.stolen, \
+     v.jitter, v.one_way";
 
 /// Columns of the texts of a visit, and the tables that hold them.
 pub(crate) const TEXTS: &str = "route.json, limited.json, far.json, failure.json";
@@ -37,11 +40,16 @@ pub(crate) struct Figured {
     pub loaded: Option<i64>,
     pub probes: Option<ProbeCount>,
     pub stolen: Option<i64>,
+    pub jitter: Option<i64>,
+    /// As JSON.
+    pub one_way: Option<String>,
 }
 
 impl Figured {
     /// The figures, where each fits its column.
-    pub fn of(visit: &Visit) -> Result<Self, Refusal> {
+    pub fn of(stored: &StoredVisit) -> Result<Self, Refusal> {
+        let visit = &stored.visit;
+        let unwritable = || Refusal::Unwritable(stored.id);
         let trips = visit.round_trips.as_ref().map(summary).transpose()?;
         Ok(Figured {
             at: bounded("the time in seconds", visit.at.seconds(), LAST_SECOND)?,
@@ -52,6 +60,8 @@ impl Figured {
             loaded: visit.loaded.map(nanos).transpose()?,
             probes: visit.probes,
             stolen: visit.stolen.map(billionths),
+            jitter: visit.jitter.map(nanos).transpose()?,
+            one_way: json(visit.one_way.as_ref()).map_err(|_| unwritable())?,
         })
     }
 
@@ -75,6 +85,8 @@ impl Figured {
             probe(|probes| probes.duplicated).into(),
             probe(|probes| probes.reordered).into(),
             self.stolen.into(),
+            self.jitter.into(),
+            self.one_way.as_deref().into(),
         ]
     }
 }
@@ -140,6 +152,8 @@ fn kind_number(kind: VisitKind) -> i64 {
         VisitKind::Ping => 0,
         VisitKind::Path => 1,
         VisitKind::Throughput => 2,
+        VisitKind::Udp => 3,
+        VisitKind::OneWay => 4,
     }
 }
 
@@ -160,6 +174,8 @@ pub(crate) fn visit(row: &mut Row) -> Option<Visit> {
     let counts = [row.int(), row.int(), row.int(), row.int()];
     visit.probes = probes(counts);
     visit.stolen = row.int().and_then(share);
+    visit.jitter = row.int().map(span);
+    visit.one_way = text::<OneWay>(row)?;
     visit.route = text::<Route>(row)?;
     visit.limit = text::<Limit>(row)?;
     visit.far_host = text::<FarHost>(row)?;

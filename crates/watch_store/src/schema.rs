@@ -8,7 +8,7 @@ use crate::StoreError;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 3] = [FIRST, DETECTORS, NOTES];
+const STEPS: [&str; 4] = [FIRST, DETECTORS, NOTES, ONE_WAY];
 
 /// The version that this trunkline writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -100,6 +100,12 @@ CREATE TABLE notes (
     at {int} NOT NULL, kind {int} NOT NULL, author {text} NOT NULL, words {text} NOT NULL
 ){strict};
 CREATE INDEX notes_by_event ON notes (series, event);
+";
+
+/// `jitter`: in nanoseconds. `one_way`: delays each way, as JSON.
+const ONE_WAY: &str = "
+ALTER TABLE visits ADD COLUMN jitter {int};
+ALTER TABLE visits ADD COLUMN one_way {text};
 ";
 
 /// The steps that a database of version `found` lacks.

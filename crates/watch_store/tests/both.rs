@@ -758,3 +758,28 @@ fn a_damaged_detector_is_told_from_one_that_was_never_saved() {
     assert_eq!(connection.execute(damage, []).unwrap(), 1);
     assert_eq!(store.saved_detector(&series).unwrap(), SavedState::Unusable);
 }
+
+/// As the version before had it.
+#[test]
+fn a_database_without_delays_gets_their_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("watch.db");
+    let name = DatabaseName::Sqlite(path.clone());
+    drop(Store::open(&name).unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection
+        .execute_batch(
+            "ALTER TABLE visits DROP COLUMN jitter; ALTER TABLE visits DROP COLUMN one_way; \
+             PRAGMA user_version = 3",
+        )
+        .unwrap();
+    drop(connection);
+    let mut store = Store::open(&name).unwrap();
+    let mut draw = Draw::new(7);
+    let with_delays = |visit: &watch_store::StoredVisit| visit.visit.one_way.is_some();
+    let visit = std::iter::repeat_with(|| draw.visit(1)).find(with_delays);
+    let visit = visit.unwrap();
+    store.insert(std::slice::from_ref(&visit)).unwrap();
+    let loaded = store.load(visit.id).unwrap().unwrap();
+    assert_eq!(loaded.stored, visit);
+}

@@ -1,6 +1,6 @@
 //! Values and events in words.
 
-use changes::{Event, EventKind, Metric, Moved, UnixTime, Visit};
+use changes::{Delay, Event, EventKind, Metric, Moved, OneWay, UnixTime, Visit, WayDelay};
 use maud::{Markup, html};
 use report::format;
 use units::{Rate, Span};
@@ -118,9 +118,46 @@ pub fn visit(visit: &Visit) -> String {
         trips.map(|trips| round_trip(trips.median())),
         loss.filter(|loss| *loss > 0.0)
             .map(|loss| format!("{} lost", format::percent(loss))),
+        visit
+            .jitter
+            .map(|jitter| format!("jitter {}", round_trip(jitter))),
+        visit.one_way.as_ref().map(both_ways),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(", ")
+}
+
+/// `12.1 ms there, 14.2 ms back, each ± 0.4 ms`.
+fn both_ways(both: &OneWay) -> String {
+    let way = |way: &WayDelay| way.delay.known().map_or("unknown".to_owned(), round_trip);
+    let delays = format!("{} there, {} back", way(&both.forward), way(&both.reverse));
+    let ways = [&both.forward, &both.reverse];
+    let is_known = ways.iter().any(|way| way.delay.known().is_some());
+    match both.clock_error.filter(|_| is_known) {
+        Some(error) => format!("{delays}, ± {} of the clocks", round_trip(error)),
+        None => delays,
+    }
+}
+
+/// A delay by the clocks of both hosts, or why it is unknown; loss and variation behind it.
+pub fn one_way(way: &WayDelay, clock_error: Option<Span>) -> (String, String) {
+    let said = match (way.delay, clock_error) {
+        (Delay::Seconds(delay), Some(error)) => {
+            format!("{} ± {}", round_trip(delay), round_trip(error))
+        }
+        (Delay::Seconds(delay), None) => round_trip(delay),
+        (Delay::Unknown(_), _) => "unknown".to_owned(),
+    };
+    let why = match way.delay {
+        Delay::Unknown(why) => Some(why.words().to_owned()),
+        Delay::Seconds(_) => None,
+    };
+    let varies = way
+        .variation
+        .map(|span| format!("varies by {}", round_trip(span)));
+    let lost = (way.sent > 0).then(|| format!("{} of {} lost", way.lost, way.sent));
+    let parts: Vec<String> = [why, varies, lost].into_iter().flatten().collect();
+    (said, format!(", {}", parts.join(", ")))
 }
 
 #[cfg(test)]

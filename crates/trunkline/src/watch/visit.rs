@@ -4,7 +4,9 @@
 //! time is over: figures that were not there by then are missing.
 
 mod copy;
+mod datagrams;
 mod deadline;
+mod one_way;
 mod paced;
 mod ping;
 mod route;
@@ -13,7 +15,7 @@ mod throughput;
 use std::path::PathBuf;
 
 use changes::{Failure, ProbeCount, RoundTrips, Share, Visit};
-use observe::{ProbeSeries, Setting, TargetError};
+use observe::{Passages, ProbeSeries, Setting, TargetError};
 use units::{Bytes, Direction, Rate, Span};
 use watch_agent::Shown;
 use watch_plan::Kind;
@@ -63,6 +65,8 @@ pub(crate) fn visit(
     let processor = sockets::processor::stolen();
     let done = match order.kind {
         Kind::Ping => ping::ping(target, order, &mut part, deadline),
+        Kind::OneWay => one_way::one_way(target, order, &mut part, deadline),
+        Kind::Udp { rate } => datagrams::datagrams(target, order, rate, &mut part, deadline),
         Kind::Path => ping::path(target, &mut part, deadline),
         Kind::Responsiveness => throughput::responsiveness(target, order, &mut part, deadline),
         Kind::Throughput => throughput::throughput(target, order, &mut part, deadline),
@@ -72,6 +76,10 @@ pub(crate) fn visit(
     part.shown.visit.stolen = share(processor.and_then(|since| since.share_until_now()));
     if let Err(error) = done {
         part.fail(failure(&error, order, deadline));
+    }
+    if part.shown.visit.failure.is_some() {
+        // Hops up to where the path is cut are no other route.
+        part.shown.visit.route = None;
     }
     Visited {
         shown: part.shown,
@@ -110,9 +118,23 @@ impl Part {
         visit.round_trips = RoundTrips::new(answered);
     }
 
+    /// Adds what became of a train.
+    fn counted(&mut self, seen: &Passages) {
+        if let Some(counted) = &mut self.shown.visit.probes {
+            counted.sent += count(seen.packets.len());
+            counted.lost += lost(seen);
+        }
+    }
+
     fn fail(&mut self, reason: String) {
         self.shown.visit.failure = Some(Failure { reason });
     }
+}
+
+/// Packets of a train that did not arrive.
+fn lost(seen: &Passages) -> u32 {
+    let lost = seen.packets.iter();
+    count(lost.filter(|packet| packet.arrived.is_none()).count())
 }
 
 fn count(length: usize) -> u32 {

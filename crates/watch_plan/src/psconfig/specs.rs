@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use units::Span;
+use units::{Rate, Span};
 
 use super::iso::{Bound, bounded, seconds};
-use crate::model::{IpVersion, Kind};
+use crate::kind::{Kind, RATE};
+use crate::model::IpVersion;
 use crate::read::DURATION;
 use crate::schedule::Schedule;
-use crate::section::{Findings, Section};
+use crate::section::{Field, Findings, Section};
 
 /// What becomes of a test.
 pub(super) struct Spec {
@@ -24,6 +25,8 @@ pub(super) struct Spec {
 /// pScheduler's own durations where a test says none.
 const THROUGHPUT: Span = Span::from_secs(10);
 const LATENCY: Span = Span::from_secs(10);
+/// iperf3's rate of datagrams where a test says none.
+const UDP: Rate = Rate::from_bits_per_second(1_000_000);
 /// How long `path --quick` may take.
 const TRACE: Span = Span::from_secs(30);
 /// How often a continuous test is visited.
@@ -51,9 +54,12 @@ fn spec(section: &Section, found: &mut Findings) -> Option<Spec> {
     let inner = section.required("spec", inner, "write an object, `{}` at the least", found)?;
     inner.once(found);
     let (spec, read): (Spec, &[&str]) = match kind.value {
-        "throughput" => (throughput(&inner, found)?, &["duration", "udp", "reverse"]),
+        "throughput" => (
+            throughput(&inner, found)?,
+            &["duration", "udp", "bandwidth", "reverse"],
+        ),
         "rtt" => (round_trips(&inner, found), &["count", "interval"]),
-        "latency" => (ping(LATENCY), &[]),
+        "latency" => (visit(Kind::OneWay, LATENCY), &[]),
         "latencybg" => (continuous(&inner, found), &[]),
         "trace" => (visit(Kind::Path, TRACE), &[]),
         other => {
@@ -109,20 +115,40 @@ fn visit(kind: Kind, duration: Span) -> Spec {
     }
 }
 
-fn ping(duration: Span) -> Spec {
-    visit(Kind::Ping, duration)
-}
-
 fn throughput(inner: &Section, found: &mut Findings) -> Option<Spec> {
-    if inner.boolean("udp", found) == Some(true) {
-        found.notice(&inner.at("udp"), "throughput of UDP has no counterpart");
-        return None;
+    let kind = match inner.boolean("udp", found) {
+        Some(true) => Kind::Udp {
+            rate: bandwidth(inner, found)?,
+        },
+        _ => Kind::Throughput,
+    };
+    if kind == Kind::Throughput && inner.has("bandwidth") {
+        let text = "`bandwidth` is not used: visits of TCP send as fast as they can";
+        found.notice(&inner.at("bandwidth"), text);
     }
     let duration = match inner.has("duration") {
         true => bounded(&inner.text("duration", found)?, Bound::Duration, found)?,
         false => THROUGHPUT,
     };
-    Some(visit(Kind::Throughput, duration))
+    Some(visit(kind, duration))
+}
+
+/// A number of bits per second, or a text such as `100M`.
+fn bandwidth(inner: &Section, found: &mut Findings) -> Option<Rate> {
+    if !inner.has("bandwidth") {
+        let text = format!("without `bandwidth`, datagrams are sent at {UDP}");
+        found.notice(&inner.place, text);
+        return Some(UDP);
+    }
+    let number = inner.number("bandwidth", &mut Findings::scratch());
+    let rate = match number {
+        Some(number) => Some(Field {
+            value: Rate::from_f64(number),
+            place: inner.at("bandwidth"),
+        }),
+        None => inner.parsed::<Rate>("bandwidth", found),
+    };
+    Some(rate?.within(RATE, found)?.value)
 }
 
 /// `count` packets, one each `interval`: five and a second where nothing is said.
@@ -146,7 +172,7 @@ fn round_trips(inner: &Section, found: &mut Findings) -> Spec {
         .ceil()
         .max(1.0);
     let duration = Span::from_secs_f64(all.min(DURATION.end().as_secs_f64()));
-    ping(duration)
+    visit(Kind::Ping, duration)
 }
 
 fn continuous(inner: &Section, found: &mut Findings) -> Spec {
@@ -154,7 +180,7 @@ fn continuous(inner: &Section, found: &mut Findings) -> Spec {
     found.notice(&inner.place, text);
     Spec {
         continuous: Some(Schedule::Every(CONTINUOUS)),
-        ..ping(LATENCY)
+        ..visit(Kind::OneWay, LATENCY)
     }
 }
 

@@ -1,5 +1,6 @@
 use super::iso::seconds;
-use crate::model::{IpVersion, Kind};
+use crate::Kind;
+use crate::model::IpVersion;
 use crate::{Notice, Plan, PlanError, Timetable};
 
 const FILE: &str = include_str!("../../testdata/psconfig.json");
@@ -33,6 +34,40 @@ fn pairs(plan: &Plan, task: &str) -> Vec<String> {
     pairs.iter().map(text).collect()
 }
 
+const UDP: Kind = Kind::Udp {
+    rate: units::Rate::from_bits_per_second(50_000_000),
+};
+
+#[test]
+fn a_rate_of_datagrams_is_a_number_or_a_text_and_in_bounds() {
+    let with = |bandwidth: &str| {
+        let text = FILE.replace("\"bandwidth\": 50000000", bandwidth);
+        read(&text, "psconfig.json")
+    };
+    let kind = |bandwidth| {
+        let (plan, _) = with(bandwidth).unwrap();
+        let udp = plan.tasks().iter().find(|one| one.name.as_str() == "udp");
+        udp.unwrap().kind
+    };
+    assert_eq!(kind("\"bandwidth\": \"50M\""), UDP);
+    let (_, notices) = with("\"_meta\": {}").unwrap();
+    let said = |notice: &Notice| notice.text.contains("sent at 1Mbit/s");
+    assert!(notices.iter().any(said), "{notices:?}");
+    for (wrong, what) in [
+        (
+            "\"bandwidth\": 5",
+            "5bit/s is not between 12kbit/s and 1Tbit/s",
+        ),
+        ("\"bandwidth\": \"fast\"", "fast"),
+    ] {
+        let error = with(wrong).unwrap_err().to_string();
+        assert!(
+            error.contains(what) && error.contains("bandwidth"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn tests_and_schedules_become_tasks() {
     let plan = plan();
@@ -53,7 +88,8 @@ fn tests_and_schedules_become_tasks() {
         tasks,
         [
             ("goodput", Kind::Throughput, 14_400, "30s".to_owned()),
-            ("owamp", Kind::Ping, 300, "10s".to_owned()),
+            ("udp", UDP, 14_400, "10s".to_owned()),
+            ("owamp", Kind::OneWay, 300, "10s".to_owned()),
             ("rtt", Kind::Ping, 600, "15s".to_owned()),
             ("trace", Kind::Path, 600, "30s".to_owned()),
         ]
@@ -118,13 +154,11 @@ fn what_has_no_counterpart_is_named_with_its_line() {
     assert_eq!(archives.unwrap().more.len(), 2);
     said("groups.singles.type", "single addresses");
     said("tests.goodput.spec.parallel", "settings of their own");
-    said("tests.udp.spec.udp", "UDP");
     said("tests.owamp.spec", "all the time");
     said("tests.snmp.type", "snmpget");
     said("schedules.PT4H", "no slip");
     said("schedules.PT10M.until", "no counterpart");
     said("tasks.goodput.priority", "no counterpart");
-    said("tasks.udp", "not in the plan");
     said("tasks.once", "runs once");
 }
 

@@ -7,7 +7,8 @@ use units::{Bytes, Span};
 
 use super::TASKS_MAX;
 use crate::budget::{Budget, Quiet, Share};
-use crate::model::{Host, IpVersion, Kind, Task};
+use crate::kind::{Kind, OWN_KEYS};
+use crate::model::{Host, IpVersion, Task};
 use crate::names::{GroupName, HostName, TaskName};
 use crate::schedule::{Cron, Schedule, UtcOffset};
 use crate::section::{Findings, Place, Section, closest, parse};
@@ -16,18 +17,9 @@ use crate::section::{Findings, Place, Section, closest, parse};
 pub(crate) const EVERY: RangeInclusive<Span> = Span::from_secs(10)..=Span::from_secs(8_784 * 3600);
 /// From one second to a search on a slow path.
 pub(crate) const DURATION: RangeInclusive<Span> = Span::from_secs(1)..=Span::from_secs(6 * 3600);
-const SIZE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 50);
-
-const KINDS: [&str; 6] = [
-    "ping",
-    "path",
-    "responsiveness",
-    "throughput",
-    "tune",
-    "copy",
-];
-const KEYS: [&str; 9] = [
-    "kind", "group", "ip", "every", "cron", "duration", "gentle", "size", "budget",
+/// Keys of all kinds.
+const KEYS: [&str; 8] = [
+    "kind", "group", "ip", "every", "cron", "duration", "gentle", "budget",
 ];
 
 pub(super) fn tasks(
@@ -44,8 +36,10 @@ pub(super) fn tasks(
         let hint = "write `[tasks.NAME]` with kind, group, every and duration";
         found.refuse(&root.at("tasks"), problem, hint);
     }
+    let own = OWN_KEYS.iter().map(|(key, _)| *key);
+    let keys: Vec<&str> = KEYS.into_iter().chain(own).collect();
     for (name, section) in named {
-        section.only(&KEYS, found);
+        section.only(&keys, found);
         let name = parse::<TaskName>(name, &section.place, found);
         if let Some(task) = task(&section, name, hosts, groups, offset, found) {
             for task in of_versions(task, &section, found) {
@@ -71,15 +65,18 @@ fn task(
     offset: UtcOffset,
     found: &mut Findings,
 ) -> Option<Task> {
-    let kind = kind(section, found);
+    let kind = Kind::read(section, found);
     let group = group(section, groups, found);
     let schedule = schedule(section, offset, found);
     let duration = section.whole_seconds("duration", DURATION, found);
     let hint = "write the longest time that a visit may take: `duration = \"30s\"`";
     let duration = section.required("duration", duration, hint, found);
     let gentle = section.boolean("gentle", found).unwrap_or(false);
-    if gentle && kind == Some(Kind::Responsiveness) {
-        let problem = "`responsiveness` loads the path, and `gentle` visits do not".to_owned();
+    if let Some(kind) = kind.filter(|kind| gentle && !kind.can_be_gentle()) {
+        let problem = format!(
+            "`{}` loads the path, and `gentle` visits do not",
+            kind.word()
+        );
         let hint = "remove `gentle`; a `share` in `budget` bounds what it sends";
         found.refuse(&section.at("gentle"), problem, hint);
     }
@@ -119,38 +116,6 @@ fn of_versions(task: Task, section: &Section, found: &mut Findings) -> Vec<Task>
             let hint = "write \"4\", \"6\", or \"both\" for two tasks of which each uses one";
             found.refuse(&ip.place, problem, hint);
             Vec::new()
-        }
-    }
-}
-
-fn kind(section: &Section, found: &mut Findings) -> Option<Kind> {
-    let known = format!("known kinds: {}", KINDS.join(", "));
-    let word = section.text("kind", found);
-    let word = section.required("kind", word, &known, found)?;
-    let size = section.parsed::<Bytes>("size", found);
-    let size = size.and_then(|size| size.within(SIZE, found));
-    if word.value != "copy" && section.has("size") {
-        let problem = format!("`size` is of copies, and this task is `{}`", word.value);
-        found.refuse(&section.at("size"), problem, "remove it");
-    }
-    match word.value {
-        "ping" => Some(Kind::Ping),
-        "path" => Some(Kind::Path),
-        "responsiveness" => Some(Kind::Responsiveness),
-        "throughput" => Some(Kind::Throughput),
-        "tune" => Some(Kind::Tune),
-        "copy" => {
-            let hint = "write the size of the test file: `size = \"2GB\"`";
-            let size = section.required("size", size, hint, found)?;
-            Some(Kind::Copy { size: size.value })
-        }
-        other => {
-            let shown: String = other.chars().take(60).collect();
-            let near = closest(other, KINDS.into_iter());
-            let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            let problem = format!("`{shown}` is not a kind of task");
-            found.refuse(&word.place, problem, format!("{near}{known}"));
-            None
         }
     }
 }

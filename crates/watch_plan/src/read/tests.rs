@@ -144,7 +144,7 @@ fn each_key_has_its_bounds() {
         ("\"10s\"", "\"7h\"", "is not between"),
         ("every = \"1h\"", "cron = \"0 0 30 2 *\"", "never comes"),
         ("every = \"1h\"", "", "neither `every` nor `cron`"),
-        ("every", "size = \"1GB\"\nevery", "`size` is of copies"),
+        ("every", "size = \"1GB\"\nevery", "`size` is of `copy`"),
         ("\"throughput\"", "\"copy\"", "`size` is missing"),
         ("group = \"g\"", "", "`group` is missing"),
         (
@@ -230,4 +230,65 @@ fn a_task_for_both_versions_is_two_tasks() {
         twice.contains("a task `t-ipv6` comes of two entries"),
         "{twice}"
     );
+}
+
+fn planned(task: &str) -> Result<Plan, PlanError> {
+    let text = format!(
+        r#"
+hosts = {{ a = {{ address = "a", link = "1Gbit/s" }}, b = {{ address = "b" }} }}
+groups.all = {{ mesh = ["a", "b"] }}
+[tasks.t]
+group = "all"
+every = "10min"
+duration = "10s"
+{task}
+"#
+    );
+    Plan::parse(&text, "plan.toml").map(|(plan, _)| plan)
+}
+
+#[test]
+fn datagrams_have_a_rate_and_delays_each_way_none() {
+    let plan = planned("kind = \"udp\"\nrate = \"50Mbit/s\"").unwrap();
+    let task = &plan.tasks()[0];
+    let rate = units::Rate::from_bits_per_second(50_000_000);
+    assert_eq!(task.kind, Kind::Udp { rate });
+    assert!(task.kind.is_exclusive());
+    // 50 Mbit/s for 10 s, also where the path carries more, and where nothing is known of it.
+    for link in [None, "1G".parse().ok()] {
+        assert_eq!(task.expected_bytes(link).unwrap().get(), 62_500_000);
+    }
+    let plan = planned("kind = \"one-way\"").unwrap();
+    assert!(!plan.tasks()[0].kind.is_exclusive());
+    for (task, what) in [
+        ("kind = \"udp\"", "`rate` is missing"),
+        (
+            "kind = \"udp\"\nrate = \"1kbit/s\"",
+            "1kbit/s is not between 12kbit/s and 1Tbit/s",
+        ),
+        (
+            "kind = \"udp\"\nrate = \"1Gbit/s\"\ngentle = true",
+            "`udp` loads the path",
+        ),
+        (
+            "kind = \"ping\"\nrate = \"1Gbit/s\"",
+            "`rate` is of `udp`, and this task is `ping`",
+        ),
+        (
+            "kind = \"udp\"\nrate = \"1G\"\nsize = \"1GB\"",
+            "`size` is of `copy`",
+        ),
+        (
+            "kind = \"udp\"\nrate = \"1Gbit/s\"\nbudget = { bytes_a_day = \"1GB\" }",
+            "one visit of 1.25 GB is above the budget of 1GB a day",
+        ),
+        (
+            "kind = \"one-way\"\nbudget = { share = \"10%\" }",
+            "`one-way` sends too little",
+        ),
+        ("kind = \"oneway\"", "did you mean `one-way`?"),
+    ] {
+        let error = planned(task).unwrap_err().to_string();
+        assert!(error.contains(what), "{task}: {error}");
+    }
 }

@@ -1,11 +1,11 @@
 //! What a page shows of a plan: how busy each host is, what comes next, how long a cycle takes.
 
 use serde::Serialize;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Span};
 
 use super::visits::{Due, Planned};
 use super::{Course, Timetable};
-use crate::model::{Kind, Plan};
+use crate::model::Plan;
 use crate::names::{HostName, MachineName, TaskName};
 use crate::schedule::seconds;
 use crate::timetable::TightSchedule;
@@ -111,11 +111,7 @@ impl Timetable {
         let cycle = starts[1] - starts[0] + seconds(task.duration);
         let rates = course.pairs.iter();
         let rates = rates.filter_map(|pair| self.plan.expected_rate(task, pair));
-        let known = match task.kind {
-            Kind::Copy { .. } => Some(Rate::ZERO),
-            _ => rates.max(),
-        };
-        let expected = known.map(|rate| self.plan.expected_bytes_a_day(task, rate));
+        let expected = self.plan.expected_bytes_a_day(task, rates.max());
         TaskLoad {
             task: task.name.clone(),
             pairs: course.pairs.len(),

@@ -6,7 +6,8 @@ use serde::Serialize;
 use units::Span;
 
 use super::{Course, Timetable};
-use crate::model::{Kind, Pair, Task};
+use crate::kind::Kind;
+use crate::model::{Pair, Task};
 use crate::names::{HostName, MachineName, TaskName};
 use crate::schedule::{DAY, seconds};
 

@@ -1,7 +1,8 @@
 //! The columns of each table, and where their values come from.
 
-use changes::{End, Event, Moved, Severity};
+use changes::{Delay, End, Event, Moved, Severity, WayDelay};
 use jiff::Timestamp;
+use units::Span;
 
 use super::Table;
 use crate::rows::{self, second};
@@ -128,6 +129,16 @@ const VISITS: &[Column] = &[
     column("probes_lost", Kind::Whole),
     column("probes_duplicated", Kind::Whole),
     column("probes_reordered", Kind::Whole),
+    column("jitter_seconds", Kind::Real),
+    column("forward_delay_seconds", Kind::Real),
+    column("forward_delay_unknown", Kind::Text),
+    column("forward_variation_seconds", Kind::Real),
+    column("forward_loss_ratio", Kind::Real),
+    column("reverse_delay_seconds", Kind::Real),
+    column("reverse_delay_unknown", Kind::Text),
+    column("reverse_variation_seconds", Kind::Real),
+    column("reverse_loss_ratio", Kind::Real),
+    column("clock_error_seconds", Kind::Real),
     column("stolen_ratio", Kind::Real),
     column("limit", Kind::Text),
     column("route", Kind::Text),
@@ -247,6 +258,11 @@ fn figures(loaded: &LoadedVisit) -> Vec<Cell> {
         .probes
         .map(|p| [p.sent, p.lost, p.duplicated, p.reordered]);
     row.extend((0..4).map(|place| Cell::from(probes.map(|probes| probes[place]))));
+    row.push(seconds(visit.jitter));
+    let one_way = visit.one_way.as_ref();
+    row.extend(way(one_way.map(|both| &both.forward)));
+    row.extend(way(one_way.map(|both| &both.reverse)));
+    row.push(seconds(one_way.and_then(|both| both.clock_error)));
     row.push(visit.stolen.map(f64::from).into());
     row.push(visit.limit.map(|limit| limit.name()).into());
     let route = visit.route.as_ref();
@@ -267,6 +283,24 @@ fn figures(loaded: &LoadedVisit) -> Vec<Cell> {
     };
     row.push(kept.into());
     row
+}
+
+/// Delay or why there is none, variation, loss.
+fn way(way: Option<&WayDelay>) -> [Cell; 4] {
+    let unknown = way.and_then(|way| match way.delay {
+        Delay::Seconds(_) => None,
+        Delay::Unknown(why) => Some(why.words()),
+    });
+    [
+        seconds(way.and_then(|way| way.delay.known())),
+        unknown.into(),
+        seconds(way.and_then(|way| way.variation)),
+        way.and_then(WayDelay::loss).into(),
+    ]
+}
+
+fn seconds(span: Option<Span>) -> Cell {
+    span.map(|span| span.as_secs_f64()).into()
 }
 
 /// Shortest, median, 95th percentile, longest.

@@ -4,7 +4,10 @@
 
 pub mod server;
 
-use changes::{Failure, FarHost, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit, VisitKind};
+use changes::{
+    Delay, Failure, FarHost, OneWay, ProbeCount, RoundTrips, Route, Share, UnixTime, Unknown,
+    Visit, VisitKind, WayDelay,
+};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use units::{Rate, Span};
@@ -81,7 +84,7 @@ impl Draw {
     }
 
     fn figures(&mut self, at: UnixTime) -> Visit {
-        let kind = VisitKind::ALL[self.below(3) as usize];
+        let kind = VisitKind::ALL[self.below(5) as usize];
         let mut visit = Visit::new(at, kind);
         if self.below(10) == 0 {
             let reason = ["connection refused", "no route'"][self.below(2) as usize];
@@ -94,17 +97,21 @@ impl Draw {
         visit.resent = if self.often() { self.share() } else { None };
         visit.stolen = if self.often() { self.share() } else { None };
         let count = self.below(21);
-        let trips = (0..count).map(|_| Span::from_nanos(self.below(300_000_000)));
+        let trips = (0..count).map(|_| self.span());
         visit.round_trips = RoundTrips::new(trips.collect());
-        visit.loaded = self
-            .often()
-            .then(|| Span::from_nanos(self.below(300_000_000)));
+        visit.loaded = self.often().then(|| self.span());
         let sent = self.below(21) as u32;
         visit.probes = self.often().then(|| ProbeCount {
             sent,
             lost: self.below(u64::from(sent) + 1) as u32,
             duplicated: self.below(3) as u32,
             reordered: self.below(3) as u32,
+        });
+        visit.jitter = self.often().then(|| self.span());
+        visit.one_way = self.often().then(|| OneWay {
+            forward: self.way(),
+            reverse: self.way(),
+            clock_error: self.often().then(|| self.span()),
         });
         visit.route = self.often().then(|| self.route());
         visit.limit = self.often().then_some(observe::Limit::Loss);
@@ -113,6 +120,23 @@ impl Draw {
             limits: None,
         });
         visit
+    }
+
+    fn span(&mut self) -> Span {
+        Span::from_nanos(self.below(300_000_000))
+    }
+
+    fn way(&mut self) -> WayDelay {
+        let sent = self.below(40) as u32;
+        WayDelay {
+            sent,
+            lost: self.below(u64::from(sent) + 1) as u32,
+            variation: self.often().then(|| self.span()),
+            delay: match self.often() {
+                true => Delay::Seconds(self.span()),
+                false => Delay::Unknown(Unknown::FarClock),
+            },
+        }
     }
 
     fn route(&mut self) -> Route {

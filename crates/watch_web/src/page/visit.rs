@@ -102,8 +102,24 @@ fn facts(visit: &Visit) -> Vec<Fact> {
         visit
             .loaded
             .map(|span| Fact::new("round trip under load", words::round_trip(span))),
+        visit
+            .jitter
+            .map(|jitter| Fact::new("jitter", words::round_trip(jitter))),
     ];
-    known.into_iter().flatten().collect()
+    let one_way = visit.one_way.iter().flat_map(|both| {
+        let ways = [
+            ("delay there", &both.forward),
+            ("delay back", &both.reverse),
+        ];
+        ways.map(|(name, way)| {
+            let (said, after) = words::one_way(way, both.clock_error);
+            Fact {
+                after,
+                ..Fact::new(name, said)
+            }
+        })
+    });
+    known.into_iter().flatten().chain(one_way).collect()
 }
 
 fn others(visit: &Visit, id: VisitId) -> Vec<Fact> {

@@ -27,13 +27,24 @@ pub(super) fn ping(
     part: &mut Part,
     deadline: &mut Deadline<'_>,
 ) -> Result<(), TargetError> {
+    small(target, order, part, deadline, large)
+}
+
+/// Round trips of small packets, then `more` of other packets, then the route.
+pub(super) fn small(
+    target: &mut Target,
+    order: &Order<'_>,
+    part: &mut Part,
+    deadline: &mut Deadline<'_>,
+    more: impl FnOnce(&mut dyn Probes, &mut Part, &mut Deadline<'_>),
+) -> Result<(), TargetError> {
     let mut probes = target.observed.probes(deadline).map_err(told)?;
     let half = Span::from_secs_f64(order.duration.as_secs_f64() / 2.0);
     let series = probes
         .round_trips(SMALL.min(half), deadline)
         .map_err(told)?;
     part.probed(&series);
-    large(&mut *probes, part, deadline);
+    more(&mut *probes, part, deadline);
     part.shown.visit.route = route::route(&mut *probes, deadline);
     match series.probes.iter().all(|probe| probe.rtt.is_none()) {
         true => Err(failed(UNANSWERED, None)),
@@ -48,14 +59,7 @@ fn large(probes: &mut dyn Probes, part: &mut Part, deadline: &mut Deadline<'_>) 
         let Ok(seen) = probes.train(way, &train, deadline) else {
             return;
         };
-        let lost = seen
-            .packets
-            .iter()
-            .filter(|packet| packet.arrived.is_none());
-        if let Some(counted) = &mut part.shown.visit.probes {
-            counted.sent += seen.packets.len() as u32;
-            counted.lost += lost.count() as u32;
-        }
+        part.counted(&seen);
     }
 }
 

@@ -1,6 +1,6 @@
 use std::sync::atomic::AtomicBool;
 
-use changes::{UnixTime, VisitKind};
+use changes::{Delay, UnixTime, Unknown, VisitKind};
 use observe::{Fault, StreamCount, Window};
 
 use super::*;
@@ -90,6 +90,20 @@ fn a_host_that_answers_nothing_is_a_visit_that_failed() {
     }
 }
 
+/// Its hops may be those up to where the path is cut.
+#[test]
+fn a_visit_that_failed_has_no_route() {
+    let stop = AtomicBool::new(false);
+    let mut target = Target::open("127.0.0.1:9", 1).unwrap();
+    let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Throughput);
+    let setting = Setting::new(StreamCount::ONE, Window::Auto);
+    let order = order(Kind::Throughput, Some(setting));
+    let mut deadline = Deadline::after(Span::from_secs(20), &stop);
+    let visit = visit(&mut target, &order, begun, &mut deadline).shown.visit;
+    assert!(visit.failure.is_some());
+    assert_eq!(visit.route, None);
+}
+
 /// The kernel of a host without a server refuses connections, which is an answer.
 #[test]
 fn a_host_without_a_server_still_has_round_trips() {
@@ -112,6 +126,82 @@ fn small_packets_are_counted_in_both_sizes() {
     // Twenty small ones, and ten large ones each way.
     assert_eq!(visit.probes.unwrap().sent, 40);
     assert_eq!(visit.failure, None);
+}
+
+/// A simulated path has no clocks that could be off.
+#[test]
+fn delays_each_way_are_unknown_without_clocks_and_losses_known() {
+    let visit = made(&order(Kind::OneWay, None)).shown.visit;
+    let both = visit.one_way.unwrap();
+    for way in [both.forward, both.reverse] {
+        // A third of 20 s, ten a second.
+        assert_eq!(way.sent, 66);
+        assert_eq!(way.delay, Delay::Unknown(Unknown::FarTellsNoTime));
+        assert!(way.variation.is_some());
+    }
+    assert_eq!(visit.probes.unwrap().sent, 20 + 2 * 66);
+    assert_eq!(visit.failure, None);
+}
+
+#[test]
+fn a_path_without_datagrams_says_so() {
+    let rate = Rate::from_bits_per_second(8_000_000);
+    let visit = made(&order(Kind::Udp { rate }, None)).shown.visit;
+    let why = visit.failure.unwrap().reason;
+    assert!(why.contains("carries no datagrams at a rate"), "{why}");
+}
+
+/// Both ends on this host, by its clock and its ports.
+#[test]
+fn datagrams_and_delays_are_measured_at_a_server() {
+    let cancel = crate::Cancel::new();
+    let options = crate::serve::ServeOptions {
+        port: 0,
+        ..Default::default()
+    };
+    let server = crate::serve::Server::bind(&options, &cancel, std::sync::Arc::new(|_| ()));
+    let server = server.unwrap();
+    let at = format!("127.0.0.1:{}", server.address().port());
+    let rate = Rate::from_bits_per_second(4_000_000);
+    let wanted = [
+        (Kind::Udp { rate }, Direction::Forward),
+        (Kind::Udp { rate }, Direction::Reverse),
+        (Kind::OneWay, Direction::Forward),
+    ];
+    let made = |(kind, direction)| {
+        let stop = AtomicBool::new(false);
+        let mut target = Target::open(&at, 1).unwrap();
+        let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Udp);
+        let order = Order {
+            direction,
+            duration: Span::from_secs(4),
+            ..order(kind, None)
+        };
+        let mut deadline = Deadline::after(Span::from_secs(120), &stop);
+        visit(&mut target, &order, begun, &mut deadline).shown.visit
+    };
+    let seen = std::thread::scope(|scope| {
+        scope.spawn(|| server.run());
+        let seen = wanted.map(made);
+        cancel.cancel();
+        seen
+    });
+    for seen in &seen[..2] {
+        assert_eq!(seen.failure, None);
+        assert!(seen.goodput.unwrap().as_f64() > 0.2e6, "{seen:?}");
+        assert!(
+            seen.jitter.is_some() && seen.probes.unwrap().sent > 50,
+            "{seen:?}"
+        );
+    }
+    let both = seen[2].one_way.unwrap();
+    assert_eq!((both.forward.sent, both.reverse.sent), (13, 13));
+    // One clock: nothing arrives before it left, whether it is kept right or not.
+    let below = Delay::Unknown(Unknown::BelowZero);
+    assert!(
+        both.forward.delay != below && both.reverse.delay != below,
+        "{both:?}"
+    );
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn judged(target: &Target) -> bool {
 
 /// Looks for the route first, on the idle path. Without one the visit goes on. In virtual time
 /// there are no routers to ask.
-fn trace(target: &mut Target, part: &mut Part, deadline: &mut Deadline<'_>) {
+pub(super) fn trace(target: &mut Target, part: &mut Part, deadline: &mut Deadline<'_>) {
     if target.describe().kind == TargetKind::Simulated {
         return;
     }
