@@ -13,7 +13,7 @@ use crate::{CollectorError, FOR_EVER};
 
 /// A detector without a saved state reads this much of the past: twice what it keeps.
 const PAST: Span = Span::from_secs(60 * 86_400);
-/// Visits after which a detector is saved: a day of half-hourly ones.
+/// Visits after which a detector is saved, unless it finds something: a day of half-hourly ones.
 const SAVE_AFTER: u32 = 48;
 /// So many visits that the plan had did not come when a path counts as silent.
 const OVERDUE: usize = 4;
@@ -71,6 +71,7 @@ impl Detection {
         visits: impl Iterator<Item = &'a StoredVisit>,
         events: &mut Vec<StoredEvent>,
     ) -> Result<(), CollectorError> {
+        self.save_due(store)?;
         for visit in visits {
             let series = Series {
                 pair: visit.pair.clone(),
@@ -80,10 +81,10 @@ impl Detection {
             let task = tasks.entry(series.task.clone());
             let watched = task.or_insert_with(Watched::new);
             let found = watched.push(&visit.visit);
-            events.extend(stored(store, &series, found)?);
-            if watched.unsaved >= SAVE_AFTER {
-                watched.save(store, &series)?;
+            if !found.is_empty() {
+                watched.unsaved = SAVE_AFTER;
             }
+            events.extend(stored(store, &series, found)?);
             support(tasks, store, &series.pair, visit.visit.at, events)?;
         }
         Ok(())
@@ -103,7 +104,7 @@ impl Detection {
                 continue;
             }
             if let Some(event) = watched.detector.check(now) {
-                watched.unsaved += 1;
+                watched.unsaved = SAVE_AFTER;
                 events.extend(stored(store, &series, vec![event])?);
             }
         }
@@ -112,9 +113,20 @@ impl Detection {
 
     /// Saves all that have changed.
     pub fn save(&mut self, store: &mut Store) -> Result<(), CollectorError> {
-        for (series, watched) in self.all() {
-            if watched.unsaved > 0 {
-                watched.save(store, &series)?;
+        self.save_from(store, 1)
+    }
+
+    /// Saves those that have seen many visits or found something. What they found was told by now:
+    /// a collector that is killed later does not tell it again.
+    fn save_due(&mut self, store: &mut Store) -> Result<(), CollectorError> {
+        self.save_from(store, SAVE_AFTER)
+    }
+
+    fn save_from(&mut self, store: &mut Store, least: u32) -> Result<(), CollectorError> {
+        for (pair, tasks) in &mut self.pairs {
+            for (task, watched) in tasks.iter_mut().filter(|(_, one)| one.unsaved >= least) {
+                let (pair, task) = (pair.clone(), task.clone());
+                watched.save(store, &Series { pair, task })?;
             }
         }
         Ok(())

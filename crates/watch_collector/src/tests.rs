@@ -172,6 +172,20 @@ fn a_collector_that_is_killed_finds_the_same_events() {
     }
 }
 
+#[test]
+fn a_collector_that_is_killed_tells_no_old_event_again() {
+    let site = Site::new();
+    let collector = site.open();
+    for visit in &visits(2, 170) {
+        collector.store(std::slice::from_ref(visit)).unwrap();
+    }
+    drop(collector);
+    assert!(!site.ids().is_empty());
+    site.seen.lock().unwrap().clear();
+    drop(site.open());
+    assert_eq!(site.ids(), BTreeSet::new());
+}
+
 /// Routes that another task sees explain a change, with its visits; and a collector that is killed
 /// after every visit says the same as one that never ended.
 #[test]
