@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Six hosts in network namespaces watch each other with the kernel's TCP while things go wrong.
 
-One after another: a link at two fifths of its rate, 3 % loss, an agent killed with signal 9, a link
-that is cut, a collector that is down. Times are counted in cycles of the plan, as detectors count
-visits. Afterwards every result that an agent had is in the database once, and each trouble is
-compared with the events of its host's pairs and their first causes. Writes a page in Markdown on
-standard output. Needs root, `ip`, `tc` and `nft`.
+Troubles overlap: a link at two fifths of its rate, 3 % loss, an agent killed with signal 9, a router
+that stops to answer, a link that is cut, a queue that shrinks to 3 kB, a collector that is killed.
+Times are counted in cycles of the plan, as detectors count visits. Afterwards each trouble is
+compared with the incidents that the collector's page shows, and every result that an agent had is
+in the database once. Writes a page in Markdown on standard output. Needs root, `ip`, `tc`, `nft`.
 
     python3 bench/watch/live.py --every 30 > bench/results/watch-live-$(date -u +%F).md
 """
 
 import argparse
 import datetime
+import html
 import json
 import os
 import pathlib
+import re
 import signal
 import sqlite3
 import subprocess
@@ -30,15 +32,17 @@ HOSTS = ["amsterdam", "berlin", "cern", "delft", "edinburgh", "fermi"]
 RATE, NARROW = "20mbit", "8mbit"
 # Each host sends to the next.
 PAIRS = list(zip(HOSTS, HOSTS[1:] + HOSTS[:1]))
-# Kind, host, first cycle, cycles that it lasts; what should be found.
+# Kind, host, first cycle, cycles that it lasts; pairs that it touches; what should be found.
 TROUBLES = [
-    ("rate", "amsterdam", 14, 7, "step of goodput: rate of the path"),
-    ("loss", "delft", 16, 7, "step of goodput or resent share: loss"),
-    ("kill", "edinburgh", 18, 1, "the visit that it was in is stored as failed"),
-    ("cut", "berlin", 25, 5, "no data"),
-    ("down", "collector", 33, 6, "nothing lost"),
+    ("rate", "amsterdam", 14, 10, [("amsterdam", "berlin")], "goodput down by 60 %: rate"),
+    ("loss", "delft", 18, 10, [("cern", "delft")], "resent share up, or goodput down: loss"),
+    ("kill", "edinburgh", 21, 2, [("edinburgh", "fermi")], "no incident, or no data with its end"),
+    ("silent", "delft", 24, 8, [], "no incident: a router that does not answer is no trouble"),
+    ("cut", "berlin", 31, 6, [("amsterdam", "berlin"), ("berlin", "cern")], "nothing in or out"),
+    ("queue", "edinburgh", 34, 10, [("edinburgh", "fermi")], "goodput down, or resent share up"),
+    ("down", "collector", 40, 6, [], "no incident, nothing lost"),
 ]
-CYCLES = 44
+CYCLES = 58
 PLAN_HEAD = 'gap = "1s"\n'
 
 
@@ -47,56 +51,76 @@ def run(*words, check=True):
 
 
 class Network:
-    """Six hosts and a collector on one switch, each behind a link of 20 Mbit/s."""
+    """Six hosts and a collector around one router, each behind a link of 20 Mbit/s."""
 
     def __init__(self):
         self.names = HOSTS + ["collector"]
         self.prefix = f"tw{os.getpid()}"
-        run("ip", "netns", "add", self.ns("switch"))
-        run("ip", "-n", self.ns("switch"), "link", "add", "name", "br0", "type", "bridge")
-        run("ip", "-n", self.ns("switch"), "link", "set", "br0", "up")
-        for index, name in enumerate(self.names):
-            self.attach(index, name)
+        run("ip", "netns", "add", self.ns("router"))
+        self.set("router", "net.ipv4.ip_forward=1")
+        # Each hop answers each probe.
+        self.set("router", "net.ipv4.icmp_ratelimit=0")
+        for name in self.names:
+            self.attach(name)
 
     def ns(self, name):
         return f"{self.prefix}-{name}"
 
-    def attach(self, index, name):
+    def set(self, name, what):
+        run("ip", "netns", "exec", self.ns(name), "sysctl", "-qw", what)
+
+    def network(self, name):
+        return f"10.78.{self.names.index(name) + 1}"
+
+    def address(self, name):
+        return f"{self.network(name)}.2"
+
+    def attach(self, name):
         run("ip", "netns", "add", self.ns(name))
         run("ip", "-n", self.ns(name), "link", "set", "lo", "up")
         # BBR would carry on through 3 % loss: goodput would show nothing to be found.
-        run("ip", "netns", "exec", self.ns(name), "sh", "-c",
-            "echo reno > /proc/sys/net/ipv4/tcp_congestion_control")
+        self.set(name, "net.ipv4.tcp_congestion_control=reno")
         run("ip", "link", "add", "eth0", "netns", self.ns(name), "type", "veth",
-            "peer", "name", f"p{index}", "netns", self.ns("switch"))
-        run("ip", "-n", self.ns(name), "addr", "add", f"10.78.0.{index + 1}/24", "dev", "eth0")
-        run("ip", "-n", self.ns(name), "link", "set", "eth0", "up")
-        run("ip", "-n", self.ns("switch"), "link", "set", f"p{index}", "master", "br0", "up")
-        run("tc", "-n", self.ns(name), "qdisc", "add", "dev", "eth0", "root", "tbf",
-            "rate", RATE, "burst", "64k", "latency", "40ms")
+            "peer", "name", name, "netns", self.ns("router"))
+        for place, device, last in [(name, "eth0", 2), ("router", name, 1)]:
+            run("ip", "-n", self.ns(place), "addr", "add", f"{self.network(name)}.{last}/24",
+                "dev", device)
+            run("ip", "-n", self.ns(place), "link", "set", device, "up")
+        run("ip", "-n", self.ns(name), "route", "add", "default", "via", f"{self.network(name)}.1")
+        self.shape(name, RATE, "64k", "40ms", "add")
+
+    def shape(self, name, rate, burst, queue, word="change"):
+        run("tc", "-n", self.ns(name), "qdisc", word, "dev", "eth0", "root", "tbf",
+            "rate", rate, "burst", burst, "latency", queue)
+
+    def whole(self, name):
+        self.shape(name, RATE, "64k", "40ms")
 
     def cut(self, name, is_cut):
-        state = "down" if is_cut else "up"
-        port = f"p{self.names.index(name)}"
-        run("ip", "-n", self.ns("switch"), "link", "set", port, state)
+        run("ip", "-n", self.ns("router"), "link", "set", name, "down" if is_cut else "up")
 
-    def narrow(self, name, rate):
-        run("tc", "-n", self.ns(name), "qdisc", "change", "dev", "eth0", "root", "tbf",
-            "rate", rate, "burst", "64k", "latency", "40ms")
+    def filter(self, place, hook, rule):
+        """Drops packets at a host or the router; without a rule, nothing any more."""
+        words = ["ip", "netns", "exec", self.ns(place), "nft"]
+        if rule is None:
+            run(*words, "delete table inet trouble")
+            return
+        run(*words, "add table inet trouble")
+        run(*words, f"add chain inet trouble here {{ type filter hook {hook} priority 0; }}")
+        run(*words, f"add rule inet trouble here {rule} drop")
 
     def lose(self, name, is_lossy):
         """Drops 3 % of what comes to a host."""
-        words = ["ip", "netns", "exec", self.ns(name), "nft"]
-        if not is_lossy:
-            run(*words, "delete table inet loss")
-            return
-        run(*words, "add table inet loss")
-        run(*words, "add chain inet loss arriving { type filter hook prerouting priority 0; }")
-        run(*words, "add rule inet loss arriving numgen random mod 100 < 3 drop")
+        self.filter(name, "prerouting", "numgen random mod 100 < 3" if is_lossy else None)
+
+    def silence(self, name, is_silent):
+        """The router does not tell a host any more where its packets die."""
+        rule = f"ip daddr {self.address(name)} icmp type time-exceeded"
+        self.filter("router", "output", rule if is_silent else None)
 
     def wait_for_visit(self, name, patience):
         """Returns three seconds into a visit of a host to the next one."""
-        far = f"10.78.0.{(self.names.index(name) + 1) % len(HOSTS) + 1}"
+        far = self.address(HOSTS[(HOSTS.index(name) + 1) % len(HOSTS)])
         until = time.monotonic() + patience
         while time.monotonic() < until:
             words = ["ip", "netns", "exec", self.ns(name), "ss", "-Htn", "state", "established"]
@@ -105,8 +129,13 @@ class Network:
                 return
             time.sleep(0.2)
 
+    def pages(self, path):
+        """A page of the collector."""
+        words = ["ip", "netns", "exec", self.ns("collector"), "curl", "-s", "--max-time", "20"]
+        return run(*words, f"http://127.0.0.1:8080{path}", check=False).stdout
+
     def remove(self):
-        for name in self.names + ["switch"]:
+        for name in self.names + ["router"]:
             run("ip", "netns", "del", self.ns(name), check=False)
 
 
@@ -119,8 +148,8 @@ class Watch:
         self.processes = {}
         self.logs = {}
         hosts = "".join(
-            f'[hosts.{name}]\naddress = "10.78.0.{index + 1}"\nlink = "20Mbit/s"\n'
-            for index, name in enumerate(HOSTS)
+            f'[hosts.{name}]\naddress = "{network.address(name)}"\nlink = "20Mbit/s"\n'
+            for name in HOSTS
         )
         tasks = (
             "[groups]\nring = { list = " + json.dumps(PAIRS) + " }\n"
@@ -139,9 +168,10 @@ class Watch:
         plan = str(self.folder / "plan.toml")
         if name == "collector":
             words += ["serve", plan, "--tokens", str(self.folder / "agents.tokens"),
-                      "--database", str(self.folder / "watch.db")]
+                      "--database", str(self.folder / "watch.db"), "--web", "127.0.0.1:8080"]
         else:
-            words += ["run", plan, "--host", name, "--collector", "10.78.0.7",
+            words += ["run", plan, "--host", name, "--collector",
+                      self.network.address("collector"),
                       "--token-file", str(self.folder / f"{name}.token"),
                       "--state", str(self.folder / f"state-{name}")]
         self.processes[name] = subprocess.Popen(words, stdout=log, stderr=log)
@@ -163,9 +193,13 @@ class Watch:
 
 def begin(watch, network, kind, host):
     if kind == "rate":
-        network.narrow(host, NARROW)
+        network.shape(host, NARROW, "64k", "40ms")
+    elif kind == "queue":
+        network.shape(host, RATE, "2k", "1ms")
     elif kind == "loss":
         network.lose(host, True)
+    elif kind == "silent":
+        network.silence(host, True)
     elif kind == "cut":
         network.cut(host, True)
     else:
@@ -175,10 +209,12 @@ def begin(watch, network, kind, host):
 
 
 def end(watch, network, kind, host):
-    if kind == "rate":
-        network.narrow(host, RATE)
+    if kind in ("rate", "queue"):
+        network.whole(host)
     elif kind == "loss":
         network.lose(host, False)
+    elif kind == "silent":
+        network.silence(host, False)
     elif kind == "cut":
         network.cut(host, False)
     else:
@@ -221,9 +257,9 @@ def main():
     try:
         for name in ["collector"] + HOSTS:
             watch.start(name)
-        begun = time.monotonic()
+        begun, start = time.monotonic(), time.time()
         agenda = []
-        for kind, host, first, cycles, _ in TROUBLES:
+        for kind, host, first, cycles, _, _ in TROUBLES:
             agenda.append((first, begin, kind, host))
             agenda.append((first + cycles, end, kind, host))
         agenda.sort(key=lambda one: one[0])
@@ -239,10 +275,11 @@ def main():
         load = os.getloadavg()[2]
         # Half a minute for what waits, then agents first: each delivers once more.
         time.sleep(35)
+        incidents = cards(network.pages("/events"))
         for name in HOSTS:
             watch.kill(name, signal.SIGTERM)
         watch.kill("collector", signal.SIGTERM)
-        page(arguments, done, usage, judge(folder), seconds, load)
+        page(arguments, done, usage, {**judge(folder), "incidents": incidents}, start, seconds, load)
     finally:
         for name in list(watch.processes):
             watch.kill(name)
@@ -250,14 +287,20 @@ def main():
     print(f"kept: {folder}", file=sys.stderr)
 
 
-def near(events, host, since, until):
-    """Events of a host's pairs that began between two times."""
-    return [one for one in events if host in one[:2]
-            and since <= one[2]["first_visit_unix_seconds"] <= until]
+def cards(page):
+    """The incidents of a page: the words of each card, with the exact times."""
+    page = re.sub(r'<time[^>]*datetime="([^"]*)"[^>]*>[^<]*</time>', r"\1", page)
+    found = []
+    for part in re.split(r'<li class="event', page)[1:]:
+        part = part.split("</li>\n<li", 1)[0]
+        inner = re.sub(r"<summary>", " MEMBERS ", part[part.index(">") + 1:])
+        words = html.unescape(re.sub(r"<[^>]*>", " ", inner))
+        found.append(re.sub(r"\s+", " ", words).strip())
+    return found
 
 
-def told(event, since, every):
-    """An event in a few words."""
+def told(event, begun):
+    """An event of the database in a few words; times are cycles of the watch."""
     sender, receiver, what = event
     shifts = ", ".join(f"{one['metric']} {one['before']:.3g} to {one['after']:.3g}"
                        for one in what.get("shifts", []))
@@ -265,41 +308,45 @@ def told(event, since, every):
     cause = causes[0]["kind"]
     if what["kind"] == "no-data":
         cause = "; ".join(sorted(what.get("failures", {})))[:80]
-    late = (what["confirmed_unix_seconds"] - since) / every
-    over = "over" if what.get("recovered_unix_seconds") else "open"
-    return (f"{sender} to {receiver}: {what['kind']} {shifts} ({cause}), certain {late:.1f} cycles "
-            f"after it began, {over}")
+    since, until = begun(what["first_visit_unix_seconds"]), what.get("recovered_unix_seconds")
+    end = f"to {begun(until):.1f}" if until else "open"
+    return f"{sender} to {receiver}: {what['kind']} {shifts} ({cause}), {since:.1f} {end}"
 
 
-def compare(done, events, every):
-    """One row for each trouble, and the events that belong to none."""
+def compare(done, result, every, start):
+    """One row for each trouble with the events of its pairs, those that belong to none, and the
+    incidents as the page has them."""
+    def cycle(at):
+        return (at - start) / every
     claimed = []
-    print("\n| trouble | should be | events of its pairs |\n|---|---|---|")
-    for kind, host, _, cycles, expected in TROUBLES:
-        since = next(at for work, k, h, at in done if (work, k, h) == (begin, kind, host))
-        until = since + (cycles + 1) * every
-        own = [one for one in events if since - every <= one[2]["first_visit_unix_seconds"] <= until
-               ] if kind == "down" else near(events, host, since - every, until)
-        own = [one for one in own if one not in claimed]
+    print("\n| trouble | cycles | should be | events of its pairs, with the cycles |\n|---|---|---|---|")
+    for kind, host, _, _, pairs, expected in TROUBLES:
+        since, until = (next(at for work, k, h, at in done if (work, k, h) == (edge, kind, host))
+                        for edge in (begin, end))
+        own = [one for one in result["events"] if one not in claimed and one[:2] in pairs
+               and since - every <= one[2]["first_visit_unix_seconds"] <= until + every]
         claimed += own
-        words = "<br>".join(told(one, since, every) for one in own) or "none"
-        print(f"| {kind} at {host}, {cycles} cycles | {expected} | {words} |")
-    rest = [one for one in events if one not in claimed]
-    print(f"\nEvents that belong to none of these: {len(rest)}.")
+        words = "<br>".join(told(one, cycle) for one in own) or "none"
+        print(f"| {kind} at {host} | {cycle(since):.1f} to {cycle(until):.1f} | {expected} | {words} |")
+    rest = [one for one in result["events"] if one not in claimed]
+    print(f"\nEvents that belong to none of these: {len(rest)}.\n")
     for one in rest:
-        print(f"- {told(one, one[2]['first_visit_unix_seconds'], every)}")
+        print(f"- {told(one, cycle)}")
+    print(f"\nThe page has {len(result['incidents'])} incidents:\n")
+    for card in result["incidents"]:
+        print(f"- {card}")
 
 
-def page(arguments, done, usage, result, seconds, load):
+def page(arguments, done, usage, result, start, seconds, load):
     made = result["made"] + result["cut_off"]
     kept = result["distinct"] + result["waiting"] + result["refused"]
     print("# Six hosts watch each other while things go wrong\n")
-    print(f"{datetime.date.today()}, {seconds / 60:.0f} minutes, {os.cpu_count()} x {processor()}, load "
-          f"average of 15 minutes {load:.1f}. `bench/watch/live.py --every {arguments.every}`.\n")
-    print("Six hosts and a collector in network namespaces on one switch, links of 20 Mbit/s, the "
+    print(f"{datetime.date.today()}, {seconds / 60:.0f} minutes, {os.cpu_count()} x {processor()}, "
+          f"load average of 15 minutes {load:.1f}. `bench/watch/live.py --every {arguments.every}`.\n")
+    print("Six hosts and a collector in network namespaces around one router, links of 20 Mbit/s, the "
           f"kernel's TCP;\neach host sends to the next one every {arguments.every} s. Times are "
           "counted in visits, as detectors do.")
-    compare(done, result["events"], arguments.every)
+    compare(done, result, arguments.every, start)
     print("\n| results | count |\n|---|---|")
     print(f"| visits that agents ended, by their logs | {result['made']} |")
     print(f"| visits that a kill cut off, told as failed | {result['cut_off']} |")
@@ -311,8 +358,8 @@ def page(arguments, done, usage, result, seconds, load):
     print(f"\n{made} made, {kept} kept: {made - kept} lost, "
           f"{result['stored'] - result['distinct']} doubled.\n")
     print("\n| process | most memory [MiB] | processor [s] | share |\n|---|---|---|---|")
-    for name, (memory, processor) in usage.items():
-        print(f"| {name} | {memory:.1f} | {processor:.1f} | {processor / seconds:.2%} |")
+    for name, (memory, used) in usage.items():
+        print(f"| {name} | {memory:.1f} | {used:.1f} | {used / seconds:.2%} |")
 
 
 if __name__ == "__main__":
