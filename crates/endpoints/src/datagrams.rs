@@ -188,7 +188,7 @@ impl Body {
         if place < INTERVALS_MAX {
             let room = self.moved.intervals.len().max(place + 1);
             self.moved.intervals.resize(room, Bytes::ZERO);
-            self.moved.intervals[place] = self.moved.intervals[place] + size;
+            self.moved.intervals[place] += size;
         }
     }
 }

@@ -78,7 +78,7 @@ impl Receipts {
     /// A datagram of `size` has arrived, at a time of the receiver's clock.
     pub fn take(&mut self, header: DatagramHeader, size: Bytes, at: Span) {
         self.arrived = self.arrived.saturating_add(1);
-        self.bytes = self.bytes + size;
+        self.bytes += size;
         match header.number > self.highest {
             true => self.highest = header.number,
             false => self.reordered = self.reordered.saturating_add(1),
