@@ -88,7 +88,7 @@ impl Chart<'_> {
             panels.push(self.goodput(&goodput, &failures, &mut legend));
         }
         if self.panels == Panels::All {
-            panels.extend(self.resent());
+            panels.extend(self.lost());
         }
         if panels.is_empty() && !failures.is_empty() {
             panels.push(self.failed(&failures));
@@ -248,17 +248,17 @@ impl Chart<'_> {
         ]
     }
 
-    fn resent(&self) -> Option<Axes> {
-        let resent = self.series.resent();
-        let high = resent.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+    fn lost(&self) -> Option<Axes> {
+        let (what, lost) = self.series.lost();
+        let high = lost.iter().map(|(_, share)| *share).fold(0.0, f64::max);
         if high <= 0.0 {
             return None;
         }
         let y = Axis::whole(0.0, high * 100.0, 2);
         let bar = |(at, share): &(f64, f64)| vec![(*at, 0.0), (*at, share * 100.0)];
         let layer = |place| Layer::new(SERIES[4], Shape::Line(bar(place)));
-        let layers = resent.iter().filter(|(_, share)| *share > 0.0).map(layer);
-        Some(self.axes(RESENT, y, "resent [%]".to_owned(), layers.collect()))
+        let layers = lost.iter().filter(|(_, share)| *share > 0.0).map(layer);
+        Some(self.axes(RESENT, y, what.to_owned(), layers.collect()))
     }
 
     /// Failures alone.

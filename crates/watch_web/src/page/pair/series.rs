@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use changes::UnixTime;
+use changes::{UnixTime, VisitKind};
 use units::Span;
 use watch_store::{
     Kept, Level, LoadedVisit, Name, Pair, PairHistory, RollUp, Store, StoreError, StoredVisit,
@@ -178,17 +178,27 @@ impl Series {
         parts(&carried, |point| point.at)
     }
 
-    /// Shares of bytes that were sent again, by visit.
-    pub fn resent(&self) -> Vec<(f64, f64)> {
+    /// What the path lost of the load, and what that is: shares of bytes that were sent again, or of
+    /// datagrams, by visit.
+    pub fn lost(&self) -> (&'static str, Vec<(f64, f64)>) {
         let visits = self
             .goodput
             .as_ref()
             .map_or(&[][..], |source| source.visits());
-        let resent = |loaded: &LoadedVisit| {
+        let is_udp = |loaded: &LoadedVisit| loaded.stored.visit.kind == VisitKind::Udp;
+        let share = |loaded: &LoadedVisit| {
             let visit = &loaded.stored.visit;
-            Some((seconds(visit.at), f64::from(visit.resent?)))
+            let share = match is_udp(loaded) {
+                true => visit.probes?.loss(),
+                false => visit.resent.map(f64::from),
+            };
+            Some((seconds(visit.at), share?))
         };
-        visits.iter().filter_map(resent).collect()
+        let what = match visits.iter().any(is_udp) {
+            true => "lost [%]",
+            false => "resent [%]",
+        };
+        (what, visits.iter().filter_map(share).collect())
     }
 }
 
