@@ -152,8 +152,8 @@ pub(crate) fn results(moved: &Moved) -> Results {
     }
 }
 
-/// By the server's count and clock, which end with the last datagram that arrived there: what waited
-/// in a queue comes later than it was sent. Where none did, all that were sent are lost.
+/// By the server's count and clock, which end with the last datagram that arrived there: what
+/// waited in a queue comes later than it was sent. Where none did, all that were sent are lost.
 fn arrived_there(ours: &Moved, theirs: &Results) -> Datagrams {
     let sent = ours.receipts.highest;
     let seen = theirs.stream(0).cloned().unwrap_or_default();
