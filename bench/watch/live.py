@@ -87,10 +87,14 @@ class Network:
                 "dev", device)
             run("ip", "-n", self.ns(place), "link", "set", device, "up")
         run("ip", "-n", self.ns(name), "route", "add", "default", "via", f"{self.network(name)}.1")
-        self.shape(name, RATE, "64k", "40ms", "add")
+        self.whole(name)
 
-    def shape(self, name, rate, burst, queue, word="change"):
-        run("tc", "-n", self.ns(name), "qdisc", word, "dev", "eth0", "root", "tbf",
+    def shape(self, name, rate, burst, queue):
+        """Another queue in place of the one before: one that is changed to a burst below the
+        packet that it holds never lets that one go."""
+        device = ["dev", "eth0", "root"]
+        run("tc", "-n", self.ns(name), "qdisc", "del", *device, check=False)
+        run("tc", "-n", self.ns(name), "qdisc", "add", *device, "tbf",
             "rate", rate, "burst", burst, "latency", queue)
 
     def whole(self, name):
