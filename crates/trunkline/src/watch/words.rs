@@ -23,15 +23,15 @@ pub(super) fn changed(stored: &StoredEvent) -> String {
         (kind, Some(moved)) => format!("{}{}", shift(moved), manner(kind)),
         (_, None) => "changed".to_owned(),
     };
-    let over = event.recovered.map(|_| ", over again");
+    let over = match event.recovered {
+        _ if event.is_withdrawn() => ", taken back",
+        Some(_) => ", over",
+        None => "",
+    };
     let cause = event
         .first_cause()
         .map(|cause| format!("; {}", cause.because));
-    format!(
-        "{place}: {what}{}{}",
-        over.unwrap_or_default(),
-        cause.unwrap_or_default()
-    )
+    format!("{place}: {what}{over}{}", cause.unwrap_or_default())
 }
 
 fn manner(kind: EventKind) -> &'static str {
@@ -61,4 +61,38 @@ fn shift(moved: &Moved) -> String {
         value(moved.before),
         value(moved.after)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use changes::{End, Event};
+
+    use super::*;
+
+    #[test]
+    fn what_was_nothing_is_taken_back_and_not_over() {
+        let event = |end: &str| {
+            let text = format!(
+                r#"{{"id": 0, "revision": 1, "kind": "no-data", "first_visit_unix_seconds": 9,
+                    "confirmed_unix_seconds": 9, "failures": {{"no visit was made": 1}}{end}}}"#
+            );
+            serde_json::from_str::<Event>(&text).unwrap()
+        };
+        let said = |event| {
+            let name = |name: &str| name.parse().unwrap();
+            changed(&StoredEvent {
+                pair: watch_store::Pair {
+                    from: name("a"),
+                    to: name("b"),
+                },
+                task: name("t"),
+                event,
+            })
+        };
+        assert_eq!(said(event("")), "a to b (t): no data: no visit was made");
+        let mut over = event(r#", "recovered_unix_seconds": 12"#);
+        assert!(said(over.clone()).ends_with("no visit was made, over"));
+        over.end = Some(End::Withdrawn);
+        assert!(said(over).ends_with("no visit was made, taken back"));
+    }
 }
