@@ -6,7 +6,7 @@ ifeq ($(shell id -u), 0)
 APART := unshare --net sh -c 'ip link set lo up && exec "$$0" "$$@"'
 endif
 
-.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-coverage bench-watch-detection bench-watch-store crash crash-sample stops soak model hostile agreement studies fuzz clean
+.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-watch-detection crash crash-sample stops soak model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -132,22 +132,10 @@ bench:
 bench-sim: build
 	python3 bench/simulator.py
 
-# How often the interval of one run holds the long-run mean: the truths take most of the time. With TRUTHS, the page of an
-# earlier run, they are taken from there.
-bench-coverage:
-	$(CARGO) run --release --locked -p trunkline-bench-coverage -- $(if $(TRUTHS),--truths $(TRUTHS))
-
 # How soon changes are found in seeded visits, beside other detectors: half an hour.
 bench-watch-detection:
 	$(CARGO) build --release --locked -p trunkline-bench-watch
 	bench/watch/page.sh > bench/results/watch-detection-$$(date -u +%F).md
-
-# Visits of a mesh in both databases: how fast they go in, their size, pages from cold. DAYS of the
-# mesh, 41,760 visits each; 24 take half an hour and 3 GB.
-DAYS ?= 24
-bench-watch-store: peers
-	$(CARGO) run --release --locked -p trunkline-bench-watch-store -- run sqlite --days $(DAYS)
-	$(CARGO) run --release --locked -p trunkline-bench-watch-store -- run postgresql --days $(DAYS)
 
 # Copies that are steered beside the best fixed number of streams: half a minute of one processor.
 bench-steering:

@@ -10,7 +10,7 @@
 //! looks at it path by path while changing a search makes its numbers worthless, so it has to be
 //! asked for.
 //!
-//! Left out: paths with the kernel's TCP, which `bench/tune_against_grid.py` has, and everything
+//! Left out: paths with the kernel's TCP, which `bench/tune_emulated.py` has, and everything
 //! that a simulated host does not do, such as running out of processor.
 
 mod baselines;

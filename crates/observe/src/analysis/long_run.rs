@@ -18,7 +18,7 @@
 //! * Where the sender does not tell, a rate that is flat is believed, any other only after 200
 //!   round trips.
 //!
-//! `bench/coverage` counts how often the intervals hold the long-run mean.
+//! bench/results/coverage-2026-11-24.md counts how often the intervals hold the long-run mean.
 //!
 //! Sources of the constants: random cuts of a window that grows by a segment a round trip (Reno:
 //! MEMORY 0.75, BY_COUNT 0.25) or as CUBIC's (RFC 9438; 1.2 to 1.5, 0.65), simulated over 60,000
