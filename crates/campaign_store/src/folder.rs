@@ -16,7 +16,7 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
-use crate::make::PlanSummary;
+use crate::summary::PlanSummary;
 
 /// The name of a shard: `GROUP-PLAN-NUMBER`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -34,6 +34,7 @@ mod shard_run;
 mod shards;
 mod slots;
 mod sort;
+mod summary;
 mod walk;
 
 pub use difference::Difference;
@@ -42,8 +43,9 @@ pub use error::StoreError;
 pub use folder::{CampaignFolder, Mark, ShardId, ShardRow, replace};
 pub use line::{Fate, LeftOut, Line, Manifest, ManifestWriter, Reason};
 pub use link_reports::{CopyReport, LinkReports};
-pub use make::{GroupSummary, PlanMaker, PlanSummary};
+pub use make::PlanMaker;
 pub use shard_run::{Done, Failed, Notes, RunLock, ShardResult, ShardRun, causes};
 pub use slots::{Slot, Slots};
 pub use sort::{Sorted, Sorter};
+pub use summary::{GroupSummary, PlanSummary};
 pub use walk::{Counted, Tree, Walked, walk};

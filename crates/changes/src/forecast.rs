@@ -93,33 +93,6 @@ pub struct TooLong {
 }
 
 impl Forecast {
-    /// From the goodput of visits, in order; `None` without 48 values over 23 hours.
-    ///
-    /// ```
-    /// use changes::{Forecast, UnixTime, Visit, VisitKind};
-    /// use units::{Bytes, Rate};
-    /// let visits: Vec<Visit> = (0..96_u64)
-    ///     .map(|number| {
-    ///         let at = UnixTime::from_seconds(1_795_543_200 + number * 1800);
-    ///         let mut visit = Visit::new(at, VisitKind::Throughput);
-    ///         visit.goodput = Some(Rate::from_bits_per_second(80_000_000));
-    ///         visit
-    ///     })
-    ///     .collect();
-    /// let forecast = Forecast::from_visits(&visits).unwrap();
-    /// // 36 GB are 288 Gbit: an hour at 80 Mbit/s.
-    /// let start = visits[95].at;
-    /// let finish = forecast.finish(Bytes::new(36_000_000_000), start).unwrap();
-    /// assert_eq!(finish.median.since(start).as_secs_f64(), 3600.0);
-    /// ```
-    pub fn from_visits(visits: &[crate::Visit]) -> Option<Self> {
-        let mut detector = crate::Detector::new();
-        for visit in visits {
-            detector.push(visit);
-        }
-        detector.forecast()
-    }
-
     pub(crate) fn of(series: &Series) -> Option<Self> {
         let points = series.points();
         let (first, last) = (points.front()?, points.back()?);

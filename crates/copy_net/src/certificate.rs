@@ -7,7 +7,7 @@ use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, PeerIncompatible, SignatureScheme};
 
-use super::identity::Fingerprint;
+use super::fingerprint::Fingerprint;
 
 /// Accepts any certificate, or only the expected one; either way the peer has to prove that it has
 /// the key. Names and dates in it say nothing: a program made it minutes ago, without an authority.

@@ -6,20 +6,17 @@ use std::sync::{Arc, OnceLock};
 
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::server::NoServerSessionStorage;
 use rustls::{
     ClientConfig, ClientConnection, ServerConfig, ServerConnection, SupportedCipherSuite,
 };
 
 use super::certificate::Verifier;
+use super::fingerprint::Fingerprint;
 
 /// Name in the certificate, unused: the far end is known by its secret.
 const NAME: &str = "trunkline";
-
-/// BLAKE3 of a certificate.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Fingerprint(pub [u8; 32]);
 
 /// A key pair with a certificate that it signed itself, made for one program run. The secret of a
 /// copy vouches for it, so no authority is needed and nothing is kept on disk.
@@ -133,18 +130,6 @@ fn has_aes() -> bool {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn has_aes() -> bool {
     false
-}
-
-impl Fingerprint {
-    pub(super) fn of(certificate: &CertificateDer<'_>) -> Self {
-        Fingerprint(*blake3::hash(certificate).as_bytes())
-    }
-}
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Fingerprint({})", blake3::Hash::from_bytes(self.0))
-    }
 }
 
 impl fmt::Debug for Identity {

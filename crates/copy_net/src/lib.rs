@@ -32,6 +32,7 @@ mod channel;
 pub mod control_socket;
 mod conversation;
 mod dialer;
+mod fingerprint;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod handle;
@@ -60,9 +61,10 @@ pub use conversation::{Conversation, ConversationError};
 pub use dialer::{
     DialError, Dialed, DialedRemote, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint,
 };
+pub use fingerprint::Fingerprint;
 pub use handle::StreamHandle;
 pub use handshaking::is_of_a_copy;
-pub use identity::{Fingerprint, Identity};
+pub use identity::Identity;
 pub use listener::{Callbacks, ListenError, Listener};
 pub use observe::Transport;
 pub use session_registry::{ArrivedStream, IncomingStreams};

@@ -13,7 +13,8 @@ use wire::copy::{SessionKey, Token};
 
 use super::acceptor::{AcceptLimits, Acceptor, Handler, Shared, Source};
 use super::dialer::{ControlSocket, DialError, Dialed, Dialer};
-use super::identity::{Fingerprint, Identity};
+use super::fingerprint::Fingerprint;
+use super::identity::Identity;
 use super::session_registry::{Caller, IncomingStreams, SessionRegistry};
 use sockets::{Deadline, listen};
 

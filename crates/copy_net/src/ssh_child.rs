@@ -19,8 +19,9 @@ use wire::copy::{
 
 use super::acceptor::{Acceptor, Handover};
 use super::dialer::StreamDialer;
+use super::fingerprint::Fingerprint;
 use super::handshaking::CALL_MAGIC;
-use super::identity::{Fingerprint, Identity};
+use super::identity::Identity;
 use super::listener::{ListenError, Listener};
 use super::ssh::{KEY_NAME, LEAVE};
 use super::{

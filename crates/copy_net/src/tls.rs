@@ -8,7 +8,7 @@ use nix::sys::socket::{MsgFlags, recv};
 use rustls::Connection;
 use wire::copy::{EXPORTER_LABEL, Exporter, KEY_LENGTH};
 
-use super::identity::Fingerprint;
+use super::fingerprint::Fingerprint;
 
 /// Plaintext that is encrypted at once: 16 records of 16 KiB, which go to the kernel in one call.
 const WRITE_MAX: usize = 256 << 10;

@@ -9,7 +9,8 @@ use units::Span;
 
 use super::channel::Channel;
 use super::dialer::DialError;
-use super::identity::{Fingerprint, settings_to};
+use super::fingerprint::Fingerprint;
+use super::identity::settings_to;
 use super::udp_relay::{RELAY_MAGIC, RelayedSocket, relay};
 
 /// The longest wait for an answer over UDP. The first packet is repeated after 1, 3 and 7 s where

@@ -26,6 +26,7 @@
 
 mod acceptor;
 mod agreed;
+mod arrivals;
 mod datagrams;
 mod echo;
 mod enforce;
@@ -52,7 +53,7 @@ use units::Span;
 use wire::trains::{Bounds, ProbingWaits};
 use wire::{Cookie, EchoToken, ServerWaits, TestBounds};
 
-use acceptor::ArrivalSender;
+use arrivals::ArrivalSender;
 use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, Source, UdpAcceptor};
 use datagrams::Greeters;
 use probe_demux::ProbeDemux;

@@ -6,23 +6,6 @@ use crate::job::{Invocation, Job, Removal, Unable};
 use crate::printed::Printed;
 use crate::{Far, Version};
 
-/// A program that moves or sends bulk data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mover {
-    /// iperf 2, which measures.
-    Iperf2,
-    /// globus-url-copy, GridFTP's client.
-    GridFtp,
-    /// xrdcp, XRootD's client.
-    Xrootd,
-    /// rclone over sftp.
-    Rclone,
-    /// nuttcp, which measures.
-    Nuttcp,
-    /// scp, OpenSSH's.
-    Scp,
-}
-
 /// What is known of one program.
 pub trait Client: Send + Sync {
     /// The program's name.
@@ -65,59 +48,6 @@ pub trait Client: Send + Sync {
 
     /// What it says in all that it has printed; `None` where that says nothing of a transfer.
     fn printed(&self, text: &str) -> Option<Printed>;
-}
-
-impl Mover {
-    /// All of them.
-    pub const ALL: [Mover; 6] = [
-        Mover::Iperf2,
-        Mover::GridFtp,
-        Mover::Xrootd,
-        Mover::Rclone,
-        Mover::Nuttcp,
-        Mover::Scp,
-    ];
-
-    /// The program of URLs that begin so.
-    pub fn of_scheme(scheme: &str) -> Option<Self> {
-        match scheme {
-            "gridftp" | "gsiftp" | "ftp" | "sshftp" => Some(Mover::GridFtp),
-            "root" | "roots" | "xroot" | "xroots" => Some(Mover::Xrootd),
-            "iperf2" => Some(Mover::Iperf2),
-            "nuttcp" => Some(Mover::Nuttcp),
-            "scp" => Some(Mover::Scp),
-            _ => None,
-        }
-    }
-
-    /// A far end as users write it.
-    pub fn example(self) -> &'static str {
-        match self {
-            Mover::Iperf2 => "iperf2://dtn.example.org",
-            Mover::GridFtp => "gridftp://dtn.example.org/store/file",
-            Mover::Xrootd => "root://dtn.example.org//store/file",
-            Mover::Rclone => "sftp+rclone:REMOTE:store/file",
-            Mover::Nuttcp => "nuttcp://dtn.example.org",
-            Mover::Scp => "scp://dtn.example.org/store/file",
-        }
-    }
-
-    /// Whether it moves files and does not only measure.
-    pub fn moves_files(self) -> bool {
-        !matches!(self, Mover::Iperf2 | Mover::Nuttcp)
-    }
-
-    /// What is known of it.
-    pub fn client(self) -> &'static dyn Client {
-        match self {
-            Mover::Iperf2 => &crate::iperf2::Iperf2,
-            Mover::GridFtp => &crate::gridftp::GridFtp,
-            Mover::Xrootd => &crate::xrootd::Xrootd,
-            Mover::Rclone => &crate::rclone::Rclone,
-            Mover::Nuttcp => &crate::nuttcp::Nuttcp,
-            Mover::Scp => &crate::scp::Scp,
-        }
-    }
 }
 
 /// No axes but streams, up to this many.

@@ -8,7 +8,7 @@
 //! What is left out: logging in, which is the client's own business with the user's environment and
 //! options; transfers between two far ends; trees of files.
 //!
-//! Reading order: [`far`], [`job`], [`client`], then a file for each program.
+//! Reading order: [`far`], [`job`], [`client`], `programs` and a file for each program.
 
 pub mod client;
 pub mod far;
@@ -17,17 +17,20 @@ mod iperf2;
 pub mod job;
 #[cfg(test)]
 mod kept;
+mod mover;
 
 mod nuttcp;
 mod printed;
+mod programs;
 mod quoting;
 mod rclone;
 mod scp;
 mod version;
 mod xrootd;
 
-pub use client::{Client, Mover};
+pub use client::Client;
 pub use far::{Far, FarError, without_password};
 pub use job::{Invocation, Job, Local, Removal, Unable};
+pub use mover::Mover;
 pub use printed::Printed;
 pub use version::Version;

@@ -24,10 +24,9 @@ mod steady;
 mod summary;
 mod tcp_window;
 
-pub use long_run::{Lacking, Unsettled};
 pub use summary::{
-    DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
-    TcpSummary,
+    DirectionSummary, Goodput, Lacking, RateInterval, Steadiness, SteadyWindow, StreamGoodput,
+    Summary, TcpSummary, Unsettled,
 };
 
 use units::{Rate, Span, Time};

@@ -20,8 +20,10 @@ pub mod probes;
 pub mod round_trip;
 pub mod setting;
 pub mod target;
+mod target_error;
 pub mod tcp;
 pub mod transport;
+mod watch;
 
 pub use analysis::{
     DirectionSummary, Goodput, Lacking, RateInterval, Steadiness, SteadyWindow, StreamGoodput,
@@ -41,9 +43,10 @@ pub use probes::{
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use setting::{Amount, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window};
 pub use target::{
-    Fault, HostLimits, MoverAxes, MoverCommand, Punctuality, Snapshot, Target, TargetError,
-    TargetInfo, TargetKind, Watch,
+    HostLimits, MoverAxes, MoverCommand, Punctuality, Target, TargetInfo, TargetKind,
 };
+pub use target_error::{Fault, TargetError};
 pub use tcp::TcpSample;
 pub use transport::{Transport, UDP_CONTROL};
 pub use units::{Direction, Way};
+pub use watch::{Snapshot, Watch};

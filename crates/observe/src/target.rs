@@ -1,13 +1,13 @@
 //! The one interface behind which a live, an emulated and a simulated path look alike.
 
-use std::error::Error;
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Span};
 
-use crate::{DatagramPlan, Datagrams, Observation, Probes, ProbesError, SamplePlan, Setting};
+use crate::{
+    DatagramPlan, Datagrams, Fault, Observation, Probes, ProbesError, SamplePlan, Setting,
+    TargetError, Watch,
+};
 
 /// Whatever can carry bulk data under a [`Watch`]: a live host, an emulated path, a simulated
 /// one.
@@ -89,61 +89,6 @@ pub trait Target {
             hint: None,
         })
     }
-}
-
-/// Follows a run, and may end it.
-pub trait Watch: Send {
-    /// Called every [`SamplePlan::INTERVAL`] while the streams run.
-    fn on_progress(&mut self, snapshot: &Snapshot) {
-        let _ = snapshot;
-    }
-
-    /// Called as often while nothing has moved yet, where the target can tell that.
-    ///
-    /// * `elapsed`: since the run was begun.
-    fn on_idle(&mut self, elapsed: Span) {
-        let _ = elapsed;
-    }
-
-    /// Whether the user has had enough; asked at least every interval.
-    fn is_cancelled(&self) -> bool {
-        false
-    }
-
-    /// Whether what was seen so far is enough: the run then ends at once, and what it showed
-    /// counts. Asked after each [`Watch::on_progress`], and after each [`Watch::on_idle`], where
-    /// the run fails.
-    fn has_enough(&self) -> bool {
-        false
-    }
-
-    /// The target makes the run wait: `why` as a sentence for people without a full stop, such as
-    /// "the server is busy with another test".
-    fn on_wait(&mut self, why: &str, wait: Span) {
-        let _ = (why, wait);
-    }
-}
-
-/// Follows nothing.
-impl Watch for () {}
-
-/// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Snapshot {
-    /// Time since the streams started.
-    pub at: Time,
-    /// The longest the streams will run; `None` when a byte count ends them.
-    pub duration_max: Option<Span>,
-    /// Bytes delivered so far, as far as this end can tell.
-    pub bytes: Bytes,
-    /// Rate over the last interval.
-    pub rate: Rate,
-    /// The latest smoothed round-trip time, averaged over the streams.
-    pub rtt: Option<Span>,
-    /// The latest answered probe beside the streams.
-    pub probe_rtt: Option<Span>,
-    /// Bytes sent again over the last interval, as a share of those sent.
-    pub retransmitted_share: Option<f64>,
 }
 
 /// What a target is.
@@ -268,46 +213,5 @@ impl Punctuality {
     /// ```
     pub fn host_was_busy(&self) -> bool {
         self.late_share() > Self::LATE_SHARE_MAX
-    }
-}
-
-/// Whose fault a failure is; decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// The request was wrong: exit code 2.
-    Request,
-    /// The path, the far end or this host failed: exit code 1.
-    Run,
-    /// The user ended it: exit code 1, without a complaint.
-    Cancelled,
-    /// Others are at it, the far end is away, or a disk is full: the same request goes on later.
-    /// Exit code 75.
-    Later,
-}
-
-/// Why a target could not be observed.
-#[derive(Debug)]
-pub struct TargetError {
-    /// Whose fault it is.
-    pub fault: Fault,
-    /// What happened, with the value and the bound.
-    pub what: String,
-    /// The next step.
-    pub hint: Option<String>,
-    /// The failure underneath.
-    pub source: Option<Box<dyn Error + Send + Sync>>,
-}
-
-impl fmt::Display for TargetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl Error for TargetError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source
-            .as_deref()
-            .map(|source| source as &(dyn Error + 'static))
     }
 }

@@ -20,8 +20,9 @@
 
 pub mod compare;
 mod copied;
+pub mod digest;
 mod error;
-pub mod essence;
+mod essence;
 mod examined;
 mod listing;
 mod memory;
@@ -43,8 +44,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, pa
 use crate::{AnyDocument, parse};
 pub use compare::Comparison;
 pub use error::ArchiveError;
-pub use essence::{Essence, Outcome, Point};
-pub use listing::{Entry, Filter, Listing};
+pub use essence::{Entry, Essence, Outcome, Point};
+pub use listing::{Filter, Listing};
 pub use memory::FoundControl;
 pub use since::{SinceError, since};
 pub use sweeps::{FinishedVisit, KeptSweep, Listed, SweepClaim, SweepEntry, VisitResult};

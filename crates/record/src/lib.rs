@@ -38,12 +38,13 @@ pub mod predict;
 pub mod responsiveness;
 pub mod round_trip;
 pub mod simulate;
+pub mod steady;
 pub mod stream;
 pub mod sweep;
 pub mod sweep_comparison;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
-pub mod target;
+mod target;
 pub mod tune;
 
 pub use ::sweep::SweepAnalysis;
@@ -62,7 +63,7 @@ pub use file::{LoadError, SaveError, check_target, load, parse, save};
 pub use fit::{Fit, FitModel};
 pub use host::Host;
 pub use link::Count;
-pub use measure::{Measure, Run, Steady, Unsettled};
+pub use measure::{Measure, Run};
 pub use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Peer, Probe,
     ProbeMethod as Method, Progress, Punctuality, RateInterval as Interval, Setting, StreamCount,
@@ -75,6 +76,7 @@ pub use predict::Predict;
 pub use responsiveness::Responsiveness;
 pub use round_trip::{RoundTrips, Series};
 pub use simulate::{Campaign, Simulate};
+pub use steady::{Steady, Unsettled};
 pub use stream::Stream;
 pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_comparison::SweepComparison;

@@ -1,13 +1,13 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
-use observe::{
-    Lacking, Limit, Observation, Peer, RateInterval, Summary, TargetInfo, TerminalCpu, Verdict,
-};
+use observe::{Limit, Observation, Peer, RateInterval, Summary, TargetInfo, TerminalCpu, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Rate, Span};
 
-use crate::{Cpu, DirectionFigures, RoundTrips, Setting, Stream, Target, optional};
+use crate::{
+    Cpu, DirectionFigures, RoundTrips, Setting, Steady, Stream, Target, Unsettled, optional,
+};
 
 /// The body of a `trunkline/measure` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,38 +57,6 @@ pub struct Run {
     pub directions: Vec<DirectionFigures>,
     /// Each stream, with its readings.
     pub streams: Vec<Stream>,
-}
-
-/// The part of a run over which its figures hold.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Steady {
-    /// Where the warm-up ends.
-    pub from_seconds: f64,
-    /// Where the readings end.
-    pub to_seconds: f64,
-    /// Whether the run tells what a much longer one would carry; if not, there is no interval.
-    pub settled: bool,
-    /// Why not; absent when it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unsettled: Option<Unsettled>,
-    /// How long a run would have to be to tell, about; absent where that is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub takes_seconds: Option<f64>,
-}
-
-/// Why a run does not tell what a much longer one would carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unsettled {
-    /// The rate still rose or fell, or the run was too short to tell: figures are over its later
-    /// half.
-    NeverSettled,
-    /// Only totals are known: figures are over the whole run.
-    TotalsOnly,
-    /// Losses decide on the rate, and too few were seen after slow start.
-    FewLosses,
-    /// The rate varies so much that an interval would be nearly as wide as the goodput.
-    Uneven,
 }
 
 impl Measure {
@@ -235,32 +203,6 @@ fn streams(seen: &Observation, summary: &Summary) -> Vec<Stream> {
     };
     let shape = |stream: &observe::Stream| Stream::new(stream, goodput(stream.number));
     seen.streams.iter().map(shape).collect()
-}
-
-impl From<&observe::DirectionSummary> for Steady {
-    fn from(way: &observe::DirectionSummary) -> Self {
-        Steady {
-            from_seconds: way.steady.from.as_secs_f64(),
-            to_seconds: way.steady.to.as_secs_f64(),
-            settled: way.unsettled.is_none(),
-            unsettled: way.unsettled.map(|unsettled| unsettled.why.into()),
-            takes_seconds: way
-                .unsettled
-                .and_then(|unsettled| unsettled.takes)
-                .map(|takes| takes.as_secs_f64()),
-        }
-    }
-}
-
-impl From<Lacking> for Unsettled {
-    fn from(lacking: Lacking) -> Self {
-        match lacking {
-            Lacking::Time | Lacking::Steadiness => Unsettled::NeverSettled,
-            Lacking::Readings => Unsettled::TotalsOnly,
-            Lacking::Losses => Unsettled::FewLosses,
-            Lacking::Evenness => Unsettled::Uneven,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ use sockets::Clock;
 use units::{Span, Time};
 use wire::remote::{Answer, Asking, Event, Told, Welcome};
 
-use crate::pool::Pool;
 use crate::slot::{Slot, lock};
 use crate::window::Window;
 
@@ -105,15 +104,16 @@ impl Connection {
         }
     }
 
-    /// Gives its answers to the slots, on a thread of its own.
-    pub fn start(self: &Arc<Self>, pool: Weak<Pool>) -> io::Result<()> {
+    /// Gives its answers to the slots, on a thread of its own; `on_end` runs behind the last.
+    pub fn start(
+        self: &Arc<Self>,
+        on_end: impl FnOnce(&Arc<Connection>) + Send + 'static,
+    ) -> io::Result<()> {
         let connection = Arc::clone(self);
         let work = move || {
             let why = connection.take_answers();
             connection.end(&why);
-            if let Some(pool) = pool.upgrade() {
-                pool.on_end(&connection);
-            }
+            on_end(&connection);
         };
         thread::Builder::new()
             .name("remote-answers".to_owned())

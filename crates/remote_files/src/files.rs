@@ -3,49 +3,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use observe::StreamCount;
 use sockets::Address;
 use units::Span;
 use wire::copy::{Name, Rights, Token};
 use wire::remote::{Ask, FileInfo, Listed, Removing};
 
 use crate::RemoteError;
-use crate::pool::{Facts, Pool, TICK};
-use crate::reading::{ReadBytes, ReadRange, read_all};
-use crate::slot::{Signal, Slot, Stage};
+use crate::caller::Caller;
+use crate::options::RemoteOptions;
+use crate::pool::{Facts, Pool};
+use crate::reading::{ReadRange, read_all};
+use crate::slot::{ReadBytes, Signal, Slot, Stage, TICK};
 use crate::storing::{SmallFile, store_all};
 
 /// A session that was silent for so long may have ended at the other end.
 const STALE: Span = Span::from_secs(60);
-
-/// How a far end is asked.
-#[derive(Debug, Clone)]
-pub struct RemoteOptions {
-    /// Most connections; without, as many as bring more, found while ranges come.
-    pub streams: Option<StreamCount>,
-    /// What copies from this host needed, to begin with.
-    pub remembered: Option<StreamCount>,
-    /// Time for connecting.
-    pub connect_timeout: Span,
-    /// A connection whose answer takes longer counts as lost.
-    pub answer_timeout: Span,
-    /// How long a far end that was there may be gone, or give no answer, before a call fails.
-    pub patience: Span,
-}
-
-/// Ten seconds to connect; a minute for an answer, as disks may sleep and tapes be wound; two
-/// minutes for a far end that comes back.
-impl Default for RemoteOptions {
-    fn default() -> Self {
-        RemoteOptions {
-            streams: None,
-            remembered: None,
-            connect_timeout: Span::from_secs(10),
-            answer_timeout: Span::from_secs(60),
-            patience: Span::from_secs(120),
-        }
-    }
-}
 
 /// Files of a far end. Clones share its connections; any thread may use it.
 ///
@@ -53,15 +25,6 @@ impl Default for RemoteOptions {
 #[derive(Debug, Clone)]
 pub struct RemoteFiles {
     pool: Arc<Pool>,
-}
-
-/// One call, while it waits.
-pub(crate) struct Caller<'a> {
-    pub pool: &'a Pool,
-    is_stopped: &'a dyn Fn() -> bool,
-    /// When an answer came last, or the call began.
-    progress: Instant,
-    why: Option<String>,
 }
 
 impl RemoteFiles {
@@ -391,94 +354,5 @@ impl Taking<'_> {
 impl Drop for Taking<'_> {
     fn drop(&mut self) {
         self.slot.abandon();
-    }
-}
-
-impl Caller<'_> {
-    /// Sees that there is a session.
-    pub fn connect(&mut self) -> Result<(), RemoteError> {
-        if self.pool.is_up() {
-            return Ok(());
-        }
-        let patience = self.pool.options.patience;
-        let left = patience - Span::from(self.progress.elapsed());
-        match self.pool.connect(left, self.is_stopped) {
-            Ok(_) => Ok(()),
-            Err(RemoteError::Unreachable { what, may_pass, .. }) if may_pass => {
-                Err(RemoteError::Lost { what, patience })
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Whether the call is to go on.
-    pub fn go_on(&self) -> Result<(), RemoteError> {
-        if (self.is_stopped)() {
-            return Err(RemoteError::Cancelled);
-        }
-        self.pool.break_stalled();
-        let patience = self.pool.options.patience;
-        match Span::from(self.progress.elapsed()) >= patience {
-            true => Err(RemoteError::Lost {
-                what: self
-                    .why
-                    .clone()
-                    .unwrap_or_else(|| "the far end says nothing".to_owned()),
-                patience,
-            }),
-            false => Ok(()),
-        }
-    }
-
-    /// An answer came.
-    pub fn on_heard(&mut self, when: Option<Instant>) {
-        if let Some(when) = when {
-            self.progress = self.progress.max(when);
-        }
-    }
-
-    /// The connection was lost.
-    pub fn on_lost(&mut self, why: String) -> Result<(), RemoteError> {
-        self.why = Some(why);
-        self.go_on()
-    }
-
-    /// Sends a request as soon as a connection takes it.
-    fn ask(&mut self, slot: &Arc<Slot>, is_alone: bool) -> Result<(), RemoteError> {
-        loop {
-            self.connect()?;
-            let is_asked = match is_alone {
-                true => self.pool.ask_alone(slot),
-                false => self.pool.ask(slot),
-            };
-            if is_asked {
-                return Ok(());
-            }
-            self.go_on()?;
-            self.pool.wait();
-        }
-    }
-
-    /// Waits for the end of a request; the inner error says why its connection was lost.
-    fn wait(
-        &mut self,
-        slot: &Arc<Slot>,
-        signal: &Signal,
-    ) -> Result<Result<(), String>, RemoteError> {
-        let mut seen = 0;
-        loop {
-            match slot.stage() {
-                Stage::Done => return Ok(Ok(())),
-                Stage::Failed(error) => return Err(error),
-                Stage::Lost(why) => return Ok(Err(why)),
-                Stage::Waiting => {}
-            }
-            seen = signal.wait(seen, TICK);
-            self.on_heard(slot.heard());
-            if let Err(error) = self.go_on() {
-                slot.abandon();
-                return Err(error);
-            }
-        }
     }
 }

@@ -11,12 +11,14 @@
 //!
 //! Reading order: [`RemoteFiles`]; `reading` for ranges, `storing` for small files; `pool` for the
 //! connections, `connection` for one of them, `adaptation` for how many, `window` for how much is
-//! asked of one, `slot` for one request.
+//! asked of one, `slot` for one request, `caller` for a call that waits.
 
 mod adaptation;
+mod caller;
 mod connection;
 mod error;
 mod files;
+mod options;
 mod pool;
 mod reading;
 mod slot;
@@ -24,6 +26,8 @@ mod storing;
 mod window;
 
 pub use error::RemoteError;
-pub use files::{RemoteFiles, RemoteOptions};
-pub use reading::{ReadBytes, ReadRange};
+pub use files::RemoteFiles;
+pub use options::RemoteOptions;
+pub use reading::ReadRange;
+pub use slot::ReadBytes;
 pub use storing::SmallFile;

@@ -10,13 +10,12 @@ use units::Span;
 use wire::copy::{Rights, Token};
 use wire::remote::Welcome;
 
+use crate::RemoteError;
 use crate::adaptation::Adaptation;
 use crate::connection::{Connection, Use};
-use crate::slot::{Slot, lock};
-use crate::{RemoteError, RemoteOptions};
+use crate::options::RemoteOptions;
+use crate::slot::{Slot, TICK, lock};
 
-/// How soon a caller that waits looks whether it is to stop.
-pub(crate) const TICK: Duration = Duration::from_millis(25);
 /// Pause before the first new try at a far end that is gone; each one doubles it.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause.
@@ -170,7 +169,7 @@ impl Pool {
     fn on_dialed(&self, dialed: Result<(Session, Arc<Connection>), RemoteError>) {
         let mut state = self.lock();
         state.link = match dialed {
-            Ok((session, connection)) => match connection.start(self.me.clone()) {
+            Ok((session, connection)) => match connection.start(self.end()) {
                 Ok(()) => {
                     // What was found is kept when the same far end comes back.
                     state
@@ -306,7 +305,7 @@ impl Pool {
         let mut state = self.lock();
         state.connecting = state.connecting.saturating_sub(1);
         let is_current = matches!(&state.link, Link::Up(up) if up.welcome.session == session);
-        let started = connection.filter(|one| is_current && one.start(self.me.clone()).is_ok());
+        let started = connection.filter(|one| is_current && one.start(self.end()).is_ok());
         match started {
             Some(connection) => state.connections.push(connection),
             None if is_current => {
@@ -318,9 +317,19 @@ impl Pool {
         self.changed.notify_all();
     }
 
+    /// What a connection does at its end.
+    fn end(&self) -> impl FnOnce(&Arc<Connection>) + Send + 'static {
+        let pool = self.me.clone();
+        move |connection| {
+            if let Some(pool) = pool.upgrade() {
+                pool.on_end(connection);
+            }
+        }
+    }
+
     /// A connection is over; the session is with its first. A far end that takes no more streams
     /// closes them.
-    pub fn on_end(&self, connection: &Arc<Connection>) {
+    fn on_end(&self, connection: &Arc<Connection>) {
         let mut state = self.lock();
         if !connection.has_answered() {
             state.no_streams_until = Some(Instant::now() + STREAM_PAUSE);

@@ -9,13 +9,10 @@ use wire::copy::Name;
 use wire::remote::{Ask, Failure, FailureKind, FileIdentity};
 
 use crate::RemoteError;
-use crate::files::Caller;
-use crate::pool::TICK;
-use crate::slot::{Signal, Slot, Stage};
+use crate::caller::Caller;
+use crate::slot::{ReadBytes, Signal, Slot, Stage, TICK};
+use crate::window::PIECE;
 
-/// Bytes of a file in one request: some reach every connection also where little is read, and each
-/// still takes longer on the wire than to ask for.
-pub(crate) const PIECE: u32 = 256 << 10;
 /// The least time after which a piece that has not come is asked for on another connection, too.
 const AGAIN_MIN: Duration = Duration::from_millis(300);
 /// The same in round trips.
@@ -41,17 +38,6 @@ pub struct ReadRange {
     pub end: Option<u64>,
     /// Another version of the file is an error.
     pub expected: Option<FileIdentity>,
-}
-
-/// Bytes of one version of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadBytes {
-    /// The bytes.
-    pub bytes: Vec<u8>,
-    /// Of which version they are.
-    pub identity: FileIdentity,
-    /// Permission bits of the file.
-    pub mode: u32,
 }
 
 /// One range, and what of it has come.

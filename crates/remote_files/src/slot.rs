@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use wire::remote::{Ask, Event, FileIdentity, FileInfo, Listed, RemoteViolation};
 
-use crate::{ReadBytes, RemoteError};
+use crate::RemoteError;
+
+/// How soon a caller that waits looks whether it is to stop.
+pub(crate) const TICK: Duration = Duration::from_millis(25);
 
 /// Answers of a listing that may wait for the caller; the connection waits then, and with it the
 /// far end.
@@ -218,4 +221,15 @@ impl State {
 pub(crate) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     // Each change is complete, even when another thread panicked.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of one version of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadBytes {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Of which version they are.
+    pub identity: FileIdentity,
+    /// Permission bits of the file.
+    pub mode: u32,
 }

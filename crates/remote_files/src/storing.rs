@@ -7,9 +7,8 @@ use wire::copy::Name;
 use wire::remote::{Ask, Failure, FailureKind, FileAttributes, NewFile, STORE_MAX};
 
 use crate::RemoteError;
-use crate::files::Caller;
-use crate::pool::TICK;
-use crate::slot::{Signal, Slot, Stage};
+use crate::caller::Caller;
+use crate::slot::{Signal, Slot, Stage, TICK};
 
 /// A file that is to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use units::{Span, Time};
 
-use crate::reading::PIECE;
+/// Bytes of a file in one request: some reach every connection also where little is read, and each
+/// still takes longer on the wire than to ask for.
+pub(crate) const PIECE: u32 = 256 << 10;
 
 /// The most that is asked for ahead: 32 connections of it fill 10 Gbit/s at a round trip of 100 ms.
 const MOST: u64 = 4 << 20;

@@ -3,7 +3,7 @@
 use record::{Interval, Setting, Transport};
 use units::{Bytes, Rate, Span};
 
-use crate::text;
+use crate::plain::plain;
 
 /// Stands for what is not known.
 pub const ABSENT: &str = "-";
@@ -180,9 +180,7 @@ pub fn size(bytes: u64) -> String {
 /// the congestion control `usual`; `udp` over UDP, which has no window of the kernel's.
 pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
     let congestion = setting.congestion.as_deref();
-    let congestion = congestion
-        .filter(|name| Some(*name) != usual)
-        .map(text::plain);
+    let congestion = congestion.filter(|name| Some(*name) != usual).map(plain);
     let paced = setting.pacing.map(|_| "paced".to_owned());
     let moving = Some(setting.moving.to_string()).filter(|moving| !moving.is_empty());
     let window = match setting.transport {

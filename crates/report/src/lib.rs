@@ -13,6 +13,7 @@
 pub mod chart;
 pub mod format;
 pub mod page;
+mod plain;
 pub mod render;
 pub mod rows;
 pub mod text;

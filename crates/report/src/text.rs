@@ -15,16 +15,11 @@ use record::{
 use units::Span;
 
 use crate::format;
+pub use crate::plain::plain;
 
 pub use run::{measure, segments_again, why};
 pub(crate) use search::factor;
 pub use search::{doubts, recommendation, sysctl, tune, which_to_believe};
-
-/// `text` in one line, without characters that could steer a terminal.
-pub fn plain(text: &str) -> String {
-    let safe = text.chars().map(|c| if units::steers(c) { ' ' } else { c });
-    safe.collect()
-}
 
 /// `text` as a sentence: a capital at the front, a full stop at the end.
 ///

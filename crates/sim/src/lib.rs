@@ -59,7 +59,7 @@ mod timers;
 mod variant;
 
 pub use events::{Event, Fate, PacketKind};
-pub use probe::Probe;
+
 pub use result::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, StreamResult, WorkDone,
 };
@@ -68,3 +68,5 @@ pub use scenario::{Access, Growth, Scenario, ScenarioError, Starts, TcpSettings,
 pub use simulation::{Simulation, run};
 pub use state::StreamState;
 pub use variant::{Variant, VariantError};
+
+pub use measure::Probe;

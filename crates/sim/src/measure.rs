@@ -276,3 +276,12 @@ impl Measure {
         all?.into_iter().max().map(|at| at.since(Time::ZERO))
     }
 }
+
+/// One probe and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// When it was sent.
+    pub sent: Time,
+    /// How long its answer took; `None` while there is none.
+    pub round_trip: Option<Span>,
+}

@@ -1,21 +1,10 @@
 //! Small packets that are answered at once: round trips beside the streams.
 
-use units::{Span, Time};
-
-use crate::Simulation;
 use crate::packet::{Kind, Packet};
+use crate::{Probe, Simulation};
 
 /// Size on the wire: 32 bytes of an echo datagram behind 8 of UDP and 20 of IP.
 const SIZE: u32 = 60;
-
-/// One probe and its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Probe {
-    /// When it was sent.
-    pub sent: Time,
-    /// How long its answer took; `None` while there is none.
-    pub round_trip: Option<Span>,
-}
 
 impl Simulation {
     /// Sends a probe from the streams' hosts now: 60 bytes, through the queues of both links, with
@@ -64,6 +53,7 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use netpath::PathSpec;
+    use units::{Span, Time};
 
     use super::*;
     use crate::Scenario;

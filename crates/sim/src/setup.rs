@@ -16,8 +16,19 @@ use crate::packet::Flags;
 use crate::scenario::{Scenario, Starts, TcpSettings, Work};
 use crate::seeds::{Purpose, derive, generator};
 use crate::sender::{Rules, Sender};
-use crate::simulation::Terms;
 use crate::timers::{Alarm, Timers};
+
+/// What all flows of a run have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    /// Size of a full segment on the wire.
+    pub full: u32,
+    /// Size of an acknowledgement.
+    pub header: u32,
+    pub delayed_ack: Option<Span>,
+    pub jitter: Span,
+    pub data_flags: Flags,
+}
 
 impl Scenario {
     /// The payload of a full segment.

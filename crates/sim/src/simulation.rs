@@ -13,7 +13,7 @@ use crate::packet::{Flags, Kind, Packet};
 use crate::receiver::Reply;
 use crate::seeds::{Purpose, generator};
 use crate::sender::Outgoing;
-use crate::setup;
+use crate::setup::{self, Terms};
 use crate::timers::{Alarm, Timers};
 use crate::{Probe, RunResult, Scenario, ScenarioError};
 
@@ -49,18 +49,6 @@ const TRANSFERS_MAX: u64 = 5_000;
 
 /// IPv4 and UDP headers.
 const DATAGRAM_HEADER: u32 = 28;
-
-/// What all flows of a run have in common.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Terms {
-    /// Size of a full segment on the wire.
-    pub full: u32,
-    /// Size of an acknowledgement.
-    pub header: u32,
-    pub delayed_ack: Option<Span>,
-    pub jitter: Span,
-    pub data_flags: Flags,
-}
 
 /// Runs `scenario` from beginning to end.
 ///

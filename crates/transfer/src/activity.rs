@@ -14,6 +14,7 @@ use units::{Bytes, Span};
 use wire::copy::Activity;
 
 use self::stopwatch::Totals;
+pub(crate) use self::stopwatch::nanoseconds;
 pub(crate) use self::stopwatch::{Stopwatch, TimeSpent, Waiting};
 use self::throttle::Throttle;
 
@@ -163,10 +164,6 @@ fn host_busy() -> Option<u64> {
     let per_second = sysconf(SysconfVar::CLK_TCK).ok()??;
     let tick = 1_000_000_000 / u64::try_from(per_second).ok()?.max(1);
     Some(busy * tick)
-}
-
-pub(crate) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod connect;
 mod controller;
 mod host;
+mod opener;
 mod retry;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use wire::copy::{CopyDirection, Message, Opening, Problem, ProblemKind, Speaker}
 
 use self::connect::Connector;
 use self::controller::Controller;
+use self::opener::{Opener, Presence, has_wildcard, name_of, new_number};
 use self::retry::{OlderCopy, RetryTimer};
 use crate::copy_stats::CopyStats;
 use crate::opening::opening;
@@ -64,34 +66,6 @@ pub fn copy(
             spec.patience(),
             &mut stats,
         ),
-    }
-}
-
-/// What opens a copy as often as it takes.
-trait Opener {
-    /// Opens it once, and runs it to the end of that session.
-    fn attempt(&mut self, stats: &mut CopyStats<'_>) -> SessionEnd;
-    /// Whether the other end was there.
-    fn presence(&mut self) -> &mut Presence;
-    /// Which end was lost or not reached in the last attempt.
-    fn peer(&self) -> String;
-    /// What to look at when it was never there.
-    fn how_to_reach(&self) -> String;
-}
-
-/// Whether the far end was there.
-#[derive(Debug, Default)]
-struct Presence {
-    /// When a session last made progress, the first connection was made, or the far end had no
-    /// place; `None` if it was never there. One that answers and goes away each time counts as
-    /// lost.
-    seen: Option<Instant>,
-}
-
-impl Presence {
-    /// A session begins.
-    fn begin(&mut self) {
-        self.seen.get_or_insert_with(Instant::now);
     }
 }
 
@@ -339,29 +313,6 @@ impl Opener for Near<'_> {
     }
 }
 
-/// How users call a far end.
-fn name_of(host: &FarHost) -> String {
-    match host {
-        FarHost::Server { address, .. } => address.to_string(),
-        FarHost::Ssh { destination, .. } => destination.clone(),
-    }
-}
-
-/// The number of a new copy.
-fn new_number() -> Result<[u8; 16], CopyError> {
-    let identity = copy_net::new_secret().map_err(|error| CopyError::Problem {
-        kind: ProblemKind::Request,
-        what: format!("this host gives no random numbers: {error}"),
-        hint: None,
-        so_far: None,
-    })?;
-    // The number is no secret: it is a hash of one.
-    let hash = blake3::derive_key("trunkline copy 1 number", identity.text().as_bytes());
-    let mut copy = [0; 16];
-    copy.copy_from_slice(&hash[..16]);
-    Ok(copy)
-}
-
 /// Opens the copy on a connection, and runs it to the end of the session.
 ///
 /// * `on_opened`: the far end has accepted it.
@@ -408,9 +359,4 @@ pub(crate) fn open_session(
         rtt,
     };
     Ok(run_session(message_loop, setup, stats, &stopped))
-}
-
-fn has_wildcard(paths: &[Vec<u8>]) -> bool {
-    let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'{');
-    paths.iter().any(|path| path.iter().any(is_special))
 }

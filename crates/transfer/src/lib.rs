@@ -40,6 +40,7 @@ mod session;
 pub mod source;
 mod spec;
 pub mod store;
+mod stream_options;
 mod stream_set;
 mod throttle;
 mod tree;

@@ -10,7 +10,7 @@ use sockets::StreamOptions;
 use wire::copy::{CopyDirection, Opening};
 
 use crate::opening::first_streams;
-use crate::run_session::{Part, options};
+use crate::stream_options::{Part, options};
 
 /// A connection older than this may have been given up by the other end, which waits ten seconds
 /// for a greeting.

@@ -13,11 +13,12 @@ pub(crate) mod piece_decoder;
 pub(crate) mod publisher;
 mod removal;
 pub(crate) mod rereader;
+pub(crate) mod shared;
 pub(crate) mod state;
 mod stream;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -27,9 +28,9 @@ use units::{Bytes, Rate, Span, Time};
 use wire::copy::{Activity, Filter, Message, Opening, Problem};
 
 use self::comparer::Comparer;
-use self::incoming_files::IncomingFiles;
 use self::publisher::Publisher;
 use self::rereader::Rereader;
+use self::shared::Shared;
 use self::state::ReceiverState;
 use self::stream::ReceiveStream;
 use crate::activity::{Reporter, TimeSpent};
@@ -39,56 +40,14 @@ use crate::opening::stream_count;
 use crate::session::{self, Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::store::Store;
 use crate::stream_set::StreamSet;
-use crate::throttle::Throttle;
 
 /// How often this end reports its activity.
 const TICK: Span = Span::from_millis(250);
 /// Streams that one conversation may have.
 const STREAMS_MAX: u16 = 256;
-/// A sender that keeps to its part of the rate should not be held here too: its part was told to it
-/// later than it holds here, and what it saved comes at once.
-const THROTTLE_ROOM: f64 = 1.1;
 /// How long a sender may take to end streams that this server does not allow: they end with their
 /// piece, which takes long on a slow path.
 const OBEYED_MAX: Span = Span::from_secs(30);
-
-/// What the receiver's threads share.
-pub(crate) struct Shared {
-    pub store: Arc<Store>,
-    pub files: IncomingFiles,
-    publisher: Publisher,
-    rereader: Rereader,
-    spent: Arc<TimeSpent>,
-    /// Bytes read from streams.
-    on_wire: AtomicU64,
-    /// At a server: what is read of all streams keeps to this copy's part of the rate, whatever the
-    /// sender does.
-    throttle: Throttle,
-    /// The conversation ended before everything was there: what streams still hold is of no use,
-    /// and holes in it may take long to hash.
-    is_given_up: AtomicBool,
-}
-
-impl Shared {
-    /// Nothing has arrived yet.
-    pub(crate) fn new(
-        store: Arc<Store>,
-        publisher: Publisher,
-        rereader: Rereader,
-        spent: Arc<TimeSpent>,
-    ) -> Self {
-        Shared {
-            store,
-            files: IncomingFiles::default(),
-            publisher,
-            rereader,
-            spent,
-            on_wire: AtomicU64::new(0),
-            throttle: Throttle::new(THROTTLE_ROOM),
-            is_given_up: AtomicBool::new(false),
-        }
-    }
-}
 
 /// The receiver's half of a session, on threads.
 pub(crate) struct Receiver<'a, 'o> {

@@ -14,13 +14,16 @@ mod failure;
 mod flow;
 mod list;
 mod names;
+mod outbox;
 mod put;
 mod read;
 mod remove;
 mod rename;
 mod request;
 mod rights;
+mod serving;
 mod session;
 
+pub(crate) use serving::serve_session;
+pub(crate) use session::RemoteContext;
 pub use session::RemoteTotals;
-pub(crate) use session::{RemoteContext, serve_session};

@@ -6,28 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use sockets::StreamOptions;
 use units::Span;
 use wire::copy::{Message, Opening, Problem, Selection};
 
 use crate::copy_stats::CopyStats;
-use crate::opening::congestion_of;
 use crate::receiver::Receiver;
 use crate::root::Root;
 use crate::sender::{Sender, SenderSetup};
 use crate::session::{MessageLoop, Outbox, SessionContext, SessionEnd, run_role};
 use crate::source::{Source, SourceSpec};
 use crate::store::{Store, StoreSpec};
+use crate::stream_options::{Part, options};
 use crate::stream_set::{StreamSet, StreamSource, take_arrivals};
 
-/// A stream whose data is not acknowledged for so long is broken; the kernel's own patience is a
-/// quarter of an hour.
-const USER_TIMEOUT: Span = Span::from_secs(30);
 /// The far end of a copy that was stopped, or whose near end was killed, lets its files go within
 /// this time even on a busy host, so that the same command can be given again at once.
 const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);
-/// Unsent bytes in the kernel, besides those in flight, until the stream's rate is known.
-const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(128);
 
 /// The files of this end, before the other end answers.
 pub(crate) enum LocalFiles {
@@ -176,32 +170,6 @@ fn play(
             }
             end
         }
-    }
-}
-
-/// What an end does with the data of streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    Sends,
-    Receives,
-}
-
-/// What streams are set to.
-pub(crate) fn options(opening: &Opening, part: Part) -> StreamOptions {
-    StreamOptions {
-        window: opening.window_bytes.map(units::Bytes::new),
-        congestion: match part {
-            Part::Sends => opening.congestion.as_ref().and_then(congestion_of),
-            // The receiver may not have it.
-            Part::Receives => None,
-        },
-        no_delay: true,
-        dscp: opening
-            .gentle_nanoseconds
-            .map(|_| sockets::Dscp::LOWER_EFFORT),
-        user_timeout: Some(USER_TIMEOUT),
-        unsent_max: Some(UNSENT_MAX),
-        ..StreamOptions::default()
     }
 }
 

@@ -29,9 +29,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use wire::copy::{Attributes, FileId, Problem, ProblemKind, Selection};
 
+pub use look::Found;
 pub use reader::Reader;
 pub(crate) use reader::version;
-pub use walk::{Found, Walk};
+pub use walk::Walk;
 
 use crate::names::Names;
 use crate::problems::{problem, with_hint};

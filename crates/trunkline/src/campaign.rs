@@ -14,6 +14,7 @@ pub mod pages;
 mod patience;
 mod places;
 mod plan;
+mod plan_options;
 mod run;
 mod run_all;
 mod shard_copy;
@@ -33,12 +34,13 @@ use crate::{Error, Fault};
 
 pub use campaign_plan::{GroupName, LinkName};
 pub use campaign_store::{Fate, GroupSummary, Mark, PlanSummary, Reason, ShardId, ShardResult};
-pub use plan::{LoadedPlan, PlanOptions, PlanProgress, load_plan};
-pub use run::{RunOptions, ShardEnd, ShardEvent, Unfinished, UnfinishedCause};
+pub use plan::{LoadedPlan, PlanProgress, load_plan};
+pub use plan_options::PlanOptions;
+pub use run::{RunOptions, ShardEnd, ShardEvent, Unfinished};
 pub use run_all::{RunAllEvent, Selection as ShardSelection, Summary};
 pub use shards::{ShardHost, ShardState, ShardTask};
 pub use slurm::SlurmOptions;
-pub use status::{Interval, LinkStatus, ShardLeft, ShardProgress, Status};
+pub use status::{Interval, LinkStatus, ShardLeft, ShardProgress, Status, UnfinishedCause};
 pub use verify::{Verified, VerifyProgress};
 
 /// A campaign on disk.

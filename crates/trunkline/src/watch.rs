@@ -7,6 +7,7 @@ mod agent;
 mod alerting;
 mod archive;
 mod collector;
+mod collector_event;
 pub mod demo;
 mod explain;
 mod export;
@@ -26,9 +27,8 @@ pub use agent::{RunOptions, run};
 pub use alerting::test_alerts;
 pub use archive::{Archived, archive_documents, named_database};
 pub use changes::UnixTime;
-pub use collector::{
-    AlertFiles, CollectOptions, CollectorEvent, CollectorServer, OnCollectorEvent, PageServer,
-};
+pub use collector::{AlertFiles, CollectOptions, CollectorServer, PageServer};
+pub use collector_event::{CollectorEvent, OnCollectorEvent};
 pub use explain::Explained;
 pub use export::{Export, read_rows, when};
 pub use forecast::{CopyForecast, forecast};

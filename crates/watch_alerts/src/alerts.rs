@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use changes::UnixTime;
 use serde::{Deserialize, Serialize};
 use units::Span;
-use watch_store::{Pair, StoredEvent};
+use watch_store::StoredEvent;
 
 use crate::incident::{Incident, Member, Stage};
-use crate::notification::Report;
 use crate::outbox::{Delivery, Firing, Outbox, Unsent};
-use crate::{Alerting, Notification, SendError, Severity, Silence};
+use crate::report::Report;
+use crate::{Notification, SendError, Severity, Silence, Situation};
 
 /// As long as an event can be told after it was certain. What lasts longer is the usual state: the
 /// best of a pair is that of 30 days, too.
@@ -19,17 +19,6 @@ const MEMORY: Span = Span::from_secs(30 * 86_400);
 pub const SILENCES_MAX: usize = 1000;
 /// So long the end of an incident is repeated to Alertmanager, as Prometheus does.
 const ENDED: Span = Span::from_secs(15 * 60);
-
-/// What a step depends on beside the events.
-#[derive(Clone, Copy)]
-pub struct Situation<'a> {
-    /// The file of alerts.
-    pub alerting: &'a Alerting,
-    /// All pairs that are visited: a host is silent when all its pairs are.
-    pub pairs: &'a [Pair],
-    /// The time.
-    pub now: UnixTime,
-}
 
 /// All incidents of the last 30 days and what waits to be sent. Stored as JSON, it goes on after a
 /// restart as if nothing had happened.

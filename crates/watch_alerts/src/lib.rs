@@ -44,16 +44,23 @@ mod config;
 mod incident;
 mod notification;
 mod outbox;
+mod receiver;
+mod report;
 mod send;
+mod send_error;
 mod silence;
+mod situation;
 mod words;
 
-pub use alerts::{Alerts, SILENCES_MAX, Situation};
+pub use alerts::{Alerts, SILENCES_MAX};
 pub use changes::Severity;
 pub use config::{
     Address, Alerting, Alertmanager, Header, Mail, Place, Receivers, Rules, Secret, Url, Webhook,
 };
 pub use notification::{CauseNote, Change, Notification, State};
-pub use outbox::{Delivery, Firing, Message, Outbox, Receiver, Unsent};
-pub use send::{SendError, TestResult, send, send_test};
+pub use outbox::{Delivery, Firing, Message, Outbox, Unsent};
+pub use receiver::Receiver;
+pub use send::{TestResult, send, send_test};
+pub use send_error::SendError;
 pub use silence::Silence;
+pub use situation::Situation;

@@ -1,13 +1,12 @@
 //! What waits to be sent.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use changes::UnixTime;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
-use crate::{Notification, SendError, Situation};
+use crate::{Notification, Receiver, SendError, Situation};
 
 /// The first pause after a failure; each is twice as long as the one before.
 const PAUSE: Span = Span::from_secs(30);
@@ -20,29 +19,6 @@ const WAITING_MAX: usize = 1000;
 const GIVEN_UP_MAX: usize = 100;
 /// Alertmanager ends an alert that is not repeated; its clients repeat each minute.
 const REPEAT: Span = Span::from_secs(60);
-
-/// A receiver: the number of its table among those of its kind, from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Receiver {
-    /// A `[[webhook]]`.
-    Webhook(usize),
-    /// A `[[mail]]`.
-    Mail(usize),
-    /// An `[[alertmanager]]`.
-    Alertmanager(usize),
-}
-
-impl fmt::Display for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, index) = match self {
-            Receiver::Webhook(index) => ("webhook", index),
-            Receiver::Mail(index) => ("mail", index),
-            Receiver::Alertmanager(index) => ("alertmanager", index),
-        };
-        write!(f, "{kind} {}", index + 1)
-    }
-}
 
 /// One message for one receiver.
 #[derive(Debug, Clone, PartialEq)]

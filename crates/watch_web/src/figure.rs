@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use report::chart::palette::hex;
 use report::chart::{Axes, Chart, ChartError, Entry, Frame, Mark};
 
-use crate::ask::Range;
+use crate::range::Range;
 
 /// A chart over time.
 pub struct Figure {

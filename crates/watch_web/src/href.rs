@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use watch_store::{EventKey, Name, Pair, VisitId};
 
-use crate::ask::Range;
+use crate::range::Range;
 
 /// Everything but letters, digits and what RFC 3986 (section 2.3) leaves unreserved.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC

@@ -12,9 +12,9 @@
 //!
 //! Left out: TLS and users. Put a proxy with both in front where the pages leave the site.
 //!
-//! Reading order: `live.rs` for what the pages show beside the database, `server.rs`, `routes.rs`,
-//! `listener.rs` and `stores.rs` for how a request is answered, `ask.rs` and `href.rs` for
-//! addresses, `problem.rs` for errors, `token.rs` for who may write, `frame.rs` and `follow.rs` for what all pages share; then
+//! Reading order: `live.rs` for what the pages show beside the database, `site.rs`, `server.rs`, `routes.rs`,
+//! `listener.rs` and `stores.rs` for how a request is answered, `ask.rs`, `range.rs` and `href.rs`
+//! for addresses, `problem.rs` for errors, `frame.rs` and `follow.rs` for what all pages share; then
 //! the pages in `page/`, and `page_server.rs`.
 
 mod ask;
@@ -28,11 +28,12 @@ mod live;
 mod page;
 mod page_server;
 mod problem;
+mod range;
 mod requests;
 mod routes;
 mod server;
+mod site;
 mod stores;
-mod token;
 mod words;
 
 pub use live::{AgentState, HeldSilence, Live, SilenceRequest};

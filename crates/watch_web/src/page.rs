@@ -37,7 +37,7 @@ pub fn links(name: &str, all: impl IntoIterator<Item = (String, Place, bool)>) -
 }
 
 /// Events as a list of cards; `numbers` counts them as the marks on a chart do.
-pub fn events(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
+pub fn cards(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
     html! {
         ul.events {
             @for (number, stored) in (1..).zip(events) {

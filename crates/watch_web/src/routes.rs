@@ -25,7 +25,7 @@ use crate::page::{
 };
 use crate::problem::Problem;
 use crate::requests::{self, OwnNames};
-use crate::server::Site;
+use crate::site::Site;
 
 /// Longest time that a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(5);

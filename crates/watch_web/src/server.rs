@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use watch_store::DatabaseName;
 
 use crate::requests::OwnNames;
+use crate::site::Site;
 use crate::stores::Stores;
 use crate::{Live, listener, page, routes};
 
@@ -56,30 +57,6 @@ pub struct WebServer {
     changed: watch::Sender<u64>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// What every request has at hand.
-pub struct Site {
-    /// The database.
-    pub stores: Stores,
-    /// What there is beside it.
-    pub live: Arc<dyn Live>,
-    /// Who knows it may write.
-    pub token: Option<String>,
-    /// Counts changes.
-    pub changed: watch::Receiver<u64>,
-    /// Whether the server ends.
-    pub stop: watch::Receiver<bool>,
-    /// Forecasts of pairs.
-    pub forecasts: page::forecast::Kept,
-    /// Open pages that may follow changes.
-    pub listeners: Arc<Semaphore>,
-    /// Pages that are made at once.
-    pub turns: Arc<Semaphore>,
-    /// Answers with visits that are made or read.
-    pub streams: Arc<Semaphore>,
-    /// Metrics have a turn of their own: who scrapes them waits for no page.
-    pub metrics_turn: Arc<Semaphore>,
 }
 
 impl WebServer {

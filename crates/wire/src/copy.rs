@@ -39,21 +39,22 @@ pub use greeting::{
     GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
 };
 pub use handshake::{
-    Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, NoPlace, Purpose, Refusal,
+    Admitted, EXPORTER_LABEL, HandshakeError, NearHandshake, NoPlace, Purpose, Refusal,
     answer_hello, no_place, refusal,
 };
 pub use message::{
-    Activity, Attributes, CongestionChoice, CopyDirection, Entry, FileId, Filter, Kind, Message,
-    Opening, Problem, ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
+    Activity, Attributes, CongestionChoice, CopyDirection, Entry, Filter, Kind, Message, Opening,
+    Problem, ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
 };
 pub use name::{
-    JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX, is_reserved,
+    FileId, JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX,
+    is_reserved,
 };
 pub use piece::{
     Coding, DataMap, HASH_LENGTH, HEADER_LENGTH, HOLE_BLOCK, NO_HASH, PACKED_MAX, PIECE_MAX,
     PieceError, PieceHeader,
 };
-pub use secret::{KEY_LENGTH, Key, Secret};
+pub use secret::{Exporter, KEY_LENGTH, Key, Secret};
 pub use sending::{Limited, LimitedPart, Sending};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{

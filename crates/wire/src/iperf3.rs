@@ -14,6 +14,7 @@ pub(crate) mod inbox;
 pub(crate) mod number;
 pub(crate) mod params;
 pub(crate) mod request;
+pub(crate) mod request_error;
 pub(crate) mod results;
 pub mod server;
 pub(crate) mod state;

@@ -44,9 +44,10 @@ pub use iperf3::extension::{
 };
 pub use iperf3::params::Params;
 pub use iperf3::request::{
-    BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, Nagle, RequestError, STREAMS_MAX, ServerOutput,
-    StreamPlan, TestBounds, TestEnd, TestRequest, WINDOW_MAX,
+    BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, Nagle, STREAMS_MAX, ServerOutput, StreamPlan,
+    TestBounds, TestEnd, TestRequest,
 };
+pub use iperf3::request_error::{RequestError, WINDOW_MAX};
 pub use iperf3::results::{Results, StreamResult, stream_id};
 pub use iperf3::server::{ServerAction, ServerControl, ServerControlError, ServerWaits};
 pub use iperf3::state::{State, UnknownState};

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags};
 use wire::copy::{CodecError, Exporter, Frames};
 
-use crate::identity::Fingerprint;
+use crate::fingerprint::Fingerprint;
 use crate::tls::Tls;
 use sockets::Deadline;
 

@@ -9,7 +9,8 @@ use observe::Transport;
 use units::Span;
 
 use super::super::channel::Channel;
-use super::super::identity::{Fingerprint, connection_to};
+use super::super::fingerprint::Fingerprint;
+use super::super::identity::connection_to;
 use super::super::tls::Tls;
 use super::super::udp_dialer::{UDP_WAIT, dial_udp};
 use super::DialError;

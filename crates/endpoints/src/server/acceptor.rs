@@ -6,14 +6,15 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use units::{Span, Time};
+use units::Time;
 use wire::{COOKIE_LENGTH, Cookie, Denial, NUMBERED_GREETING_LENGTH};
 
+use super::arrivals::{Arrival, ArrivalSender, Arrivals, TestEndTime};
 use super::event::{Refusal, ServerEvent};
 use super::{Shared, session};
 use copy_net::{Channel, Source, is_of_a_copy};
@@ -48,70 +49,6 @@ struct Entry<'scope> {
     numbered: Arc<AtomicBool>,
     ends: TestEndTime,
     thread: ScopedJoinHandle<'scope, ()>,
-}
-
-/// A stream that has told its cookie, and its place among those of its session.
-///
-/// The place is the stream's number between two trunkline ends. Otherwise it is the order of
-/// accepting: cookies may be read in another one when a segment is lost.
-pub(super) struct Arrival {
-    pub place: u64,
-    pub channel: Channel,
-}
-
-/// What hands streams over to a session. Clones mean the same one.
-#[derive(Debug, Clone)]
-pub(super) struct ArrivalSender {
-    streams: SyncSender<Arrival>,
-    bell: Arc<UnixStream>,
-}
-
-impl ArrivalSender {
-    /// A session that is full or over does not take it, and the connection closes.
-    pub fn send(&self, arrival: Arrival) {
-        if self.streams.try_send(arrival).is_ok() {
-            // A full bell rings already.
-            let _ = (&*self.bell).write(&[1]);
-        }
-    }
-}
-
-/// The session's end: streams that arrive, and a bell that rings for each.
-pub(super) struct Arrivals {
-    pub streams: Receiver<Arrival>,
-    pub bell: UnixStream,
-    /// Set by the session when the streams to come are numbered.
-    pub numbered: Arc<AtomicBool>,
-    /// Set by the session when it knows how long its test takes.
-    pub ends: TestEndTime,
-}
-
-/// About when a test ends, on a clock that the acceptor and its session share.
-#[derive(Clone)]
-pub(super) struct TestEndTime {
-    clock: Clock,
-    /// Nanoseconds; `u64::MAX` while it is not known.
-    at: Arc<AtomicU64>,
-}
-
-impl TestEndTime {
-    fn unknown(clock: Clock) -> Self {
-        let at = Arc::new(AtomicU64::new(u64::MAX));
-        TestEndTime { clock, at }
-    }
-
-    /// The test takes about `span` from now on.
-    pub fn set_after(&self, span: Span) {
-        let at = (self.clock.now() + span).since(Time::ZERO).as_nanos();
-        self.at.store(at, Ordering::Relaxed);
-    }
-
-    /// Zero when it should be over.
-    fn time_left(&self) -> Option<Span> {
-        let at = self.at.load(Ordering::Relaxed);
-        let at = (at < u64::MAX).then(|| Time::ZERO + Span::from_nanos(at));
-        at.map(|at| at.since(self.clock.now()))
-    }
 }
 
 /// The denial of a client that waits for the first of these tests to end.

@@ -5,7 +5,7 @@ use units::Bytes;
 use wire::{Nagle, StreamPlan, TestRequest};
 
 use super::Reserved;
-use super::acceptor::Arrival;
+use super::arrivals::Arrival;
 use super::udp_memory::ReservedMemory;
 use sockets::BufferLimit;
 use sockets::options::{OptionError, StreamOptions};

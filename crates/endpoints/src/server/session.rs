@@ -16,8 +16,8 @@ use wire::{
     Answer, EchoToken, ErrorCode, Results, ServerAction, ServerControl, TestEnd, TestRequest,
 };
 
-use super::acceptor::Arrivals;
 use super::agreed::Agreed;
+use super::arrivals::Arrivals;
 use super::datagrams::DatagramTest;
 use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::flow::Flow;

@@ -10,7 +10,7 @@ use wire::{NUMBERED_GREETING_LENGTH, read_numbered_greeting};
 use copy_net::StreamOfOthers;
 
 use super::Shared;
-use super::acceptor::Arrival;
+use super::arrivals::Arrival;
 use super::event::{Refusal, ServerEvent};
 
 /// Bytes by which a stream shows where it belongs.

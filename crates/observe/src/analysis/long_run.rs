@@ -30,7 +30,7 @@ use units::{Span, Time};
 use super::losses::Cuts;
 use super::series::Series;
 use super::tcp_window::{congestion_window_full, tcp_summary};
-use super::{Steadiness, SteadyWindow, TcpSummary};
+use super::{Lacking, Steadiness, SteadyWindow, TcpSummary, Unsettled};
 use crate::{SamplePlan, Stream, UDP_CONTROL};
 
 /// Cuts of the average stream that end slow start and what it leaves behind: a window far beyond or
@@ -59,30 +59,6 @@ const EXACT: f64 = 0.001;
 const LOSSES_UNSEEN: f64 = 1.0;
 /// Round trips after which a rate of which nothing else is known counts as settled.
 const ROUND_TRIPS: u64 = 200;
-
-/// Why a run does not tell what its setting carries in the long run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unsettled {
-    /// What is missing.
-    pub why: Lacking,
-    /// How long a run would have to be, about; `None` where that cannot be told.
-    pub takes: Option<Span>,
-}
-
-/// What a run lacks to tell the long-run mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Lacking {
-    /// Readings over time: only totals are known.
-    Readings,
-    /// Two seconds of readings.
-    Time,
-    /// A rate that has stopped rising or falling.
-    Steadiness,
-    /// Losses after slow start: they decide on the rate, and too few were seen.
-    Losses,
-    /// Narrowness: the interval would be nearly as wide as the mean.
-    Evenness,
-}
 
 /// How windows grow back after a loss.
 #[derive(Debug, Clone, Copy, PartialEq)]

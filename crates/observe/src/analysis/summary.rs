@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use stats::CONFIDENCE;
 use units::{Bytes, Rate, Span, Time};
 
-use super::Unsettled;
 use crate::{Counted, StreamDirection};
 
 /// Whether a run reached a steady rate.
@@ -286,4 +285,28 @@ impl TcpSummary {
         let share = waits.as_secs_f64() / empty.as_secs_f64();
         (waits > QUEUE_MIN && share > QUEUE_SHARE).then_some(share)
     }
+}
+
+/// Why a run does not tell what its setting carries in the long run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unsettled {
+    /// What is missing.
+    pub why: Lacking,
+    /// How long a run would have to be, about; `None` where that cannot be told.
+    pub takes: Option<Span>,
+}
+
+/// What a run lacks to tell the long-run mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lacking {
+    /// Readings over time: only totals are known.
+    Readings,
+    /// Two seconds of readings.
+    Time,
+    /// A rate that has stopped rising or falling.
+    Steadiness,
+    /// Losses after slow start: they decide on the rate, and too few were seen.
+    Losses,
+    /// Narrowness: the interval would be nearly as wide as the mean.
+    Evenness,
 }

@@ -1,14 +1,14 @@
 //! Streams that become more until the path is full.
 
 use observe::{
-    Amount, Direction, Observation, Peer, ProbeSeries, SamplePlan, Setting, StreamCount, Target,
-    TargetError, Then, Way, Window,
+    Amount, Direction, Observation, Peer, SamplePlan, Setting, StreamCount, Target, TargetError,
+    Then, Way, Window,
 };
 use units::{Bytes, Span};
 
 use super::intervals::intervals;
-use super::judge::{is_settled, saturated_after};
-use super::{Growth, INTERVAL, Interval, STREAMS_MAX};
+use super::judge::{Loaded, is_settled, saturated_after};
+use super::{Growth, INTERVAL, STREAMS_MAX};
 use crate::PartObserver;
 
 /// Idle probes before the streams: as many as an interval has.
@@ -16,17 +16,6 @@ const IDLE: Span = Span::from_secs(2);
 /// Streams that all start at once are through their slow start after some seconds; then seven are
 /// left, as many as it takes to see a moving average stand still.
 const AT_ONCE_MAX: Span = Span::from_secs(12);
-
-/// What was seen while one direction was loaded.
-pub(super) struct Loaded {
-    pub peer: Peer,
-    pub growth: Growth,
-    pub idle: Option<ProbeSeries>,
-    pub intervals: Vec<Interval>,
-    pub delivered: Bytes,
-    pub elapsed: Span,
-    pub cut_because: Option<String>,
-}
 
 /// Loads `target` in direction `way`.
 ///

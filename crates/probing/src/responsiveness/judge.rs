@@ -2,11 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Rate, Span};
+use units::{Bytes, Rate, Span};
 
-use super::growth::Loaded;
-use super::{INTERVALS_AVERAGED, Interval, Responsiveness, TOLERANCE, TRIMMED};
-use observe::Way;
+use super::{Growth, INTERVALS_AVERAGED, Interval, Responsiveness, TOLERANCE, TRIMMED};
+use observe::{Peer, ProbeSeries, Way};
 
 /// Milliseconds of a minute.
 const MINUTE_MS: f64 = 60_000.0;
@@ -181,4 +180,15 @@ fn stands_still(values: &[f64]) -> bool {
         return false;
     };
     *last > 0.0 && spread < TOLERANCE * last
+}
+
+/// What was seen while one direction was loaded.
+pub(super) struct Loaded {
+    pub peer: Peer,
+    pub growth: Growth,
+    pub idle: Option<ProbeSeries>,
+    pub intervals: Vec<Interval>,
+    pub delivered: Bytes,
+    pub elapsed: Span,
+    pub cut_because: Option<String>,
 }

@@ -1,17 +1,10 @@
-//! What a document comes down to: the figures by which it is listed and compared.
+//! The figures by which a document is listed and compared.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Rate;
 
-use super::copied::of_copy;
-use super::examined::{of_characteristics, of_responsiveness};
-
-use crate::simulate::SimulatedRun;
-use crate::{
-    Answer, AnyDocument, Demo, Direction, Interval, Kind, Measure, Origin, Path, Run, Schema,
-    Simulate, Target, Transport, Tune, Window,
-};
+use crate::{Direction, Interval, Origin, Run, Schema, Target, Transport, Window};
 
 /// One document without its readings.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -108,26 +101,6 @@ pub struct Point {
 }
 
 impl Essence {
-    /// What `document` comes down to; `None` of a kind without one operating point: programs across
-    /// an emulated path, and campaigns.
-    pub fn of(document: &AnyDocument) -> Option<Self> {
-        let essence = match document {
-            AnyDocument::Measure(document) => of_measure(&document.body, &document.origin),
-            AnyDocument::Tune(document) => of_tune(&document.body, &document.origin)?,
-            AnyDocument::Demo(document) => of_demo(&document.body, &document.origin)?,
-            AnyDocument::Simulate(document) => of_simulate(&document.body, &document.origin),
-            AnyDocument::Characteristics(document) => {
-                of_characteristics(&document.body, &document.origin)?
-            }
-            AnyDocument::Responsiveness(document) => {
-                of_responsiveness(&document.body, &document.origin)?
-            }
-            AnyDocument::Copy(document) => of_copy(&document.body, &document.origin)?,
-            _ => return None,
-        };
-        Some(essence)
-    }
-
     pub(super) fn new(schema: Schema, origin: &Origin, target: Target, outcome: Outcome) -> Self {
         Essence {
             schema,
@@ -145,143 +118,6 @@ impl Essence {
             outcome,
             samples: Vec::new(),
         }
-    }
-}
-
-fn of_measure(body: &Measure, origin: &Origin) -> Essence {
-    let outcome = Outcome::from(&body.run);
-    let sample = Tried {
-        purpose: "measure".to_owned(),
-        outcome: outcome.clone(),
-    };
-    Essence {
-        samples: vec![sample],
-        ..Essence::new(Schema::Measure, origin, body.target.clone(), outcome)
-    }
-}
-
-/// `None` where the recommendation names a sample that is not there, and of a stopped search
-/// without samples.
-fn of_tune(body: &Tune, origin: &Origin) -> Option<Essence> {
-    let outcome = match &body.answer {
-        Some(answer) => recommended(answer, &body.recommended_sample()?.run),
-        None => Outcome {
-            limit: Some(STOPPED.to_owned()),
-            ..best_seen(body)?
-        },
-    };
-    let samples = body.samples.iter().map(|sample| Tried {
-        purpose: super::rows::word(&sample.purpose),
-        outcome: Outcome::from(&sample.run),
-    });
-    Some(Essence {
-        objective: Some(body.objective.name().to_owned()),
-        cut_because: body.cut_because.clone(),
-        samples: samples.collect(),
-        ..Essence::new(Schema::Tune, origin, body.target.clone(), outcome)
-    })
-}
-
-/// What stands in place of a limit where a search was stopped: it found none.
-const STOPPED: &str = "stopped";
-
-fn recommended(answer: &Answer, run: &Run) -> Outcome {
-    let recommended = &answer.recommended;
-    Outcome {
-        goodput_bits_per_second: recommended.goodput_bits_per_second,
-        interval: recommended.interval,
-        rtt_unloaded_seconds: recommended.rtt_unloaded_seconds,
-        rtt_loaded_seconds: recommended.rtt_loaded_seconds,
-        limit: Some(answer.limit.limit.name().to_owned()),
-        ..Outcome::from(run)
-    }
-}
-
-fn best_seen(body: &Tune) -> Option<Outcome> {
-    let runs = body.samples.iter().map(|sample| &sample.run);
-    runs.max_by_key(|run| run.goodput_bits_per_second)
-        .map(Outcome::from)
-}
-
-/// The search of the demonstration, with the settings that stand beside it as samples before its
-/// own.
-fn of_demo(body: &Demo, origin: &Origin) -> Option<Essence> {
-    let mut essence = of_tune(&body.tune, origin)?;
-    let labelled = body.runs.iter().map(|labelled| Tried {
-        purpose: labelled.label.clone(),
-        outcome: Outcome::from(&labelled.run),
-    });
-    essence.samples = labelled.chain(essence.samples).collect();
-    essence.schema = Schema::Demo;
-    Some(essence)
-}
-
-fn of_simulate(body: &Simulate, origin: &Origin) -> Essence {
-    let seed = |run: &SimulatedRun| Tried {
-        purpose: format!("seed {}", run.seed),
-        outcome: of_seed(body, run),
-    };
-    let target = Target {
-        name: format!("sim:{}", body.path.name),
-        kind: Kind::Simulated,
-        limits: None,
-        path_digest: Some(Path::digest(&body.path)),
-        punctuality: None,
-    };
-    Essence {
-        samples: body.runs.iter().map(seed).collect(),
-        ..Essence::new(Schema::Simulate, origin, target, of_seeds(body))
-    }
-}
-
-/// All seeds together, with the interval that they give.
-fn of_seeds(body: &Simulate) -> Outcome {
-    let rates = body.runs.iter();
-    let rates: Vec<f64> = rates
-        .map(|run| run.goodput_bits_per_second as f64)
-        .collect();
-    let mean = stats::Mean::of_repeats(&rates);
-    Outcome {
-        setting: simulated_point(body),
-        goodput_bits_per_second: body.figures.aggregate.goodput_bits_per_second,
-        interval: mean.and_then(|mean| mean.interval()).map(interval),
-        degrees_of_freedom: mean.map(|mean| mean.degrees),
-        rtt_unloaded_seconds: None,
-        rtt_loaded_seconds: body.figures.rtt.map(|rtt| rtt.mean_seconds),
-        retransmitted_ratio: None,
-        limit: None,
-    }
-}
-
-fn of_seed(body: &Simulate, run: &SimulatedRun) -> Outcome {
-    Outcome {
-        goodput_bits_per_second: run.goodput_bits_per_second,
-        interval: None,
-        degrees_of_freedom: None,
-        rtt_loaded_seconds: run.rtt.map(|rtt| rtt.mean_seconds),
-        ..of_seeds(body)
-    }
-}
-
-fn simulated_point(body: &Simulate) -> Point {
-    Point {
-        transport: Transport::Tcp,
-        streams: body.setting.streams,
-        window: body.setting.window,
-        direction: Direction::Forward,
-        congestion: Some(body.setting.variant.clone()),
-        pacing: None,
-        mss: None,
-    }
-}
-
-fn interval(interval: stats::Interval<f64>) -> Interval {
-    // A rate below zero is none.
-    let rate = |rate: f64| Rate::from_f64(rate.max(0.0));
-    Interval {
-        low: rate(interval.low),
-        high: rate(interval.high),
-        confidence: interval.confidence,
     }
 }
 
@@ -323,4 +159,14 @@ impl From<&crate::Setting> for Point {
             mss: setting.mss,
         }
     }
+}
+
+/// A kept document with its number.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Entry {
+    /// The number under which it is found.
+    pub id: i64,
+    /// What it comes down to.
+    #[serde(flatten)]
+    pub essence: Essence,
 }

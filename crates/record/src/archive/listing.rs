@@ -4,19 +4,9 @@ use rusqlite::params;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Archive, ArchiveError, Essence, Listed, rows};
-use crate::archive::essence::Tried;
+use super::essence::{Entry, Tried};
+use super::{Archive, ArchiveError, Listed, rows};
 use crate::{SCHEMA_VERSION, layout};
-
-/// A kept document with its number.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Entry {
-    /// The number under which it is found.
-    pub id: i64,
-    /// What it comes down to.
-    #[serde(flatten)]
-    pub essence: Essence,
-}
 
 /// Which documents are wanted; without anything all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

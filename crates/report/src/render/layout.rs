@@ -1,6 +1,16 @@
 //! Lines that fit.
 
-use super::terminal::{COLUMNS, Paint};
+/// Columns that every text keeps to.
+pub const COLUMNS: usize = 80;
+
+/// Whether to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Plain characters only: for files, pipes and `NO_COLOR`.
+    Plain,
+    /// ANSI escapes for bold and colour.
+    Ansi,
+}
 
 /// Text under construction.
 pub struct Lines {

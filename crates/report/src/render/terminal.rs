@@ -12,23 +12,13 @@ use comfy_table::{
 use record::Origin;
 
 use super::layout::{self, Lines};
+pub use super::layout::{COLUMNS, Paint};
 use crate::format;
 use crate::page::{Align, Block, Cell, Column, Medium, Page, Row, Standing, Table};
 use crate::text::plain;
 
-/// Columns that every text keeps to.
-pub const COLUMNS: usize = 80;
 /// Longer names are cut, so that the figures beside them stay on their lines.
 const NAME_CHARACTERS: usize = 22;
-
-/// Whether to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paint {
-    /// Plain characters only: for files, pipes and `NO_COLOR`.
-    Plain,
-    /// ANSI escapes for bold and colour.
-    Ansi,
-}
 
 /// How long lines may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
 use pcap_file::{DataLink, Endianness, PcapError};
-use sim::{Event, Fate, PacketKind, Scenario};
+use sim::{Event, Fate, Scenario};
 
-use super::headers::Headers;
+use super::headers::{Headers, is_forward};
 
 /// The longest headers: 60 bytes of IPv4 and 60 of TCP.
 const SNAP_LENGTH: u32 = 120;
@@ -75,14 +75,6 @@ fn is_seen_by_senders(event: &Event) -> bool {
         Fate::Sent => is_forward(event.kind),
         Fate::Received => !is_forward(event.kind),
         Fate::Dropped(_) => false,
-    }
-}
-
-/// Whether it goes from a sender to a receiver.
-pub(super) fn is_forward(kind: PacketKind) -> bool {
-    match kind {
-        PacketKind::Data | PacketKind::Request | PacketKind::Datagram | PacketKind::Probe => true,
-        PacketKind::Acknowledgement | PacketKind::Grant | PacketKind::ProbeAnswer => false,
     }
 }
 

@@ -17,8 +17,6 @@ use netpath::Class;
 use sim::{Event, PacketKind, Scenario};
 use thiserror::Error;
 
-use super::capture::is_forward;
-
 /// Headers without options: 20 bytes of IPv4 and 20 of TCP.
 const BARE: u64 = 40;
 /// As many flows differ by the sender's port; more of them by the receiver's.
@@ -260,5 +258,13 @@ fn ports(event: &Event) -> (u16, u16) {
     match is_forward(event.kind) {
         true => (sender, receiver),
         false => (receiver, sender),
+    }
+}
+
+/// Whether it goes from a sender to a receiver.
+pub(super) fn is_forward(kind: PacketKind) -> bool {
+    match kind {
+        PacketKind::Data | PacketKind::Request | PacketKind::Datagram | PacketKind::Probe => true,
+        PacketKind::Acknowledgement | PacketKind::Grant | PacketKind::ProbeAnswer => false,
     }
 }

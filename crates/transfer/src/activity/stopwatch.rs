@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
@@ -196,7 +196,7 @@ impl Stopwatch {
     fn lap(&mut self) -> Lap {
         let now = Instant::now();
         let processor = thread_processor();
-        let passed = super::nanoseconds(now.saturating_duration_since(self.at));
+        let passed = nanoseconds(now.saturating_duration_since(self.at));
         let computed = processor.saturating_sub(self.processor).min(passed);
         (self.at, self.processor) = (now, processor);
         let waited = passed - computed;
@@ -229,7 +229,11 @@ fn run_delay(schedstat: &File) -> Option<u64> {
 
 fn thread_processor() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
-    time.map_or(0, |time| super::nanoseconds(time.into()))
+    time.map_or(0, |time| nanoseconds(time.into()))
+}
+
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -281,7 +285,7 @@ mod tests {
 
     /// Until the thread's own clock has advanced so far.
     fn spin(time: Duration) {
-        let until = thread_processor() + super::super::nanoseconds(time);
+        let until = thread_processor() + super::nanoseconds(time);
         while thread_processor() < until {}
     }
 }

@@ -14,7 +14,7 @@ use wire::copy::{CopyDirection, Opening, ProblemKind, Purpose, Token};
 use wire::third_party::{End, Order, Push, Report};
 
 use super::host::Host;
-use super::{Opener, Presence, has_wildcard, new_number};
+use super::opener::{Opener, Presence, has_wildcard, new_number};
 use crate::copy_stats::CopyStats;
 use crate::opening::opening;
 use crate::problems::{problem, with_hint};

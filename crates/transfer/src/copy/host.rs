@@ -8,7 +8,7 @@ use wire::copy::{HandshakeError, KEY_LENGTH, Problem, Purpose, Token};
 use wire::third_party::{Receiving, Report};
 
 use super::connect::{bad_token, start_through_ssh, why_not};
-use super::name_of;
+use super::opener::name_of;
 use crate::FarHost;
 use crate::session::SessionEnd;
 

@@ -12,9 +12,9 @@ use wire::copy::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Name, Problem, ProblemKind,
 };
 
-use super::Shared;
 use super::publisher::Publisher;
 use super::rereader::Rereader;
+use super::shared::Shared;
 use super::stream::ReceiveStream;
 use crate::activity::TimeSpent;
 use crate::problems::{failed, problem};

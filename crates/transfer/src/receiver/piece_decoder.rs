@@ -15,8 +15,8 @@ use wire::copy::{
     Range as Part,
 };
 
-use super::Shared;
 use super::incoming_files::{Content, IncomingFile, PieceResult};
+use super::shared::Shared;
 use crate::activity::{Stopwatch, Waiting};
 use crate::session::Event;
 use crate::tree::{BLOCK, PieceHasher};

@@ -3,21 +3,9 @@
 
 use wire::copy::{Message, Problem};
 
-use super::state::ReceiverState;
+use super::state::{ReceiverState, RemovalPhase};
 use crate::session::Outbox;
-use crate::source::rules::Rules;
-use crate::store::{Gone, Removal};
-
-/// State of the removal.
-#[derive(Debug)]
-pub(super) enum RemovalPhase {
-    /// All is done.
-    Nothing,
-    /// Everything else comes first; the rules where something is to be removed.
-    Later(Option<Rules>),
-    /// It goes on.
-    Now(Removal),
-}
+use crate::store::Gone;
 
 impl ReceiverState<'_, '_> {
     /// Removes some more. Returns whether there is yet more to do.

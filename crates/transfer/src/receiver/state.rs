@@ -9,14 +9,14 @@ use wire::copy::{
     Range, Want,
 };
 
-use super::Shared;
 use super::comparer::Comparer;
-use super::removal::RemovalPhase;
+use super::shared::Shared;
 use crate::FileProblem;
 use crate::copy_stats::CopyStats;
 use crate::requested::Requested;
 use crate::session::{Event, Outbox, SessionEnd, unexpected};
 use crate::source::rules::Rules;
+use crate::store::Removal;
 
 /// Pieces or files in one message.
 const BATCH: usize = 4096;
@@ -290,4 +290,15 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         }
         Ok(false)
     }
+}
+
+/// State of the removal.
+#[derive(Debug)]
+pub(super) enum RemovalPhase {
+    /// All is done.
+    Nothing,
+    /// Everything else comes first; the rules where something is to be removed.
+    Later(Option<Rules>),
+    /// It goes on.
+    Now(Removal),
 }

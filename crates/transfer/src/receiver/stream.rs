@@ -7,8 +7,8 @@ use std::sync::mpsc::SyncSender;
 
 use copy_net::Channel;
 
-use super::Shared;
 use super::piece_decoder::PieceDecoder;
+use super::shared::Shared;
 use crate::activity::{Stopwatch, Waiting};
 use crate::session::Event;
 use crate::tree::BLOCK;

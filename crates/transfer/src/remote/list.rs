@@ -11,7 +11,7 @@ use wire::remote::{Failure, FailureKind, Listed, Told};
 
 use super::failure::{failed, place};
 use super::names::entry_info;
-use super::request::{Gone, Outbox};
+use super::outbox::{Gone, Outbox};
 use crate::root::{Root, open_below};
 
 /// Folders within folders: each is held open.

@@ -14,7 +14,7 @@ use wire::remote::{Failure, FailureKind, FileAttributes, NewFile, RemoteViolatio
 
 use super::failure::failed;
 use super::names::{At, check_free, kind_of, make_folder};
-use super::request::{Content, Gone, Outbox};
+use super::outbox::{Content, Gone, Outbox};
 use crate::root::Root;
 use crate::store::{EntryPlan, Store, StoreSpec};
 

@@ -11,7 +11,7 @@ use wire::remote::{CHUNK_MAX, Failure, FailureKind, FileIdentity, Told};
 
 use super::failure::{failed, place};
 use super::names::{check_free, identity, kind_of};
-use super::request::{Gone, Outbox};
+use super::outbox::{Gone, Outbox};
 use crate::root::Root;
 
 /// Shorter ranges are read in one go.

@@ -7,9 +7,9 @@ use nix::dir::Dir;
 use nix::sys::stat::{FileStat, SFlag};
 use wire::copy::{Problem, ProblemKind};
 
-use super::walk::Found;
 use crate::event::FileProblem;
 use crate::problems::{problem, shown, with_hint};
+use wire::copy::Entry;
 
 /// Names in a folder, in the order of their bytes; a folder of a million takes 8 bytes each beside
 /// them.
@@ -112,4 +112,13 @@ pub(super) fn temporary(name: &[u8], is_asked_for: bool) -> Problem {
         problem(kind, what),
         "finish the copy that began it, or remove it",
     )
+}
+
+/// What a walk comes across.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Something to copy; the first has id 0.
+    Entry(Entry),
+    /// Something that cannot be copied; it has no id.
+    LeftOut(FileProblem),
 }

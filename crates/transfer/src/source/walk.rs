@@ -13,26 +13,16 @@ use wire::copy::{Entry, Kind, Name, Problem, ProblemKind};
 
 use super::Source;
 use super::links::Links;
-use super::look::{Listing, a_folder, device_and_inode, folder_left_out, kind_of, left_out};
+use super::look::{Found, Listing, a_folder, device_and_inode, folder_left_out, kind_of, left_out};
 use super::look::{nanoseconds, special, temporary};
 use super::missing::missing;
 use super::reader::{Seen, is_sparse, version};
 use super::tops::Top;
-use crate::event::FileProblem;
 use crate::problems::{failed, problem, shown, with_hint};
 
 /// Folders on the way to where the walk stands that are held open; those above are opened again on
 /// the way back.
 const OPEN_MAX: usize = 64;
-
-/// What a walk comes across.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// Something to copy; the first has id 0.
-    Entry(Entry),
-    /// Something that cannot be copied; it has no id.
-    LeftOut(FileProblem),
-}
 
 /// Goes through all sources; see [`Source::walk`].
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use campaign_store::{Counted, Entry, Kind, LeftOut, Reason, Sorter, StoreError, 
 use transfer::{Rules, shown};
 use wire::copy::{Token, is_reserved};
 
-use super::PlanOptions;
+use super::plan_options::PlanOptions;
 use crate::remote::{Entry as Listed, FileKind, Remote, RemoteOptions};
 use crate::{Cancel, Error};
 

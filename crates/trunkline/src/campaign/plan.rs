@@ -11,6 +11,7 @@ use campaign_store::{CampaignFolder, Counted, PlanMaker, PlanSummary, Sorted, Tr
 use watch_plan::Notice;
 use wire::copy::SelectionRule;
 
+use super::plan_options::PlanOptions;
 use super::{Campaign, far_listing, places};
 use crate::{Cancel, Error, Fault};
 
@@ -24,29 +25,6 @@ pub struct LoadedPlan {
     text: String,
     /// What a reader should know of it.
     pub notices: Vec<Notice>,
-}
-
-/// How plans are made.
-#[derive(Debug, Clone)]
-pub struct PlanOptions {
-    /// Which host of the plan this machine is.
-    pub host: Option<String>,
-    /// Threads that walk; more than processors help where folders are on a network.
-    pub threads: usize,
-    /// Bytes of memory for names.
-    pub memory: usize,
-}
-
-/// Eight threads: enough to keep disks busy that answer one after the other. 256 MiB hold two
-/// million names; more are sorted on disk.
-impl Default for PlanOptions {
-    fn default() -> Self {
-        PlanOptions {
-            host: None,
-            threads: 8,
-            memory: 256 << 20,
-        }
-    }
 }
 
 /// How far the planning is.

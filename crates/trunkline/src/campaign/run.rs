@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use campaign_plan::{Campaign as Plan, Gentle, GroupName, Link};
 use campaign_store::{
@@ -12,7 +12,6 @@ use campaign_store::{
     StoreError, causes,
 };
 use observe::StreamCount;
-use serde::{Deserialize, Serialize};
 use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver, Reading};
 use units::{Bytes, Span};
 use wire::copy::ProblemKind;
@@ -21,8 +20,8 @@ use super::outcomes::Outcomes;
 use super::patience::Patience;
 use super::places::{self, Ends, Here};
 use super::shard_copy::{batches, request};
-use super::status::{ShardLeft, ShardProgress};
-use super::watcher::{ENTRY, Halt, TICK, Watcher};
+use super::status::{ShardLeft, ShardProgress, UnfinishedCause};
+use super::watcher::{ENTRY, Halt, TICK, Watcher, now};
 use super::{Campaign, changes, unwritable};
 use crate::copy::{Filter, Outcome};
 use crate::link_share::LinkShare;
@@ -70,39 +69,6 @@ pub struct Unfinished {
     pub error: Error,
 }
 
-/// What kept a shard from being finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UnfinishedCause {
-    /// It was stopped, or the campaign is paused.
-    Halted,
-    /// Its link is quiet.
-    Quiet,
-    /// Another process runs it, or groups before it are not done.
-    Waits,
-    /// The far end was gone for longer than the patience with it.
-    Lost,
-    /// Another copy writes to the same files, for longer than the patience with it.
-    Busy,
-    /// The far end does not answer, or a disk is full, for longer than the patience with it.
-    Passing,
-}
-
-impl UnfinishedCause {
-    /// What may pass while the run goes on.
-    fn is_waited_for(self) -> bool {
-        matches!(self, UnfinishedCause::Busy | UnfinishedCause::Passing)
-    }
-
-    fn of(kind: ProblemKind) -> Option<Self> {
-        match kind {
-            ProblemKind::Busy => Some(UnfinishedCause::Busy),
-            ProblemKind::DiskFull => Some(UnfinishedCause::Passing),
-            _ => None,
-        }
-    }
-}
-
 impl Unfinished {
     fn new(cause: UnfinishedCause, error: impl Into<Error>) -> Self {
         Unfinished {
@@ -128,12 +94,6 @@ pub enum ShardEvent<'a> {
     },
     /// What the copy told.
     Copy(&'a CopyEvent),
-}
-
-/// Seconds since 1970.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs().cast_signed())
 }
 
 /// Something that keeps a shard from being finished, or an error.

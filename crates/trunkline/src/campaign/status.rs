@@ -10,7 +10,6 @@ use units::Rate;
 use wire::copy::ProblemKind;
 
 use super::Campaign;
-use super::run::UnfinishedCause;
 use super::watcher::quiet;
 use crate::Error;
 
@@ -378,4 +377,37 @@ fn left(link: &LinkStatus, ended: &[&ShardResult]) -> Option<Interval> {
         seconds_min: least.max(turns * stats::quantile(&took, 0.1)?),
         seconds_max: least.max(turns * stats::quantile(&took, 0.9)?),
     })
+}
+
+/// What kept a shard from being finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnfinishedCause {
+    /// It was stopped, or the campaign is paused.
+    Halted,
+    /// Its link is quiet.
+    Quiet,
+    /// Another process runs it, or groups before it are not done.
+    Waits,
+    /// The far end was gone for longer than the patience with it.
+    Lost,
+    /// Another copy writes to the same files, for longer than the patience with it.
+    Busy,
+    /// The far end does not answer, or a disk is full, for longer than the patience with it.
+    Passing,
+}
+
+impl UnfinishedCause {
+    /// What may pass while the run goes on.
+    pub(super) fn is_waited_for(self) -> bool {
+        matches!(self, UnfinishedCause::Busy | UnfinishedCause::Passing)
+    }
+
+    pub(super) fn of(kind: ProblemKind) -> Option<Self> {
+        match kind {
+            ProblemKind::Busy => Some(UnfinishedCause::Busy),
+            ProblemKind::DiskFull => Some(UnfinishedCause::Passing),
+            _ => None,
+        }
+    }
 }

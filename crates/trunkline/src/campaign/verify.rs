@@ -14,8 +14,9 @@ use wire::copy::ProblemKind;
 
 use super::patience::Patience;
 use super::places::{self, Ends};
-use super::run::{RunOptions, now, passing_cause};
+use super::run::{RunOptions, passing_cause};
 use super::shard_copy::{batches, comparison};
+use super::watcher::now;
 use super::{Campaign, ShardId, unwritable};
 use crate::{Cancel, Error};
 

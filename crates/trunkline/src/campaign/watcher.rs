@@ -4,14 +4,13 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use campaign_plan::{Campaign as Plan, Link};
 use campaign_store::{CampaignFolder, Mark, Slots};
 use transfer::CopyControl;
 use units::Rate;
 
-use super::run::now;
 use crate::Cancel;
 
 /// How soon changes are noticed.
@@ -114,4 +113,10 @@ impl Watcher<'_> {
             halted.into_inner().unwrap_or_else(PoisonError::into_inner),
         )
     }
+}
+
+/// Seconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs().cast_signed())
 }

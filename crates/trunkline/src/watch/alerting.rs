@@ -13,7 +13,7 @@ use watch_alerts::{Alerting, Alerts, SILENCES_MAX, Silence, Situation, send, sen
 use watch_plan::Plan;
 use watch_store::{Pair, Store, StoredEvent};
 
-use super::collector::{CollectorEvent, OnCollectorEvent, now};
+use super::collector_event::{CollectorEvent, OnCollectorEvent, now};
 use super::write_whole;
 use crate::{Cancel, Error};
 

@@ -7,19 +7,19 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use changes::UnixTime;
 use copy_net::{ListenError, Listener};
 use observe::Fault;
 use units::Span;
 use watch_collector::{Allowed, Collector, CollectorError, CollectorOptions};
 use watch_link::{Answer, Report, Reports};
-use watch_store::{DatabaseName, Name, Store, StoreError, StoredEvent};
+use watch_store::{DatabaseName, Name, Store, StoreError};
 use watch_web::{WebError, WebOptions, WebServer};
 use wire::copy::{Key, KeyName, Rights};
 
 use super::alerting::{AlertDesk, load_alerting};
+use super::collector_event::{CollectorEvent, OnCollectorEvent, now};
 use super::live::Known;
 use super::plan::PlanFile;
 use super::rejections::Rejections;
@@ -65,56 +65,6 @@ pub struct PageServer {
     /// Who knows it may silence alerts.
     pub token: Option<String>,
 }
-
-/// What happens at a collector.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CollectorEvent {
-    /// It listens for agents.
-    Listening(u16),
-    /// It serves pages.
-    Pages(SocketAddr),
-    /// An alert with this headline is sent.
-    Alert(String),
-    /// A receiver did not take an alert; it is tried again.
-    NotAlerted(String),
-    /// What was saved of this many detectors cannot be used; stored visits teach them again.
-    Relearned(usize),
-    /// A path changed, or more is known of an earlier change.
-    Changed(Box<StoredEvent>),
-    /// An agent cannot follow the plan, and goes on with the one before.
-    PlanRefused {
-        /// Its first host.
-        host: String,
-        /// Why.
-        why: String,
-    },
-    /// A connection was rejected, or broke.
-    Rejected {
-        /// From where.
-        peer: SocketAddr,
-        /// Why.
-        reason: String,
-    },
-    /// Further connections were rejected, or broke, within a minute.
-    RejectedMore {
-        /// How many.
-        count: u32,
-        /// The latest: from where.
-        peer: SocketAddr,
-        /// Why.
-        reason: String,
-    },
-    /// The database cannot be written; agents keep their results.
-    Failed {
-        /// Why.
-        what: String,
-        /// The next step.
-        hint: String,
-    },
-}
-
-/// Takes what happens at a collector, on any thread.
-pub type OnCollectorEvent = dyn Fn(&CollectorEvent) + Send + Sync;
 
 /// A collector that is bound to its port.
 pub struct CollectorServer {
@@ -350,12 +300,6 @@ impl Reports for Taking {
         let told = self.rejections().take(Instant::now(), peer, reason);
         told.iter().for_each(|event| (self.on_event)(event));
     }
-}
-
-/// The wall clock.
-pub(super) fn now() -> UnixTime {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    UnixTime::from_seconds(since.map_or(0, |since| since.as_secs()))
 }
 
 impl fmt::Display for CollectorEvent {

@@ -104,7 +104,7 @@ impl Demo {
     /// # Errors
     /// When the database cannot be written.
     pub fn new(database: DatabaseName, seed: u64, cancel: &Cancel) -> Result<Self, Error> {
-        Demo::until(database, super::collector::now(), seed, cancel)
+        Demo::until(database, super::collector_event::now(), seed, cancel)
     }
 
     /// The month that ended at midnight before `now`.

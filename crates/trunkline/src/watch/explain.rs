@@ -74,7 +74,7 @@ impl PlanFile {
 
     /// The same at this moment.
     pub fn explained_now(&self) -> Explained {
-        self.explained(super::collector::now())
+        self.explained(super::collector_event::now())
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use units::{Bytes, Span};
 use watch_store::{DatabaseName, NameError, Pair, PairHistory, Store};
 
-use super::collector::now;
+use super::collector_event::now;
 use crate::Error;
 
 /// Visits of this much of the past say what is usual.

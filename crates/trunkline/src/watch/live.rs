@@ -12,7 +12,7 @@ use watch_store::{DatabaseName, Incident, Name, Store, StoreError};
 use watch_web::{AgentState, HeldSilence, Live, SilenceRequest};
 
 use super::alerting::AlertDesk;
-use super::collector::OnCollectorEvent;
+use super::collector_event::OnCollectorEvent;
 
 /// Which time the pages show.
 pub(super) enum Clock {
@@ -76,7 +76,7 @@ impl Known {
 impl Live for Known {
     fn now(&self) -> UnixTime {
         match &self.clock {
-            Clock::Host => super::collector::now(),
+            Clock::Host => super::collector_event::now(),
             Clock::Virtual { now, .. } => UnixTime::from_seconds(now.load(Ordering::Relaxed)),
         }
     }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::CollectorEvent;
+use super::collector_event::CollectorEvent;
 
 /// So many are told one by one in each [`MINUTE`].
 const TOLD_MAX: u32 = 5;

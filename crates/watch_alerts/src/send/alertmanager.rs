@@ -1,12 +1,13 @@
 //! Alertmanager's API, version 2: `POST /api/v2/alerts`.
 
+use crate::SendError;
 use std::collections::BTreeMap;
 
 use changes::UnixTime;
 use serde::Serialize;
 use units::Span;
 
-use super::{SendError, json};
+use super::json;
 use crate::config::Url;
 use crate::outbox::Firing;
 use crate::words::rfc3339;

@@ -1,11 +1,12 @@
 //! One POST of JSON.
 
+use crate::SendError;
 use std::sync::{Arc, LazyLock};
 
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, http::Response};
 
-use super::{SendError, TIME_LIMIT, read};
+use super::{TIME_LIMIT, read};
 use crate::config::{Header, Url};
 use crate::words::clean;
 

@@ -1,5 +1,6 @@
 //! A mail, and the command that takes it on its standard input.
 
+use crate::SendError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,7 +15,6 @@ use mail_builder::headers::raw::Raw;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::SendError;
 use crate::config::{Address, Mail};
 use crate::words::clean;
 use crate::{Notification, State};

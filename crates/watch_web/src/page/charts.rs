@@ -11,11 +11,12 @@ use super::pair::chart::{Chart, Panels};
 use super::pair::series::Series;
 use super::ranges;
 use super::state::{Cell, Shown};
-use crate::ask::{Ago, Ask, Range};
+use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::href::{self, Place};
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::range::{Ago, Range};
+use crate::site::Site;
 use crate::words;
 
 /// Charts of one page.

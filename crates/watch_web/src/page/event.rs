@@ -9,11 +9,12 @@ use units::Span;
 use watch_store::{EventKey, Name, PairHistory, Store, StoreError, StoredEvent, VisitId};
 
 use super::{pair, ranges};
-use crate::ask::{self, Ask, Range};
+use crate::ask::{self, Ask};
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::range::{Range, earlier};
+use crate::site::Site;
 use crate::{calendar, href, words};
 
 /// Time before the first visit and behind the last one that the chart shows: that of so many
@@ -105,7 +106,7 @@ fn usual(event: &Event, interval: Span) -> Range {
     let visits = interval.as_secs_f64() * VISITS_BESIDE;
     let beside = last.since(first).as_secs_f64().max(visits);
     let beside = Span::from_secs_f64(beside).min(BESIDE);
-    Range::between((ask::earlier(first, beside), last + beside))
+    Range::between((earlier(first, beside), last + beside))
 }
 
 /// Without what is to come.

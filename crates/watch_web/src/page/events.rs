@@ -3,11 +3,12 @@
 use maud::html;
 
 use super::incidents::Incidents;
-use crate::ask::{Ago, Ask};
+use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::href::{self, Place};
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::range::Ago;
+use crate::site::Site;
 
 /// Events of which a page shows the incidents: the newest.
 const EVENTS: u32 = 1000;

@@ -7,7 +7,7 @@ use changes::{Forecast, UnixTime, Visit};
 use units::Span;
 use watch_store::{Name, Pair, PairHistory, Store, StoreError, VisitId};
 
-use crate::ask::earlier;
+use crate::range::earlier;
 
 /// Visits that a forecast is made from: no detector keeps more of four weeks.
 const PAST: Span = Span::from_secs(28 * 86_400);

@@ -12,7 +12,7 @@ use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::site::Site;
 use crate::{href, words};
 
 /// Grids with more columns are as wide as the page.

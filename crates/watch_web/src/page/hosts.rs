@@ -13,7 +13,7 @@ use watch_store::Name;
 
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::site::Site;
 use crate::{AgentState, calendar, words};
 
 /// A clock that differs more than this is named.

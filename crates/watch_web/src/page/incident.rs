@@ -10,7 +10,7 @@ use super::{event, note, silence};
 use crate::ask::{self, Ask};
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::site::Site;
 use crate::{href, words};
 
 /// The page.

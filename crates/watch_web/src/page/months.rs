@@ -16,7 +16,7 @@ use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::site::Site;
 use crate::{calendar, href, words};
 
 /// Rows of one page; groups sum up more.

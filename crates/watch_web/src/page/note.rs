@@ -8,7 +8,7 @@ use watch_store::{Note, NoteKind, StoredEvent, acknowledgement};
 use super::silence::token;
 use crate::ask::Ask;
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::site::Site;
 use crate::{calendar, href};
 
 /// Longest name of an author, in bytes.

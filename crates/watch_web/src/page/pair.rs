@@ -12,14 +12,16 @@ use maud::{Markup, html};
 use report::page::{Block, Cell, Column, Row, Table};
 use watch_store::{LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
 
-use self::beside::{Beside, Other};
+use self::beside::{Beside, Other, Turned};
 use self::series::Series;
 use super::ranges;
-use crate::ask::{self, Ago, Ask, Range};
+
+use crate::ask::{self, Ask};
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::range::{Ago, Range};
+use crate::site::Site;
 use crate::{calendar, href, words};
 
 /// Events of the chosen range that are listed.
@@ -237,7 +239,7 @@ impl Shown {
         html! {
             h2 { "Events " span.count { (self.events.len()) } }
             @if self.events.is_empty() { p.quiet { "None in this time." } }
-            (super::events(&chart::numbered(&self.events), self.now, true))
+            (super::cards(&chart::numbered(&self.events), self.now, true))
         }
     }
 
@@ -277,18 +279,6 @@ pub fn visit_table(visits: impl Iterator<Item = (VisitId, UnixTime, VisitKind, S
         Row::new([time, kind.name().into(), result.into()])
     };
     Table::new(columns, visits.map(row))
-}
-
-/// The other direction.
-trait Turned {
-    fn turned(self) -> Self;
-}
-
-impl Turned for Pair {
-    fn turned(self) -> Self {
-        let Pair { from, to } = self;
-        Pair { from: to, to: from }
-    }
 }
 
 /// What a chart of a pair shows in a range, for the pages of its events: without links to them.

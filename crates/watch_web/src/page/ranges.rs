@@ -4,9 +4,9 @@ use changes::UnixTime;
 use maud::{Markup, html};
 use units::Span;
 
-use crate::ask::{Ago, LONGEST, Range, earlier};
 use crate::calendar;
 use crate::href::Place;
+use crate::range::{Ago, LONGEST, Range, earlier};
 
 /// Links to all named ranges of a page.
 pub fn named(place: &Place, range: Range) -> Markup {

@@ -11,7 +11,7 @@ use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::live::SilenceRequest;
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::site::Site;
 use crate::{HeldSilence, calendar, href, words};
 
 /// Longest silence, in hours: a month.

@@ -8,10 +8,11 @@ use changes::UnixTime;
 use units::Span;
 use watch_store::{Store, VisitId};
 
-use crate::ask::{Ask, earlier};
+use crate::ask::Ask;
 use crate::follow::follow;
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::range::earlier;
+use crate::site::Site;
 
 /// Visits of one answer, at most and usually.
 const VISITS: u64 = 10_000;

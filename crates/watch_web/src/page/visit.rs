@@ -11,10 +11,10 @@ use units::Rate;
 use watch_store::{Kept, LoadedVisit, VisitId};
 
 use super::pair::chart::round_trip_axis;
-use crate::ask::{Ago, Range};
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
-use crate::server::Site;
+use crate::range::{Ago, Range};
+use crate::site::Site;
 use crate::{calendar, href, words};
 
 const HEIGHT: u32 = 520;

@@ -5,8 +5,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::handshake::Exporter;
-use super::secret::{KEY_LENGTH, Key, Proof};
+use super::secret::{Exporter, KEY_LENGTH, Key, Proof};
 
 /// Bytes of a greeting.
 pub const GREETING_LENGTH: usize = 16 + KEY_LENGTH;

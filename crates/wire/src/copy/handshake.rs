@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use units::printable;
 
 use super::codec::decode_as;
-use super::secret::{KEY_LENGTH, Key, Proof};
+use super::secret::{Exporter, KEY_LENGTH, Key, Proof};
 use super::{COPYING_VERSION, CodecError, KeyName, Rights, SessionKey};
 use crate::frame::encode_frame;
 use crate::remote::REMOTE_VERSION;
@@ -38,9 +38,6 @@ pub use error::HandshakeError;
 
 /// What TLS is asked to export on each connection, with no context value.
 pub const EXPORTER_LABEL: &[u8] = b"EXPORTER-trunkline-copy";
-
-/// What TLS exported: the same at both ends of a connection and on no other connection.
-pub type Exporter = [u8; KEY_LENGTH];
 
 const SOFTWARE_CHARACTERS: usize = 64;
 /// Of four bytes each at most, so that both fit into a frame of the handshake.

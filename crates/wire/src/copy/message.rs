@@ -3,10 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{HASH_LENGTH, Limited, Name, Sending};
-
-/// Position of a file among the entries of this copy, from 0.
-pub type FileId = u32;
+use super::{FileId, HASH_LENGTH, Limited, Name, Sending};
 
 /// Which way the files go, seen from the near end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

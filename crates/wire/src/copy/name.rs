@@ -145,6 +145,9 @@ impl From<Name> for Vec<u8> {
     }
 }
 
+/// Position of a file among the entries of this copy, from 0.
+pub type FileId = u32;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -110,6 +110,9 @@ impl fmt::Debug for Key {
     }
 }
 
+/// What TLS exported: the same at both ends of a connection and on no other connection.
+pub type Exporter = [u8; KEY_LENGTH];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,7 +50,7 @@ impl GivenPlans {
             let asked = watch_agent::first_plan(
                 &options.collector,
                 &options.token,
-                (copy_net::SOFTWARE, crate::watch::collector::now()),
+                (copy_net::SOFTWARE, crate::watch::collector_event::now()),
                 &|| cancel.is_cancelled(),
             );
             match asked {

@@ -6,11 +6,11 @@ use maud::{Markup, html};
 use units::Span;
 use watch_store::{Name, Pair, Store};
 
-use super::Turned;
 use super::series::{Carried, Series, Trips};
-use crate::ask::{Ask, Range, earlier};
+use crate::ask::Ask;
 use crate::href::Place;
 use crate::problem::Problem;
+use crate::range::{Range, earlier};
 
 /// Most days between the two times.
 const DAYS: u64 = 3660;
@@ -147,5 +147,17 @@ fn hosts(key: &str, names: &BTreeSet<&Name>, chosen: &Name) -> Markup {
         select name=(key) {
             @for name in names { option selected[*name == chosen] value=(name.as_str()) { (name) } }
         }
+    }
+}
+
+/// The other direction.
+pub trait Turned {
+    fn turned(self) -> Self;
+}
+
+impl Turned for Pair {
+    fn turned(self) -> Self {
+        let Pair { from, to } = self;
+        Pair { from: to, to: from }
     }
 }

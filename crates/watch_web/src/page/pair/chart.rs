@@ -9,8 +9,8 @@ use watch_store::StoredEvent;
 
 use super::beside::Beside;
 use super::series::{Carried, Series, Trips, parts};
-use crate::ask::Range;
 use crate::figure::{Figure, Link};
+use crate::range::Range;
 use crate::{calendar, href, words};
 
 /// Heights of the panels, in units of the drawing.

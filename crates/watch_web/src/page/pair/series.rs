@@ -8,7 +8,7 @@ use watch_store::{
     Kept, Level, LoadedVisit, Name, Pair, PairHistory, RollUp, Store, StoreError, StoredVisit,
 };
 
-use crate::ask::Range;
+use crate::range::Range;
 
 /// How much is read of a task.
 #[derive(Debug, Clone, Copy)]

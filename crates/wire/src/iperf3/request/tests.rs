@@ -1,4 +1,5 @@
 use super::*;
+use crate::ErrorCode;
 
 fn checked(json: &str) -> Result<TestRequest, RequestError> {
     TestRequest::from_params(&Params::from_json(json.as_bytes())?)
