@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Span};
 use crate::kind::Kind;
 use crate::model::{Pair, Plan, Task};
 use crate::names::{HostName, TaskName};
-use crate::schedule::{DAY, seconds};
+use crate::schedule::DAY;
 use crate::section::{Findings, Place, Section};
 use crate::timetable::Timetable;
 
@@ -277,11 +277,6 @@ impl Plan {
         }
         visits.into_values().max().unwrap_or(0)
     }
-}
-
-/// Seconds that a round of a task takes, with the pause after it.
-pub(crate) fn slot(plan: &Plan, task: &Task) -> i64 {
-    seconds(task.duration) + seconds(plan.gap)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 mod budget;
 mod check;
 mod error;
+mod ip_version;
 mod kind;
 mod model;
 mod names;
@@ -26,8 +27,9 @@ mod tree;
 
 pub use budget::{Budget, Quiet, QuietError, Share, ShareError};
 pub use error::{Mistake, Notice, PlanError};
+pub use ip_version::IpVersion;
 pub use kind::Kind;
-pub use model::{GroupKind, Host, IpVersion, Pair, Plan, Task, TokenFile};
+pub use model::{GroupKind, Host, Pair, Plan, Task, TokenFile};
 pub use names::{GroupName, HostName, MachineName, NameError, TaskName};
 pub use schedule::{Cron, OffsetError, Schedule, UtcOffset};
 pub use timetable::{

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::model::IpVersion;
+use crate::ip_version::IpVersion;
 
 /// As long as a host name may be (RFC 1035, section 2.3.4).
 const LENGTH: usize = 253;

@@ -16,10 +16,10 @@ use units::Span;
 pub use explain::{Explanation, HostLoad, TaskLoad};
 pub use visits::{Due, Planned, Waiting, Why};
 
-use crate::check::slot;
 use crate::model::{Pair, Plan, Task};
 use crate::names::{MachineName, TaskName};
 use crate::rounds::{Edge, rounds};
+use crate::schedule::seconds;
 use frame::{Demand, Placement};
 
 /// A plan with the rounds of its tasks and their places in time.
@@ -225,6 +225,11 @@ fn arrange(plan: &Plan, courses: &mut [Course], indices: &[usize]) -> Result<(),
             })
         }
     }
+}
+
+/// Seconds that a round of a task takes, with the pause after it.
+pub(crate) fn slot(plan: &Plan, task: &Task) -> i64 {
+    seconds(task.duration) + seconds(plan.gap)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ const LEFT: [(&str, usize); 5] = [
     ("inference", 2),
     ("transfer", 3),
     ("tune", 10),
-    ("watch_plan", 6),
+    ("watch_plan", 2),
 ];
 
 /// The segments of a module's path.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use units::{Rate, Span};
 
 use super::iso::{Bound, bounded, seconds};
+use crate::ip_version::IpVersion;
 use crate::kind::{Kind, RATE};
-use crate::model::IpVersion;
 use crate::read::DURATION;
 use crate::schedule::Schedule;
 use crate::section::{Field, Findings, Section};

@@ -1,6 +1,6 @@
 use super::iso::seconds;
 use crate::Kind;
-use crate::model::IpVersion;
+use crate::ip_version::IpVersion;
 use crate::{Notice, Plan, PlanError, Timetable};
 
 const FILE: &str = include_str!("../../testdata/psconfig.json");

@@ -7,8 +7,9 @@ use units::{Bytes, Span};
 
 use super::TASKS_MAX;
 use crate::budget::{Budget, Quiet, Share};
+use crate::ip_version::IpVersion;
 use crate::kind::{Kind, OWN_KEYS};
-use crate::model::{Host, IpVersion, Task};
+use crate::model::{Host, Task};
 use crate::names::{GroupName, HostName, TaskName};
 use crate::schedule::{Cron, Schedule, UtcOffset};
 use crate::section::{Findings, Place, Section, closest, parse};
