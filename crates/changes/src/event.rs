@@ -25,6 +25,13 @@ pub struct Event {
     /// The first visit that showed it.
     #[serde(rename = "first_visit_unix_seconds")]
     pub first_visit: UnixTime,
+    /// The visit before that one: it began between both. `None` where that is not known.
+    #[serde(
+        rename = "previous_visit_unix_seconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub previous_visit: Option<UnixTime>,
     /// The visit that made it certain.
     #[serde(rename = "confirmed_unix_seconds")]
     pub confirmed: UnixTime,

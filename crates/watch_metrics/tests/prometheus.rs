@@ -72,6 +72,7 @@ fn event(pair: Pair, at: UnixTime) -> StoredEvent {
             revision: 0,
             kind: EventKind::Route,
             first_visit: at,
+            previous_visit: None,
             confirmed: at,
             recovered: None,
             end: None,

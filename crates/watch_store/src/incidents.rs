@@ -3,8 +3,9 @@
 //!
 //! Incidents are computed from events alone, so pages, metrics and a collector that was started
 //! again have the same ones, and events that come late join those that they belong to. Reading
-//! order: this file, then `hosts.rs`.
+//! order: this file, `group.rs`, then `hosts.rs`.
 
+mod group;
 mod hosts;
 
 pub use hosts::{SilentHost, silent_hosts};
@@ -16,12 +17,6 @@ use changes::{CauseKind, EventKind, Severity, UnixTime};
 use units::Span;
 
 use crate::{EventKey, Name, Note, Pair, Store, StoreError, StoredEvent};
-
-/// Events of one host that began within this time are one incident: some tasks visit once an hour,
-/// and see it later than others.
-const WINDOW: Span = Span::from_secs(2 * 3600);
-/// The same of pairs without a common host that have one cause.
-const WINDOW_OF_CAUSE: Span = Span::from_secs(1800);
 
 /// So long before and behind an event others of its incident are looked for: an event lasts four
 /// weeks at most.
@@ -43,16 +38,10 @@ pub fn incidents(events: Vec<StoredEvent>) -> Vec<Incident> {
     let mut events = events;
     events.retain(|stored| !stored.event.is_withdrawn());
     events.sort_by(|a, b| beginning(a).cmp(&beginning(b)));
-    let (mut incidents, mut whole): (Vec<Incident>, Vec<Incident>) = Default::default();
-    for stored in events {
-        let at = stored.event.first_visit;
-        whole.extend(incidents.extract_if(.., |incident| !incident.may_grow(at)));
-        let own = incidents.extract_if(.., |incident| incident.concerns(&stored));
-        let mut members: Vec<StoredEvent> = own.flat_map(|incident| incident.members).collect();
-        members.push(stored);
-        incidents.push(Incident { members });
-    }
-    incidents.append(&mut whole);
+    let mut incidents: Vec<Incident> = group::groups(events)
+        .into_iter()
+        .map(|members| Incident { members })
+        .collect();
     for incident in &mut incidents {
         incident
             .members
@@ -198,14 +187,6 @@ impl Incident {
         silent_hosts(without_data.map(|one| &one.pair), visited)
     }
 
-    /// Whether an event that begins at `at` or later may belong to it.
-    fn may_grow(&self, at: UnixTime) -> bool {
-        self.members.iter().any(|member| {
-            let goes_on = member.event.recovered.is_none_or(|end| end >= at);
-            member.event.first_visit + WINDOW >= at || (is_outage(member) && goes_on)
-        })
-    }
-
     /// What names it, however it grows: the event that began first.
     pub fn key(&self) -> Option<EventKey> {
         self.first().map(StoredEvent::key)
@@ -216,23 +197,6 @@ impl Incident {
         let of_it = |note: &&Note| self.members.iter().any(|one| one.is(&note.event));
         all.iter().filter(of_it).collect()
     }
-
-    /// Whether an event belongs to it.
-    pub fn concerns(&self, stored: &StoredEvent) -> bool {
-        self.members.iter().any(|member| are_one(member, stored))
-    }
-}
-
-/// Whether one cause made two events.
-fn are_one(one: &StoredEvent, other: &StoredEvent) -> bool {
-    let apart = match one.event.first_visit < other.event.first_visit {
-        true => other.event.first_visit.since(one.event.first_visit),
-        false => one.event.first_visit.since(other.event.first_visit),
-    };
-    let host = share_host(&one.pair, &other.pair);
-    (host && apart <= WINDOW)
-        || (host && is_outage(one) && is_outage(other) && overlap(one, other))
-        || (apart <= WINDOW_OF_CAUSE && share_cause(one, other))
 }
 
 /// Whether two pairs have a host in common.
@@ -254,15 +218,6 @@ pub fn share_cause(one: &StoredEvent, other: &StoredEvent) -> bool {
 /// Whether visits have no result.
 pub fn is_outage(stored: &StoredEvent) -> bool {
     stored.event.kind == EventKind::NoData
-}
-
-fn overlap(one: &StoredEvent, other: &StoredEvent) -> bool {
-    let before = |one: &StoredEvent, other: &StoredEvent| {
-        one.event
-            .recovered
-            .is_none_or(|end| other.event.first_visit <= end)
-    };
-    before(one, other) && before(other, one)
 }
 
 #[cfg(test)]

@@ -194,6 +194,7 @@ fn event(id: u64, revision: u32, first: u64) -> Event {
         revision,
         kind: EventKind::Step,
         first_visit: time(first),
+        previous_visit: None,
         confirmed: time(first + u64::from(revision)),
         recovered: None,
         end: None,

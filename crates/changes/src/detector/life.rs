@@ -53,11 +53,13 @@ impl Detector {
     pub(super) fn open(&mut self, kind: EventKind, first: UnixTime, now: UnixTime) -> Event {
         let id = self.next_id;
         self.next_id += 1;
+        let mut earlier = self.visits.iter().rev().map(|pushed| pushed.visit.at);
         Event {
             id,
             revision: 0,
             kind,
             first_visit: first,
+            previous_visit: earlier.find(|at| *at < first),
             confirmed: now.max(first),
             recovered: None,
             end: None,

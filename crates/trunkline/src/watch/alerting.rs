@@ -261,6 +261,7 @@ mod tests {
                 revision: 0,
                 kind: EventKind::NoData,
                 first_visit: at,
+                previous_visit: None,
                 confirmed: at,
                 recovered: None,
                 end: None,

@@ -41,6 +41,7 @@ fn event(id: u64, kind: EventKind, first: UnixTime) -> Event {
         revision: 0,
         kind,
         first_visit: first,
+        previous_visit: None,
         confirmed: first + Span::from_secs(3600),
         recovered: None,
         end: None,

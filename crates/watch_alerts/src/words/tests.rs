@@ -28,6 +28,7 @@ fn stored(kind: EventKind, shifts: Vec<Moved>) -> StoredEvent {
             revision: 0,
             kind,
             first_visit: UnixTime::from_seconds(0),
+            previous_visit: None,
             confirmed: UnixTime::from_seconds(0),
             recovered: None,
             end: None,

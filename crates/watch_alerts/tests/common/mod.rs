@@ -31,6 +31,7 @@ pub fn slower(from: &str, to: &str, first: UnixTime) -> StoredEvent {
             revision: 0,
             kind: EventKind::Step,
             first_visit: first,
+            previous_visit: None,
             confirmed: first,
             recovered: None,
             end: None,

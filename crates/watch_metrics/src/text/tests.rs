@@ -41,6 +41,7 @@ fn event(kind: EventKind, recovered: Option<UnixTime>) -> StoredEvent {
             revision: 0,
             kind,
             first_visit: UnixTime::from_seconds(7),
+            previous_visit: None,
             confirmed: UnixTime::from_seconds(8),
             recovered,
             end: None,

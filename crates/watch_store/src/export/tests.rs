@@ -43,6 +43,7 @@ fn event(id: u64) -> Event {
         revision: 0,
         kind: EventKind::Step,
         first_visit: at,
+        previous_visit: None,
         confirmed: at,
         recovered: None,
         end: None,

@@ -17,6 +17,7 @@ fn event(id: u64, pair: &str, kind: EventKind, first: u64, ended: Option<u64>) -
             revision: 0,
             kind,
             first_visit: UnixTime::from_seconds(first),
+            previous_visit: None,
             confirmed: UnixTime::from_seconds(first + 60),
             recovered: ended.map(UnixTime::from_seconds),
             end: None,
@@ -48,12 +49,14 @@ fn a_host_that_is_gone_is_one_incident_with_one_end() {
     let visited: Vec<Pair> = ["a-b", "b-a", "a-c", "c-a", "b-c", "c-b"]
         .map(|pair| event(0, pair, EventKind::NoData, 0, None).pair)
         .into();
+    // A task that is rarely visited sees it long after the others.
+    let mut rare = outage(4, "c-a", 10_000, Some(10_900));
+    rare.event.previous_visit = Some(UnixTime::from_seconds(90));
     let found = incidents(vec![
         outage(1, "a-b", 100, Some(900)),
         outage(2, "b-a", 160, Some(960)),
         outage(3, "a-c", 220, Some(1000)),
-        // A task that is rarely visited sees it long after the others.
-        outage(4, "c-a", 10_000, Some(10_900)),
+        rare,
         outage(5, "c-a", 300, Some(20_000)),
     ]);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -99,6 +102,52 @@ fn one_cause_joins_pairs_without_a_common_host_and_time_parts_those_with_one() {
     assert_eq!(incidents(vec![cause(one.clone()), cause(other)]).len(), 1);
     let later = goodput(3, "a-b", 100 + 3 * 3600, -0.3);
     assert_eq!(incidents(vec![one, later]).len(), 2);
+}
+
+/// Visits every 30 s in a ring, in which each pair shares a host with the next: four troubles.
+#[test]
+fn troubles_at_moments_that_visits_tell_apart_are_apart() {
+    let every = |mut stored: StoredEvent| {
+        let first = stored.event.first_visit.seconds();
+        stored.event.previous_visit = Some(UnixTime::from_seconds(first - 30));
+        stored
+    };
+    let outage = |id, pair, first| every(event(id, pair, EventKind::NoData, first, None));
+    let found = incidents(vec![
+        every(goodput(1, "a-b", 1000, -0.6)),
+        every(goodput(2, "c-d", 1100, -0.4)),
+        outage(3, "a-b", 1440),
+        outage(4, "b-c", 1460),
+        outage(5, "d-e", 1580),
+        outage(6, "e-f", 1570),
+        every(goodput(7, "e-f", 2570, -0.4)),
+    ]);
+    let mut groups: Vec<Vec<u64>> = found
+        .iter()
+        .map(|one| one.members().iter().map(|member| member.event.id).collect())
+        .collect();
+    groups.iter_mut().for_each(|ids| ids.sort_unstable());
+    groups.sort();
+    let expected: [&[u64]; 5] = [&[1], &[2], &[3, 4], &[5, 6], &[7]];
+    assert_eq!(groups, expected);
+}
+
+/// A link between two sites takes all pairs across it, which no host has in common.
+#[test]
+fn a_link_that_is_cut_is_one_incident() {
+    let cut = ["a-c", "a-d", "b-c", "b-d"].into_iter().enumerate();
+    let events = cut.map(|(id, pair)| {
+        let first = 1000 + 300 * id as u64;
+        event(id as u64, pair, EventKind::NoData, first, Some(4000))
+    });
+    assert_eq!(incidents(events.collect()).len(), 1);
+    // One host explains events of any kind at one moment, and not those beside it.
+    let mixed = vec![
+        goodput(1, "a-b", 1000, -0.5),
+        goodput(2, "a-c", 1200, -0.5),
+        goodput(3, "b-c", 1300, -0.5),
+    ];
+    assert_eq!(incidents(mixed).len(), 2);
 }
 
 /// Whatever the order in which events come, the incidents are the same; those withdrawn are none.
