@@ -141,6 +141,19 @@ pub struct Moved {
     pub recovered: Option<UnixTime>,
 }
 
+impl Moved {
+    /// Its size on the scale of its metric.
+    pub(crate) fn scaled_size(&self) -> f64 {
+        self.metric.scaled(self.after) - self.metric.scaled(self.before)
+    }
+
+    /// Whether it is less than half of the smallest change that is told.
+    pub(crate) fn is_small(&self) -> bool {
+        let level = self.metric.scaled(self.before);
+        self.scaled_size().abs() < self.metric.smallest_shift(level) / 2.0
+    }
+}
+
 impl Event {
     /// The metric that shows it most.
     pub fn metric(&self) -> Option<Metric> {

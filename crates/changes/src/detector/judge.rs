@@ -46,6 +46,7 @@ struct Change {
 impl Detector {
     pub(super) fn judge(&mut self, now: UnixTime) -> Vec<Event> {
         let mut events = self.vanish();
+        events.extend(self.take_back_small());
         events.extend(self.fade());
         events.extend(self.ways_back());
         events.extend(self.step(now));
@@ -232,7 +233,7 @@ impl Detector {
             return None;
         }
         let trend = trend(series, self.settled_since(series), first)?;
-        let size = scaled_size(moved);
+        let size = moved.scaled_size();
         let explains = trend.strength.abs() >= TREND_BEFORE_STEP
             && trend.total * size > 0.0
             && trend.total.abs() >= TREND_SHARE * size.abs();
@@ -359,14 +360,9 @@ fn comes_back(series: &Series, direction: f64) -> bool {
     event.is_some_and(|event| series.shift_of(event) * direction < 0.0)
 }
 
-/// The size of a shift on the scale of its metric.
-fn scaled_size(moved: &Moved) -> f64 {
-    moved.metric.scaled(moved.after) - moved.metric.scaled(moved.before)
-}
-
 /// Whether what was measured is large enough to concern anybody, and goes the way that was found.
 fn concerns(series: &Series, moved: &Moved, direction: f64) -> bool {
-    let size = scaled_size(moved);
+    let size = moved.scaled_size();
     let level = series.metric.scaled(moved.before);
     size * direction > 0.0 && size.abs() >= series.smallest_shift(level)
 }

@@ -13,6 +13,8 @@ use crate::{Cause, End, Event, EventKind, Metric, Moved, UnixTime};
 const TOGETHER: u64 = 3;
 /// Visits after the first one at which size and causes are told anew.
 const TOLD: [u64; 4] = [6, 12, 24, 48];
+/// Of these those with enough visits to say that there is no change.
+const SMALL: [u64; 2] = [24, 48];
 
 /// An event with what is needed to go on with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -305,6 +307,38 @@ impl Detector {
             }
         });
         gone.collect()
+    }
+
+    /// Takes back what visits measure as none, a day or two after it began: the level that was
+    /// found without the hours of the day is the usual one.
+    pub(super) fn take_back_small(&mut self) -> Vec<Event> {
+        let due = self.events.iter().filter(|known| {
+            let visits = self.pushed.saturating_sub(known.first);
+            known.event.kind == EventKind::Step && known.event.is_open() && SMALL.contains(&visits)
+        });
+        let of_events = due.flat_map(|known| {
+            let id = known.event.id;
+            let own = self.series.iter().filter(move |series| series.has(id));
+            own.map(move |series| (series, id))
+        });
+        let small = of_events.filter(|(series, id)| {
+            let told = series.told_of(*id);
+            told.is_some_and(|told| told.is_small())
+        });
+        let small: Vec<(Metric, u64)> = small.map(|(one, id)| (one.metric, id)).collect();
+        let (mut events, now): (Vec<u64>, u64) = (Vec::new(), self.pushed - 1);
+        for (metric, id) in small {
+            let series = self.series.iter_mut().find(|one| one.metric == metric);
+            series.into_iter().for_each(|one| one.adopt(id));
+            self.note_return(id, metric, now);
+            events.push(id);
+        }
+        events.dedup();
+        let told = events.into_iter().filter_map(|id| match self.is_held(id) {
+            true => self.revise(id, |_| ()),
+            false => self.withdraw(id),
+        });
+        told.collect()
     }
 
     /// A metric came back with the visit: the event is over once all of its metrics have.
