@@ -166,7 +166,8 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// The page of the incident that an event is of: `BASE/incident/TASK/FROM/TO/NUMBER`, as the pages of a watch have it.
+/// The page of the incident that an event is of: `BASE/incident/TASK/FROM/TO/NUMBER`, as the pages
+/// of a watch have it.
 pub(crate) fn link(base: &str, stored: &StoredEvent) -> String {
     let parts = [&stored.task, &stored.pair.from, &stored.pair.to];
     let parts = parts.map(|name| segment(name.as_str())).join("/");

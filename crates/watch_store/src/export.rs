@@ -1,7 +1,8 @@
 //! Export as tables: one row for each visit, round trip, rate, event or incident.
 //!
-//! Columns and their values are in `tables.rs`; `incidents.rs` has those of incidents. `text.rs` writes lines of JSON and comma-separated
-//! values, `parquet.rs` files of columns, which the feature `parquet` adds.
+//! Columns and their values are in `tables.rs`; `incidents.rs` has those of incidents. `text.rs`
+//! writes lines of JSON and comma-separated values, `parquet.rs` files of columns, which the
+//! feature `parquet` adds.
 
 mod incidents;
 #[cfg(feature = "parquet")]

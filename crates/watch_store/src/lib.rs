@@ -11,9 +11,9 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `notes.rs`, `incidents.rs`, `queries.rs`; `detectors.rs`, `documents.rs`, `retention.rs`, `spool.rs`, and
-//! `export.rs`.
-//! docs/decisions/015-storage-of-visits.md has the figures.
+//! `events.rs`, `notes.rs`, `incidents.rs`, `queries.rs`; `detectors.rs`, `documents.rs`,
+//! `retention.rs`, `spool.rs`, and `export.rs`. docs/decisions/015-storage-of-visits.md has the
+//! figures.
 
 mod database;
 mod detectors;

@@ -2,8 +2,8 @@
 //! exact stamps.
 //!
 //! What is left out: streams of bulk data beside them, and `[[cross]]` traffic that gives way,
-//! which would have to be simulated with its TCP. Hosts take no time: packets planned for one moment
-//! leave at that moment.
+//! which would have to be simulated with its TCP. Hosts take no time: packets planned for one
+//! moment leave at that moment.
 
 use link::{Chain, Element, Packet};
 use netpath::PathSpec;

@@ -64,7 +64,10 @@ fn body(
         @if incident.members().len() > 1 {
             h2 { "Its events" }
             (incidents::members(incident, now))
-            h2 { "The worst of them: " (words::headline(&worst.event)) ", " (words::path(&worst.pair)) }
+            h2 {
+                "The worst of them: " (words::headline(&worst.event)) ", "
+                (words::path(&worst.pair))
+            }
         }
         (sections)
         @if can_write && site.live.silences().is_some() { (silence::form_of(incident, worst)) }

@@ -101,14 +101,17 @@ pub fn section(notes: &[&Note], worst: &StoredEvent, can_write: bool, now: UnixT
 fn form(worst: &StoredEvent, is_acknowledged: bool) -> Markup {
     html! {
         details {
-            summary { @if is_acknowledged { "Write a note" } @else { "Acknowledge or write a note" } }
+            summary {
+                @if is_acknowledged { "Write a note" } @else { "Acknowledge or write a note" }
+            }
             form.silence method="post" action="/note" {
                 input type="hidden" name="from" value=(worst.pair.from);
                 input type="hidden" name="to" value=(worst.pair.to);
                 input type="hidden" name="task" value=(worst.task);
                 input type="hidden" name="event" value=(worst.event.id);
                 label { "Name "
-                    input type="text" name="author" maxlength=(AUTHOR) autocomplete="name" required; }
+                    input type="text" name="author" maxlength=(AUTHOR)
+                        autocomplete="name" required; }
                 label.wide { "Note " textarea name="words" rows="2" maxlength=(WORDS) {} }
                 (token())
                 @if is_acknowledged {

@@ -178,8 +178,8 @@ impl Series {
         parts(&carried, |point| point.at)
     }
 
-    /// What the path lost of the load, and what that is: shares of bytes that were sent again, or of
-    /// datagrams, by visit.
+    /// What the path lost of the load, and what that is: shares of bytes that were sent again, or
+    /// of datagrams, by visit.
     pub fn lost(&self) -> (&'static str, Vec<(f64, f64)>) {
         let visits = self
             .goodput
