@@ -64,6 +64,7 @@ class MeasureDocument(Record):
             (`steady.unsettled`).
         steady: The part of the run over which the figures hold.
         limit: The cause; of several that look the same, the likeliest.
+        limit_probability: How likely it is that cause, 0 to 1, where a path was inferred.
         limit_or: The other causes that would look the same in these numbers, the likelier ones
             first.
         limit_because: The numbers that say so, as a sentence for people without a full stop.
@@ -98,6 +99,7 @@ class MeasureDocument(Record):
     interval: RateInterval | None
     steady: Steady
     limit: Limit | None
+    limit_probability: float | None
     limit_or: list[Limit] | None
     limit_because: str | None
     window_needed_bytes: int | None
@@ -113,7 +115,7 @@ class MeasureDocument(Record):
     directions: list[DirectionFigures]
     streams: list[Stream]
     _records = {"host": "Host", "target": "Target", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "retransmits", "seed", "window_needed_bytes"])
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "retransmits", "seed", "window_needed_bytes"])
 
 
 class Host(Record):
@@ -660,6 +662,7 @@ class TuneDocument(Record):
         default_sample: Which sample shows one stream with everything as the host has it, counted
             from 0: of several the one that counts; absent where none was taken.
         limit: The cause; of several that look the same, the likeliest.
+        limit_probability: How likely it is that cause, 0 to 1, where a path was inferred.
         limit_or: The other causes that would look the same in these numbers, the likelier ones
             first.
         limit_because: The numbers that say so, as a sentence for people without a full stop.
@@ -701,6 +704,7 @@ class TuneDocument(Record):
     own_control: Recommended | None
     default_sample: int | None
     limit: Limit | None
+    limit_probability: float | None
     limit_or: list[Limit] | None
     limit_because: str | None
     window_needed_bytes: int | None
@@ -718,7 +722,7 @@ class TuneDocument(Record):
     path_file: str | None
     samples: list[Sample]
     _records = {"host": "Host", "target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "confirmations": "Confirmation", "samples": "Sample"}
-    _optional = frozenset(["confirmations", "could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _optional = frozenset(["confirmations", "could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "limit_probability", "own_control", "path_file", "seed", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
     _promised = {"recommended": "this search ended before it could recommend a setting; `cut_because` says why"}
 
 
@@ -781,6 +785,7 @@ class Verdict(Record):
 
     Attributes:
         limit: The cause; of several that look the same, the likeliest.
+        limit_probability: How likely it is that cause, 0 to 1, where a path was inferred.
         limit_or: The other causes that would look the same in these numbers, the likelier ones
             first.
         limit_because: The numbers that say so, as a sentence for people without a full stop.
@@ -792,12 +797,13 @@ class Verdict(Record):
 
     __slots__ = ()
     limit: Limit
+    limit_probability: float | None
     limit_or: list[Limit] | None
     limit_because: str
     window_needed_bytes: int | None
     could_reach_bits_per_second: int | None
     _records = {}
-    _optional = frozenset(["could_reach_bits_per_second", "limit_or", "window_needed_bytes"])
+    _optional = frozenset(["could_reach_bits_per_second", "limit_or", "limit_probability", "window_needed_bytes"])
 
 
 class ToolSetting(Record):
@@ -915,6 +921,7 @@ class Sample(Record):
             (`steady.unsettled`).
         steady: The part of the run over which the figures hold.
         limit: The cause; of several that look the same, the likeliest.
+        limit_probability: How likely it is that cause, 0 to 1, where a path was inferred.
         limit_or: The other causes that would look the same in these numbers, the likelier ones
             first.
         limit_because: The numbers that say so, as a sentence for people without a full stop.
@@ -945,6 +952,7 @@ class Sample(Record):
     interval: RateInterval | None
     steady: Steady
     limit: Limit | None
+    limit_probability: float | None
     limit_or: list[Limit] | None
     limit_because: str | None
     window_needed_bytes: int | None
@@ -960,7 +968,7 @@ class Sample(Record):
     directions: list[DirectionFigures]
     streams: list[Stream]
     _records = {"promise": "Promise", "doubt": "Doubt", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "doubt", "interval", "limit", "limit_because", "limit_or", "promise", "retransmits", "window_needed_bytes"])
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "doubt", "interval", "limit", "limit_because", "limit_or", "limit_probability", "promise", "retransmits", "window_needed_bytes"])
 
 
 class Doubt(Record):
@@ -1027,6 +1035,7 @@ class LabelledRun(Record):
             (`steady.unsettled`).
         steady: The part of the run over which the figures hold.
         limit: The cause; of several that look the same, the likeliest.
+        limit_probability: How likely it is that cause, 0 to 1, where a path was inferred.
         limit_or: The other causes that would look the same in these numbers, the likelier ones
             first.
         limit_because: The numbers that say so, as a sentence for people without a full stop.
@@ -1056,6 +1065,7 @@ class LabelledRun(Record):
     interval: RateInterval | None
     steady: Steady
     limit: Limit | None
+    limit_probability: float | None
     limit_or: list[Limit] | None
     limit_because: str | None
     window_needed_bytes: int | None
@@ -1071,7 +1081,7 @@ class LabelledRun(Record):
     directions: list[DirectionFigures]
     streams: list[Stream]
     _records = {"promise": "Promise", "published": "Published", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "promise", "published", "retransmits", "window_needed_bytes"])
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "promise", "published", "retransmits", "window_needed_bytes"])
 
 
 class Published(Record):
@@ -1103,6 +1113,7 @@ class Tune(Record):
         default_sample: Which sample shows one stream with everything as the host has it, counted
             from 0: of several the one that counts; absent where none was taken.
         limit: The cause; of several that look the same, the likeliest.
+        limit_probability: How likely it is that cause, 0 to 1, where a path was inferred.
         limit_or: The other causes that would look the same in these numbers, the likelier ones
             first.
         limit_because: The numbers that say so, as a sentence for people without a full stop.
@@ -1137,6 +1148,7 @@ class Tune(Record):
     own_control: Recommended | None
     default_sample: int | None
     limit: Limit | None
+    limit_probability: float | None
     limit_or: list[Limit] | None
     limit_because: str | None
     window_needed_bytes: int | None
@@ -1154,7 +1166,7 @@ class Tune(Record):
     path_file: str | None
     samples: list[Sample]
     _records = {"target": "Target", "objective": "Objective", "recommended": "Recommended", "unpaced": "Recommended", "own_control": "Recommended", "limit_default": "Verdict", "settings": "ToolSetting", "sysctl": "SysctlLine", "cost": "Cost", "failed": "FailedSample", "confirmations": "Confirmation", "samples": "Sample"}
-    _optional = frozenset(["confirmations", "could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "own_control", "path_file", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
+    _optional = frozenset(["confirmations", "could_reach_bits_per_second", "cut_because", "default_sample", "drift", "failed", "left_behind", "limit", "limit_because", "limit_default", "limit_or", "limit_probability", "own_control", "path_file", "recommended", "settings", "sysctl", "unpaced", "untried", "window_needed_bytes"])
 
 
 class Run(Record):
@@ -1168,6 +1180,7 @@ class Run(Record):
             (`steady.unsettled`).
         steady: The part of the run over which the figures hold.
         limit: The cause; of several that look the same, the likeliest.
+        limit_probability: How likely it is that cause, 0 to 1, where a path was inferred.
         limit_or: The other causes that would look the same in these numbers, the likelier ones
             first.
         limit_because: The numbers that say so, as a sentence for people without a full stop.
@@ -1194,6 +1207,7 @@ class Run(Record):
     interval: RateInterval | None
     steady: Steady
     limit: Limit | None
+    limit_probability: float | None
     limit_or: list[Limit] | None
     limit_because: str | None
     window_needed_bytes: int | None
@@ -1209,7 +1223,7 @@ class Run(Record):
     directions: list[DirectionFigures]
     streams: list[Stream]
     _records = {"setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "retransmits", "window_needed_bytes"])
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "retransmits", "window_needed_bytes"])
 
 
 class EmulateDocument(Record):

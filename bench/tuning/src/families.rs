@@ -56,6 +56,8 @@ pub struct Families {
     pub seeds: Range<u64>,
     pub objectives: Vec<Objective>,
     pub search_seed: u64,
+    /// Tell all about so many of the worst answers.
+    pub misses: usize,
 }
 
 impl Families {
@@ -80,6 +82,8 @@ impl Families {
         let rows = score::all(&places, asked, runner)?;
         for objective in &self.objectives {
             println!("{}", table::page(objective.name(), &self.names, &rows));
+            let misses = table::misses(objective.name(), &rows, &places, self.misses);
+            print!("{misses}");
         }
         match csv {
             Some(file) => fs::write(file, table::csv(&rows))

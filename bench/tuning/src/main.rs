@@ -160,6 +160,7 @@ fn run(args: &Args) -> Result<(), String> {
             seeds,
             objectives,
             search_seed: args.search_seed,
+            misses: args.misses.unwrap_or(0),
         };
         return families.run(args.csv.as_deref(), &mut runner);
     }

@@ -4,7 +4,7 @@ use observe::{Setting, Window};
 
 use crate::grid::Grid;
 use crate::score::Row;
-use crate::search::Tried;
+use crate::search::{Found, Tried};
 
 /// The `count` rows with the highest regret, each with its path, its grid and its samples.
 pub fn misses(rows: &[&Row], grids: &[Grid], count: usize) -> String {
@@ -39,24 +39,24 @@ fn miss(row: &Row, grid: &Grid) -> String {
         grid.path,
         beside(grid),
     );
-    text += &format!("  grid, Mbit/s (added ms):\n{}", grid_lines(grid));
     match &row.found {
         Err(error) => text += &format!("  nothing recommended: {error}\n"),
-        Ok(found) => {
-            text += &format!(
-                "  recommended {}, which gives {:.2} Mbit/s: {}\n",
-                name(&found.setting),
-                row.given.goodput / 1e6,
-                found.because
-            );
-            found.tried.iter().for_each(|one| text += &line(one));
-            text += &format!(
-                "  {:.1} s of {:.1}\n",
-                found.seconds,
-                found.seconds / row.time_share
-            );
-        }
+        Ok(found) => text += &details(grid, found, row.given.goodput),
     }
+    text
+}
+
+/// What settings carry in the grid, and what a search saw whose recommendation carries `given`.
+pub fn details(grid: &Grid, found: &Found, given: f64) -> String {
+    let mut text = format!("  grid, Mbit/s (added ms):\n{}", grid_lines(grid));
+    text += &format!(
+        "  recommended {}, which gives {:.2} Mbit/s: {}\n",
+        name(&found.setting),
+        given / 1e6,
+        found.because
+    );
+    found.tried.iter().for_each(|one| text += &line(one));
+    text += &format!("  {:.1} s\n", found.seconds);
     text
 }
 
@@ -118,8 +118,14 @@ fn line(one: &Tried) -> String {
     let resent = one
         .resent
         .map_or("?".to_owned(), |share| format!("{:.3}", share * 100.0));
+    let promise = one.promise.map_or("?".to_owned(), |promise| {
+        let (low, high) = promise.interval.unwrap_or_default();
+        let [middle, low, high] = [promise.goodput, low, high].map(|rate| rate / 1e6);
+        format!("{middle:.2} ({low:.2} to {high:.2})")
+    });
     format!(
-        "    {:<12} {:>9.2} +- {margin} Mbit/s, {:.1} s, RTT {rtt} ms, resent {resent} %, {}: {}\n",
+        "    {:<12} {:>9.2} +- {margin} Mbit/s, promised {promise}, {:.1} s, RTT {rtt} ms, resent \
+         {resent} %, {}: {}\n",
         name(&one.setting),
         one.goodput.0 / 1e6,
         one.seconds,

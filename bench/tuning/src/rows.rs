@@ -41,7 +41,9 @@ fn fields(row: &Row, grid: &Grid) -> Vec<String> {
     fields.push(format!("{:.6}", row.added));
     fields.push(format!("{:.6}", row.given.resent));
     fields.push(optional(row.taken));
-    fields.push(found.map_or(String::new(), |found| found.limits[0].name().to_owned()));
+    fields.push(found.map_or(String::new(), |found| {
+        found.limits.limits[0].name().to_owned()
+    }));
     fields.push(
         found
             .err()

@@ -118,6 +118,7 @@ mod tests {
     use super::*;
     use crate::grid::Cell;
     use crate::search::Promise;
+    use crate::search::Said;
     use observe::{Limit, Setting, StreamCount, Window};
 
     fn cell(streams: u64, goodput: f64, wait: f64) -> Cell {
@@ -165,8 +166,8 @@ mod tests {
                 goodput: 0.0,
                 interval: None,
             },
-            limits: vec![Limit::Link],
-            limits_default: vec![Limit::Link],
+            limits: Said::from(vec![Limit::Link]),
+            limits_default: Said::from(vec![Limit::Link]),
             default: None,
             tried: Vec::new(),
             seconds,

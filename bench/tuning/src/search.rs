@@ -30,10 +30,10 @@ pub struct Found {
     pub setting: Setting,
     pub because: String,
     pub promise: Promise,
-    /// What limits the recommended setting: the cause that is named, then those that look alike.
-    pub limits: Vec<Limit>,
+    /// What limits the recommended setting.
+    pub limits: Said,
     /// The same of one default stream.
-    pub limits_default: Vec<Limit>,
+    pub limits_default: Said,
     /// Which of `tried` shows that stream.
     pub default: Option<usize>,
     pub tried: Vec<Tried>,
@@ -44,6 +44,15 @@ pub struct Found {
     pub own: f64,
     /// Why it ended early, when it did.
     pub cut: Option<String>,
+}
+
+/// What is said to limit a setting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// The cause that is named, then those that look alike.
+    pub limits: Vec<Limit>,
+    /// How likely the first is said to be.
+    pub probability: Option<f64>,
 }
 
 /// The goodput that a setting is said to have, bits per second.
@@ -147,8 +156,8 @@ fn found(tuning: &Tuning, own: Span) -> Option<Found> {
         setting: answer.recommended.setting.clone(),
         because: answer.recommended.because.clone(),
         promise: Promise::of(&answer.recommended.promise),
-        limits: limits(&answer.limit_recommended),
-        limits_default: limits(&answer.limit_default),
+        limits: Said::of(&answer.limit_recommended),
+        limits_default: Said::of(&answer.limit_default),
         default: answer.default_sample,
         tried: tuning
             .samples
@@ -166,10 +175,23 @@ fn found(tuning: &Tuning, own: Span) -> Option<Found> {
     })
 }
 
-fn limits(verdict: &Verdict) -> Vec<Limit> {
-    std::iter::once(verdict.limit)
-        .chain(verdict.or.iter().copied())
-        .collect()
+impl Said {
+    fn of(verdict: &Verdict) -> Self {
+        let alike = verdict.or.iter().copied();
+        Said {
+            limits: std::iter::once(verdict.limit).chain(alike).collect(),
+            probability: verdict.probability,
+        }
+    }
+}
+
+impl From<Vec<Limit>> for Said {
+    fn from(limits: Vec<Limit>) -> Self {
+        Said {
+            limits,
+            probability: None,
+        }
+    }
 }
 
 impl Promise {

@@ -4,7 +4,7 @@ use observe::Limit;
 
 use crate::draw::Draw;
 use crate::evidence::{Evidence, Held};
-use crate::likelihood::{lasting, passing};
+use crate::likelihood::{Error, Residual};
 use crate::path::Path;
 use crate::posterior::{Particle, Posterior};
 use crate::rounds::{Control, Run, Trace, run};
@@ -99,18 +99,16 @@ impl Posterior {
     }
 
     fn runs(&self, what: &Run, may_err: bool) -> Forecast {
-        let beyond = self.seen(what);
+        let seen = self.seen(what);
         let mut draw = Draw::new(17);
         let (mut goodput, mut rtt, mut halves) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
         let mut lost = Vec::new();
         for particle in self.asked() {
             let trace = run(&particle.path, what, PARTS, draw.seed());
-            let (seen, counts) = beyond.as_ref().map_or((0.0, 0.0), |seen| seen.of(particle));
-            let left = match may_err {
-                true => lasting(&particle.path) * (1.0 - counts).sqrt(),
-                false => 0.0,
-            };
-            let beyond = (seen + left * draw.normal()).exp();
+            let lasting = Error::of(&particle.path, what, &trace).lasting;
+            let (known, left) = beyond(particle, &seen, lasting);
+            let left = if may_err { left } else { 0.0 };
+            let beyond = (known + left * draw.normal()).exp();
             let most = 1.02 * particle.path.rate;
             goodput.push((trace.goodput(0) * beyond).min(most));
             for (first, half) in halves.iter_mut().enumerate() {
@@ -127,20 +125,11 @@ impl Posterior {
         }
     }
 
-    /// What samples of the same run showed beyond the model.
-    fn seen(&self, what: &Run) -> Option<Seen> {
-        let samples: Vec<(usize, f64)> = self
-            .evidence
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| same(&one.run, what))
-            .map(|(index, one)| (index, one.run.seconds))
-            .collect();
-        let seconds: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
-        (!samples.is_empty()).then(|| Seen {
-            samples,
-            seconds: seconds.max(0.1),
-        })
+    /// The samples of the same run.
+    fn seen(&self, what: &Run) -> Vec<usize> {
+        let samples = self.evidence.iter().enumerate();
+        let of_it = samples.filter(|(_, one)| same(&one.run, what));
+        of_it.map(|(index, _)| index).collect()
     }
 
     /// How likely the rate of a run still grew when it ended, 0 to 1.
@@ -214,22 +203,22 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-struct Seen {
-    samples: Vec<(usize, f64)>,
-    seconds: f64,
-}
-
-impl Seen {
-    /// What goes on beyond what a path shows, and the share of the model's error that is known by
-    /// it: what chance makes of a short sample does not go on.
-    fn of(&self, particle: &Particle) -> (f64, f64) {
-        let lasting = lasting(&particle.path).powi(2);
-        let counts = lasting / (lasting + passing(&particle.path, self.seconds).powi(2));
-        let weighed = self.samples.iter().map(|(index, seconds)| {
-            particle.residuals.get(*index).copied().unwrap_or(0.0) * seconds
-        });
-        (counts * weighed.sum::<f64>() / self.seconds, counts)
+/// What samples showed beyond a path that goes on, and how far a run may differ beyond that: what
+/// chance makes of a short sample does not go on.
+fn beyond(particle: &Particle, samples: &[usize], lasting: f64) -> (f64, f64) {
+    let residuals = samples
+        .iter()
+        .filter_map(|one| particle.residuals.get(*one));
+    let weigh = |one: &Residual| one.error.passing.powi(-2);
+    let (weights, sum) = residuals.fold((0.0, 0.0), |(weights, sum), one| {
+        (weights + weigh(one), sum + weigh(one) * one.log)
+    });
+    if weights == 0.0 {
+        return (0.0, lasting);
     }
+    let passing = weights.powf(-0.5);
+    let goes_on = Error { lasting, passing }.goes_on();
+    (goes_on * sum / weights, lasting * (1.0 - goes_on).sqrt())
 }
 
 /// What a full path is: what exceeds a policer's rate is dropped, and next to nothing waits.

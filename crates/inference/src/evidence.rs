@@ -50,6 +50,8 @@ pub struct Evidence {
     pub held: Option<Held>,
     /// Payload on the way of each stream, the most over its parts, bytes.
     pub on_way: f64,
+    /// Goodput once it had settled, as its row says it, bits per second.
+    pub settled: f64,
 }
 
 /// A part of a sample.
@@ -126,6 +128,7 @@ impl Evidence {
             rtt_min: rtt_min.map(Span::as_secs_f64),
             idle_wait: summary.rtt_unloaded.map(|idle| idle.as_secs_f64() - rtt),
             on_way: most_on_way(&streams),
+            settled: main.goodput.mean.as_f64(),
         })
     }
 

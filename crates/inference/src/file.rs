@@ -203,11 +203,14 @@ impl Posterior {
             return link(mean);
         }
         let wide = 3.0_f64.sqrt() * swing;
+        let low = link(known(mean * (1.0 - wide).max(0.02)));
+        let high = link(known(mean * (1.0 + wide)));
+        if low == high {
+            return high;
+        }
         let every = Span::from_secs_f64(known(self.quantile(|path| path.swing_every, 0.5)));
         format!(
-            "{{ low = {}, high = {}, every = {} }}",
-            link(known(mean * (1.0 - wide).max(0.02))),
-            link(known(mean * (1.0 + wide))),
+            "{{ low = {low}, high = {high}, every = {} }}",
             quoted(every)
         )
     }

@@ -17,18 +17,45 @@ const IDLE: Run = Run {
     pacing: None,
     seconds: 4.0,
 };
-/// What rounds are wrong by, as logarithms (`bench/inference`, 2026-11-27, 230 paths), about as
-/// much for every number of streams and every control: in the long run, and in a single round trip,
-/// of which the first are wrong most. On a queue that takes bursts; where losses decide, since the
-/// queue is shorter than this share of the path or more than so many packets are lost by chance;
-/// and beside others.
-const DEEP: (f64, f64) = (0.06, 0.7);
-const LOSSY: (f64, f64) = (0.09, 1.0);
-const BESIDE: (f64, f64) = (0.12, 2.2);
+/// What rounds are wrong by, as logarithms (`bench/inference`, 2026-11-27, 110 paths): a full link
+/// carries its rate whatever streams do, and so does a window that is kept full; only where neither
+/// is do their losses decide.
+struct Wrong {
+    /// In the long run, where the link or a window is full.
+    full: f64,
+    /// In the long run, where it is not.
+    open: f64,
+    /// In a single round trip while it is not: the first are wrong most.
+    start: f64,
+    /// The share of the link that is free from which on it is not full at all.
+    free: f64,
+}
+
+/// On a queue that takes bursts; on one that is shorter than this share of the path; and beside
+/// others, who decide on a full link as well.
+const DEEP: Wrong = Wrong {
+    full: 0.02,
+    open: 0.09,
+    start: 0.7,
+    free: 0.2,
+};
+const SHALLOW: Wrong = Wrong {
+    full: 0.06,
+    open: 0.09,
+    start: 1.0,
+    free: 0.05,
+};
+const BESIDE: Wrong = Wrong {
+    full: 0.12,
+    open: 0.12,
+    start: 2.2,
+    free: 0.05,
+};
 const SHORT: f64 = 0.3;
-const OFTEN: f64 = 1e-4;
-/// What one sample differs from the next by (the same runs).
+/// What one sample differs from the next by (the same runs), where the link is not full, and in any
+/// case.
 const SAMPLE: f64 = 0.05;
+const SAMPLE_FULL: f64 = 0.01;
 /// Of a part of a sample.
 const PART: f64 = 0.22;
 /// Of a part, as a share of the highest: what arrives in the first part is little.
@@ -45,16 +72,63 @@ const MOST: f64 = 6.0;
 pub(crate) struct Fit {
     /// Logarithm of the likelihood.
     pub log: f64,
-    /// What the sample showed over what the path shows, as a logarithm.
-    pub residual: f64,
+    pub residual: Residual,
+}
+
+/// What a sample showed over what a path shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Residual {
+    /// As a logarithm.
+    pub log: f64,
+    /// What it may be.
+    pub error: Error,
+}
+
+/// What a run on a path may differ from its rounds by, as logarithms.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Error {
+    /// However long it lasts.
+    pub lasting: f64,
+    /// What the next run does not share: errors of the first round trips, chance, the swing of the
+    /// rate.
+    pub passing: f64,
+}
+
+impl Error {
+    /// Of what rounds show of `what` in `trace`.
+    pub fn of(path: &Path, what: &Run, trace: &Trace) -> Error {
+        let wrong = match path {
+            _ if path.others > 0.0 => BESIDE,
+            _ if path.queue < SHORT * path.product() => SHALLOW,
+            _ => DEEP,
+        };
+        let seconds = what.seconds;
+        let free = 1.0 - trace.goodput(0) / most(path, what).max(1.0);
+        let open = (free / wrong.free).clamp(0.0, 1.0);
+        let start = wrong.start * (path.rtt / seconds.max(1e-3)).sqrt();
+        Error {
+            lasting: wrong.full + open * (wrong.open - wrong.full),
+            passing: (open * start.hypot(SAMPLE))
+                .hypot(SAMPLE_FULL)
+                .hypot(swings(path, seconds)),
+        }
+    }
+
+    /// The share of what was seen that goes on.
+    pub fn goes_on(self) -> f64 {
+        self.lasting.powi(2) / (self.lasting.powi(2) + self.passing.powi(2))
+    }
 }
 
 /// How well `path` explains a sample.
 pub(crate) fn fit(path: &Path, seen: &Evidence, seed: u64) -> Fit {
     let trace = run(path, &seen.run, seen.parts.len(), seed);
-    let residual = ratio(seen.goodput(), trace.goodput(0));
-    let wide = lasting(path).hypot(passing(path, seen.run.seconds));
-    let whole = scattered(residual, DEEP.0, wide);
+    let residual = Residual {
+        log: ratio(seen.goodput(), trace.goodput(0)),
+        error: Error::of(path, &seen.run, &trace),
+    };
+    let wide = residual.error.lasting.hypot(residual.error.passing);
+    let whole = scattered(residual.log, DEEP.full, wide);
     let log = match seen.run.control {
         // What such streams lose, and how long packets wait, hangs on much that rounds leave out.
         Control::Rate => whole,
@@ -86,24 +160,15 @@ fn scattered(deviation: f64, least: f64, wide: f64) -> f64 {
     square(deviation / wide) + (wide / least).ln()
 }
 
-/// What rounds are wrong by however long a run lasts.
-pub(crate) fn lasting(path: &Path) -> f64 {
-    wrong(path).0
-}
-
-/// What a run of so many seconds shows beyond that, and the next does not: errors of its first
-/// round trips, chance, and the swing of the rate.
-pub(crate) fn passing(path: &Path, seconds: f64) -> f64 {
-    let first = wrong(path).1 * (path.rtt / seconds.max(1e-3)).sqrt();
-    first.hypot(SAMPLE).hypot(swings(path, seconds))
-}
-
-fn wrong(path: &Path) -> (f64, f64) {
-    match path {
-        _ if path.others > 0.0 => BESIDE,
-        _ if path.queue < SHORT * path.product() || path.loss > OFTEN => LOSSY,
-        _ => DEEP,
-    }
+/// What a run carries at the most, where nothing is lost.
+fn most(path: &Path, what: &Run) -> f64 {
+    let window = 8.0 * what.window.unwrap_or(path.window) / path.rtt;
+    let each = window
+        .min(path.per_stream)
+        .min(what.pacing.unwrap_or(f64::INFINITY));
+    (f64::from(what.streams) * each)
+        .min(path.hosts)
+        .min(path.rate)
 }
 
 /// How far goodput over a time differs from one run to the next while the rate swings: both what

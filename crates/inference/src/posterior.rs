@@ -8,7 +8,7 @@
 
 use crate::draw::Draw;
 use crate::evidence::Evidence;
-use crate::likelihood::fit;
+use crate::likelihood::{Residual, fit};
 use crate::path::Path;
 use crate::prior::Prior;
 
@@ -34,8 +34,8 @@ pub struct Particle {
     /// The path.
     pub path: Path,
     log: f64,
-    /// What each sample showed over what the path shows, as a logarithm.
-    pub residuals: Vec<f64>,
+    /// What each sample showed over what the path shows.
+    pub(crate) residuals: Vec<Residual>,
 }
 
 /// Paths that explain the samples, all equally likely.

@@ -8,6 +8,8 @@ use crate::draw::Draw;
 use crate::evidence::{Evidence, Held};
 use crate::path::Path;
 
+/// The least that a link is faster than what it carried.
+const SLOWEST: f64 = 0.97;
 /// A link that is faster than anything seen is so by a factor whose logarithm has this mean.
 const FASTER: f64 = 0.8;
 /// The most that it may be faster.
@@ -63,6 +65,8 @@ const PARTS: usize = 8;
 pub(crate) struct Prior {
     rtt: f64,
     segment: f64,
+    /// What the best sample carried: the link is no slower, but for what a swing lends it.
+    carried: f64,
     /// The fastest part of any sample.
     fastest: f64,
     /// The most that a stream with a window of the kernels' choice had on the way.
@@ -87,6 +91,7 @@ impl Prior {
         Some(Prior {
             rtt: rtt.max(1e-5),
             segment: evidence.iter().map(|one| one.segment).reduce(f64::min)?,
+            carried: evidence.iter().map(Evidence::goodput).fold(0.0, f64::max),
             fastest,
             on_way: auto.map(|one| one.on_way).fold(0.0, f64::max),
             told,
@@ -135,7 +140,7 @@ impl Prior {
                 path.swing = draw.mostly(STEADY, 0.0, |draw| draw.between(SWING.0, SWING.1));
                 path.swing_every = draw.log_uniform(SWING_EVERY.0, SWING_EVERY.1);
                 let above = 1.0 + draw.uniform() * (swung(path.swing) - 1.0);
-                path.rate = self.fastest * self.faster(draw) / above;
+                path.rate = self.rate(draw) / above;
             }
             1 => {
                 let queue = path.product() * draw.log_uniform(QUEUE.0, QUEUE.1);
@@ -162,10 +167,11 @@ impl Prior {
         }
     }
 
-    fn faster(&self, draw: &mut Draw) -> f64 {
+    /// About what was seen, or faster.
+    fn rate(&self, draw: &mut Draw) -> f64 {
         match draw.happens(0.5) {
-            true => draw.between(0.92, 1.15),
-            false => draw.exponential(FASTER).exp(),
+            true => draw.between(SLOWEST * self.carried, 1.1 * self.fastest),
+            false => self.fastest * draw.exponential(FASTER).exp(),
         }
     }
 
@@ -218,7 +224,7 @@ impl Prior {
 
     fn allows(&self, path: &Path) -> bool {
         let queue = path.queue / path.product();
-        path.rate >= 0.9 * self.fastest / swung(path.swing)
+        path.rate >= SLOWEST * self.carried / swung(path.swing)
             && path.rate <= FASTEST * self.fastest
             && path.queue >= QUEUE_MIN * self.segment
             && queue <= 2.0 * QUEUE.1

@@ -82,8 +82,8 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 /// Once all streams have started, more steps than this cost more than they tell: a step then is
 /// several round trips long.
 const STEPS_MAX: f64 = 150.0;
-/// Losses by chance that a stream may expect in such a step, which is shorter for them, but no more
-/// than by this factor.
+/// Losses by chance that a stream may expect in such a step, which is shorter for them, and where
+/// windows outgrow the queue in it, but no more than by this factor.
 const TWICE: f64 = 0.4;
 const FINER: f64 = 8.0;
 /// A step lasts one round trip for so many round trips, as long as streams start.
@@ -103,10 +103,15 @@ const FILLED: f64 = 2.0;
 /// What rate-based streams keep on the way, in bandwidth-delay products: one by itself, several.
 const RATE_ALONE: f64 = 1.1;
 const RATE_TOGETHER: f64 = 1.6;
+/// Round trips in which such a stream repairs what its start lost, and the queue in bandwidth-delay
+/// products from which on that loses nothing: it sends 2.89 times what arrives.
+const REPAIRS: f64 = 3.0;
+const OVERSHOOTS: f64 = 1.89;
 /// How far rate-based streams yield to others, by the queue in bandwidth-delay products.
 const YIELDS: f64 = 0.45;
-/// The share of its time in which bbr drains the path to measure its round trip.
-const RATE_PROBES: f64 = 0.02;
+/// How often bbr drains the path to measure its round trip, and for how long beyond one, seconds
+/// (draft-cardwell-iccrg-bbr-congestion-control, section 4.3.5).
+const DRAINS: (f64, f64) = (10.0, 0.2);
 /// A stream with fewer segments on the way hears of a loss only by a timeout.
 const DUPLICATES: f64 = 4.0;
 /// And one that loses this share of its window.
@@ -206,6 +211,9 @@ struct Link<'a> {
     step: f64,
     /// When the streams that joined last began.
     began: f64,
+    /// Segments that all windows grow by in a round trip, and whether path and queue held them.
+    growth: f64,
+    fitted: bool,
     /// Segments that wait.
     waiting: f64,
     /// What the rate is now, in terms of its mean, and until when.
@@ -259,6 +267,8 @@ impl<'a> Link<'a> {
             own: 0,
             step: run.seconds / STEPS_MAX,
             began: 0.0,
+            growth: 0.0,
+            fitted: true,
             waiting: 0.0,
             swing: (1.0, f64::NEG_INFINITY),
             filled: 0.0,
@@ -335,22 +345,26 @@ impl<'a> Link<'a> {
             self.path.queue / segment,
         );
         let empty = self.path.rtt + self.back_waits;
-        let rtt = empty + self.waiting / capacity;
-        let is_early = self.now - self.began < START * rtt;
+        let last = empty + self.waiting / capacity;
+        let is_early = self.now - self.began < START * last;
         let starts = is_early && self.streams[..self.own].iter().any(Stream::is_starting);
-        let bound = self.bound(rtt);
-        self.give_way(rtt);
+        let bound = self.bound(last);
+        self.give_way(last);
         let mut windows = std::mem::take(&mut self.windows);
         self.on_way(bound, &mut windows);
-        let finer = self.between_losses(&windows, rtt).max(self.step / FINER);
-        let step = self.step.min(finer);
-        let length = if starts { rtt } else { rtt.max(step) };
-        let share = length / rtt;
+        let product = capacity * empty;
+        let room = product + standing;
+        self.take_back(&mut windows, room);
         let all: f64 = windows.iter().sum();
         let own: f64 = windows[..self.own].iter().sum();
-        let product = capacity * empty;
-        let overflow = (all - product - standing).max(0.0);
         self.waiting = (all - product).clamp(0.0, standing);
+        let rtt = empty + self.waiting / capacity;
+        let uneventful = self.between_losses(&windows, rtt);
+        let uneventful = uneventful.min(self.until_full(room - all, rtt));
+        let step = self.step.min(uneventful.max(self.step / FINER));
+        let length = if starts { rtt } else { rtt.max(step) };
+        let share = length / rtt;
+        let overflow = (all - room).max(0.0);
         let carried = (all / rtt).min(capacity);
         let starting = self.starting(&windows);
         let bursts = (starting / 2.0 + self.waiting.min(burst) - burst).max(0.0);
@@ -370,17 +384,23 @@ impl<'a> Link<'a> {
         let of_all = if all > 0.0 { own / all } else { 0.0 };
         let bits = 8.0 * segment;
         self.wait_for_acknowledgements(carried * bits, length);
-        let probes = if self.run.control == Control::Rate {
-            1.0 - RATE_PROBES
-        } else {
-            1.0
-        };
+        let sends = 1.0 - self.drains();
         Step {
             length,
-            own: carried * of_all * bits * probes,
+            own: carried * of_all * bits * sends,
             others: carried * (1.0 - of_all) * bits,
             lost,
             rtt,
+        }
+    }
+
+    /// The share of its time in which a rate-based control drains the path: none before it first
+    /// does.
+    fn drains(&self) -> f64 {
+        let has_drained = self.now - self.began > DRAINS.0;
+        match self.run.control == Control::Rate && has_drained {
+            true => ((DRAINS.1 + self.path.rtt) / DRAINS.0).min(1.0),
+            false => 0.0,
         }
     }
 
@@ -399,6 +419,27 @@ impl<'a> Link<'a> {
             .map(|(window, one)| window / one.weight)
             .fold(1.0, f64::max);
         TWICE * rtt / (self.path.loss * most)
+    }
+
+    /// A time in which windows do not outgrow this room, in segments.
+    fn until_full(&self, room: f64, rtt: f64) -> f64 {
+        room.max(0.0) * rtt / self.growth.max(1.0)
+    }
+
+    /// Windows that outgrew what path and queue hold in a step of several round trips did so by
+    /// what they grow in one: losses would have told.
+    fn take_back(&mut self, windows: &mut [f64], room: f64) {
+        let all: f64 = windows.iter().sum();
+        let most = room + self.growth;
+        if all > most && self.fitted {
+            let kept = most / all;
+            let grown = self.streams.iter_mut().zip(windows);
+            for (stream, window) in grown.filter(|(stream, _)| stream.avoids_congestion()) {
+                stream.leave_start(kept * stream.window);
+                *window *= kept;
+            }
+        }
+        self.fitted = all <= room;
     }
 
     /// Segments that each stream has on the way.
@@ -522,10 +563,16 @@ impl<'a> Link<'a> {
         let all: f64 = windows[..self.own].iter().sum();
         self.filled += if all >= product { share } else { 0.0 };
         let fair = self.rate_window(product);
+        let overflows = self.path.standing_queue() < OVERSHOOTS * self.path.product();
+        self.growth = 0.0;
         for (index, stream) in self.streams.iter_mut().enumerate() {
-            let window = windows[index];
+            let (window, before) = (windows[index], stream.window);
             if stream.goes_by_rate() {
                 match self.filled > FILLED {
+                    true if overflows && stream.is_starting() => {
+                        stream.leave_start(fair.max(4.0));
+                        stream.idle_until = now + REPAIRS * rtt;
+                    }
                     true => stream.leave_start(fair.max(4.0)),
                     false => stream.grow(now, rtt, share),
                 }
@@ -535,6 +582,7 @@ impl<'a> Link<'a> {
             if window > 0.0 && !is_bounded {
                 stream.grow(now, rtt, share * stream.hears(now));
             }
+            self.growth += stream.weight * (stream.window - before) / share;
         }
     }
 }

@@ -83,6 +83,11 @@ impl Stream {
         self.control == Control::Rate
     }
 
+    /// Whether its window grows slowly until something is lost.
+    pub fn avoids_congestion(&self) -> bool {
+        !self.goes_by_rate() && !self.is_starting()
+    }
+
     /// How many of the streams that it stands for are struck by so many losses, on average.
     pub fn strikes(&mut self, expected: f64, draw: &mut Draw) -> f64 {
         if expected <= 0.0 {

@@ -164,6 +164,7 @@ const POLICED: f64 = 0.6;
 fn of(limit: Limit, because: String) -> Verdict {
     Verdict {
         limit,
+        probability: None,
         or: Vec::new(),
         because,
         window_needed: None,
@@ -207,8 +208,14 @@ impl Posterior {
         }
         let is_buffer = matches!(first.limit, Limit::ReceiveBuffer | Limit::SendBuffer);
         let fills = self.middle(Path::product) / f64::from(what.streams.max(1));
+        let named = binding.iter().filter(|one| one.limit == limit);
+        let named: f64 = named.map(|one| one.probability).sum();
         Some(Verdict {
             limit,
+            probability: Some(match is_link {
+                true => named + first.probability,
+                false => named,
+            }),
             or,
             because,
             window_needed: reach
@@ -231,8 +238,16 @@ impl Posterior {
     }
 
     fn figures(&self, what: &Run, limit: Limit, reach: Option<Rate>) -> String {
-        let rate = |share| Rate::from_f64(self.quantile(|path| path.rate, share)).human();
-        let (slow, fast) = (rate(0.05), rate(0.95));
+        let rate = |share| self.quantile(|path| path.rate, share);
+        let human = |rate: f64| Rate::from_f64(rate).human();
+        let (slow, fast) = (human(rate(0.05)), human(rate(0.95)));
+        // It carried what rows show.
+        let shown = self
+            .evidence
+            .iter()
+            .map(|one| one.settled)
+            .fold(0.0, f64::max);
+        let most = human(rate(0.95).max(shown));
         let bytes = |bytes: f64| Bytes::new(bytes as u64).human();
         let queue = |share| bytes(self.quantile(|path| path.queue, share));
         let product = bytes(self.middle(Path::product));
@@ -244,16 +259,16 @@ impl Posterior {
                 } else {
                     ""
                 };
-                format!("the path carries {slow} to {fast}{beside}, and the streams fill it")
+                format!("the path carries {slow} to {most}{beside}, and the streams fill it")
             }
             Limit::Others => {
-                format!("the path carries {slow} to {fast}, and streams of others take their part")
+                format!("the path carries {slow} to {most}, and streams of others take their part")
             }
             Limit::WayBack => "round trips grow as on a full link with a deep queue, or where \
                                acknowledgements fill the way back"
                 .to_owned(),
             Limit::VaryingRate => format!(
-                "the path carries {slow} to {fast} on average, and that swings by {:.0} %",
+                "the path carries {slow} to {most} on average, and that swings by {:.0} %",
                 100.0 * self.middle(|path| path.swing)
             ),
             Limit::Policer => {

@@ -178,6 +178,13 @@ impl fmt::Display for Limit {
 pub struct Verdict {
     /// The cause; of several that look the same, the likeliest.
     pub limit: Limit,
+    /// How likely it is that cause, 0 to 1, where a path was inferred.
+    #[serde(
+        rename = "limit_probability",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub probability: Option<f64>,
     /// The other causes that would look the same in these numbers, the likelier ones first.
     #[serde(rename = "limit_or", default, skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<Limit>,

@@ -72,6 +72,7 @@ fn origin(words: &str, seed: u64) -> Origin {
 fn loss() -> Verdict {
     Verdict {
         limit: Limit::Loss,
+        probability: Some(0.7),
         or: vec![Limit::ShallowQueue],
         because: "0.03 % of the bytes were sent again while the round trip stayed within 2 ms of \
                   the idle path, so packets are lost without a full queue"
@@ -84,6 +85,7 @@ fn loss() -> Verdict {
 fn full() -> Verdict {
     Verdict {
         limit: Limit::Link,
+        probability: Some(0.98),
         or: Vec::new(),
         because: "doubling the streams gained 2 %, and the round trip rose by 19 ms".to_owned(),
         window_needed: None,
@@ -94,6 +96,7 @@ fn full() -> Verdict {
 fn small_window() -> Verdict {
     Verdict {
         limit: Limit::ReceiveBuffer,
+        probability: None,
         or: Vec::new(),
         because: "the peer's window was full in 97 % of the readings".to_owned(),
         window_needed: Some(Bytes::from_kib(900)),

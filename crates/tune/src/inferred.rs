@@ -24,7 +24,7 @@ use crate::tuning::{Purpose, Sample};
 use crate::verdict::name;
 
 /// The search ends when its answer is expected to be worth so little less than the best.
-const REGRET: f64 = 0.03;
+const REGRET: f64 = 0.02;
 /// A sample that is expected to improve the answer by less is not taken.
 const GAIN: f64 = 0.01;
 /// An answer is looked at for longer while half of its interval is more than this share of it.

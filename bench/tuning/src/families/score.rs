@@ -10,7 +10,7 @@ use crate::grid::jobs;
 use crate::misses::name;
 use crate::runs::{Length, Outcome, Runner};
 use crate::score::regret;
-use crate::search::{Found, Promise};
+use crate::search::{Found, Promise, Said};
 
 /// An interval may miss the truth by so many standard errors of the truth.
 const TRUTH_ERRORS: f64 = 2.0;
@@ -47,6 +47,9 @@ pub struct Row {
 /// An answer beside the truth.
 #[derive(Debug)]
 pub struct Scored {
+    /// Its place among all.
+    pub place: usize,
+    pub found: Found,
     pub path: String,
     pub recommended: Kept,
     /// The row of one default stream, where it was sampled and counts.
@@ -59,12 +62,7 @@ pub struct Scored {
     pub regret: f64,
     /// Whether it gives what the knee asks for, with at most twice the fewest streams.
     pub knee: bool,
-    pub samples: usize,
-    pub seconds: f64,
     pub round_trips: f64,
-    pub bytes: f64,
-    /// Processor time of the search without the simulated path, seconds.
-    pub own: f64,
     pub limit: Judged,
     pub limit_default: Judged,
 }
@@ -102,8 +100,7 @@ impl Kept {
 /// A verdict beside the truth.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// The cause that is named, then those that look alike.
-    pub said: Vec<Limit>,
+    pub said: Said,
     /// The verdicts that are right; none where there is no single truth.
     pub right: Vec<Limit>,
 }
@@ -121,13 +118,19 @@ pub enum Verdict {
 }
 
 impl Judged {
+    /// Whether it is wrong and was said to be likelier than this.
+    pub fn is_wrong_above(&self, probability: f64) -> bool {
+        self.verdict() == Verdict::Wrong
+            && self.said.probability.is_some_and(|one| one > probability)
+    }
+
     pub fn verdict(&self) -> Verdict {
         let is_right = |limit: &Limit| self.right.contains(limit);
         let tells = |limit: &&Limit| !matches!(limit, Limit::Unknown | Limit::TooShort);
-        match self.said.first().filter(tells) {
+        match self.said.limits.first().filter(tells) {
             _ if self.right.is_empty() => Verdict::NoTruth,
             Some(first) if is_right(first) => Verdict::Right,
-            Some(_) if !self.said.iter().any(is_right) => Verdict::Wrong,
+            Some(_) if !self.said.limits.iter().any(is_right) => Verdict::Wrong,
             _ => Verdict::Open,
         }
     }
@@ -238,8 +241,8 @@ fn score(place: &Place, number: usize, found: Found, truths: &Truths, limits: &L
         promise,
         truth: truths[&key(number, setting)],
     };
-    let judged = |setting: &Setting, said: &[Limit]| Judged {
-        said: said.to_vec(),
+    let judged = |setting: &Setting, said: &Said| Judged {
+        said: said.clone(),
         right: limits[&key(number, setting)].clone(),
     };
     let tried = found.default.and_then(|index| found.tried.get(index));
@@ -260,15 +263,13 @@ fn score(place: &Place, number: usize, found: Found, truths: &Truths, limits: &L
         rows: rows.collect(),
         regret: regret(given, best),
         knee: given >= KNEE * best && streams <= KNEE_STREAMS * fewest,
-        samples: found.tried.len(),
-        seconds: found.seconds,
         round_trips: found.seconds / place.grid.path.base_rtt().as_secs_f64(),
-        bytes: found.bytes,
-        own: found.own,
         limit: judged(&found.setting, &found.limits),
         limit_default: judged(default_setting, &found.limits_default),
         recommended,
         default,
+        place: number,
+        found,
     }
 }
 
@@ -317,11 +318,26 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_verdict_is_said_with_confidence_or_not() {
+        let judged = |limit, probability| Judged {
+            said: Said {
+                limits: vec![limit],
+                probability,
+            },
+            right: vec![Limit::Loss],
+        };
+        assert!(judged(Limit::Link, Some(0.9)).is_wrong_above(0.8));
+        assert!(!judged(Limit::Link, Some(0.7)).is_wrong_above(0.8));
+        assert!(!judged(Limit::Link, None).is_wrong_above(0.8));
+        assert!(!judged(Limit::Loss, Some(0.9)).is_wrong_above(0.8));
+    }
+
+    #[test]
     fn a_verdict_is_right_only_when_it_names_a_true_cause_first() {
         use Limit::{Link, Loss, ShallowQueue, Unknown};
         let judged = |said: &[Limit], right: &[Limit]| {
             Judged {
-                said: said.to_vec(),
+                said: said.to_vec().into(),
                 right: right.to_vec(),
             }
             .verdict()

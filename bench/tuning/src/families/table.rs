@@ -6,11 +6,14 @@ use std::fmt::Write;
 
 use observe::Limit;
 
+use super::Place;
 use super::score::{Judged, KEPT, Kept, MAX, Row, Scored, Verdict};
-use crate::misses::name;
+use crate::misses::{details, name};
 use crate::search::Promise;
 use crate::table::{number, percent};
 
+/// A verdict that is said to be likelier is said with confidence.
+const SURE: f64 = 0.8;
 /// How many of the worst promises are told.
 const WORST: usize = 10;
 
@@ -37,21 +40,25 @@ const PROMISES: [Column; 10] = [
 ];
 
 const COSTS: [Column; 5] = [
-    ("seconds", |rows| middle_and_p90(rows, |row| row.seconds)),
+    ("seconds", |rows| {
+        middle_and_p90(rows, |row| row.found.seconds)
+    }),
     ("round trips", |rows| {
         middle_and_p90(rows, |row| row.round_trips)
     }),
     ("samples", |rows| {
-        middle_and_p90(rows, |row| row.samples as f64)
+        middle_and_p90(rows, |row| row.found.tried.len() as f64)
     }),
-    ("MB", |rows| middle_and_p90(rows, |row| row.bytes / 1e6)),
+    ("MB", |rows| {
+        middle_and_p90(rows, |row| row.found.bytes / 1e6)
+    }),
     ("processor ms of the search", |rows| {
-        middle_and_p90(rows, |row| row.own * 1e3)
+        middle_and_p90(rows, |row| row.found.own * 1e3)
     }),
 ];
 
 const VERDICTS: [Column; 2] = [
-    ("verdict right, wrong", |rows| {
+    ("verdict right, wrong, wrong above 80 %", |rows| {
         verdicts(rows, |row| &row.limit)
     }),
     ("of the default", |rows| {
@@ -158,7 +165,9 @@ fn verdicts(rows: &[&Scored], of: fn(&Scored) -> &Judged) -> String {
     let judged: Vec<Verdict> = judged.filter(|one| *one != Verdict::NoTruth).collect();
     let right = share(&judged, |one| *one == Verdict::Right);
     let wrong = share(&judged, |one| *one == Verdict::Wrong);
-    format!("{right}, {wrong} of {}", judged.len())
+    let sure = rows.iter().map(|row| of(row));
+    let sure = sure.filter(|one| one.is_wrong_above(SURE)).count();
+    format!("{right}, {wrong}, {sure} of {}", judged.len())
 }
 
 /// The wrong verdicts, the frequent ones first.
@@ -238,7 +247,23 @@ fn words(judged: &Judged) -> String {
         true => "nothing single".to_owned(),
         false => limits(&judged.right),
     };
-    format!("{} said, {right} true", limits(&judged.said))
+    format!("{} said, {right} true", limits(&judged.said.limits))
+}
+
+/// The `count` answers of an objective that give up most, with all that was seen.
+pub fn misses(objective: &str, rows: &[Row], places: &[Place], count: usize) -> String {
+    let of_objective = rows.iter().filter(|row| row.objective == objective);
+    let scored = of_objective.filter_map(|row| Some((row, row.scored.as_ref().ok()?)));
+    let mut scored: Vec<(&Row, &Scored)> = scored.collect();
+    scored.sort_by(|(_, a), (_, b)| b.regret.total_cmp(&a.regret));
+    let one = |(row, scored): (&Row, &Scored)| {
+        let grid = &places[scored.place].grid;
+        let regret = 100.0 * scored.regret;
+        let given = scored.recommended.truth.mean;
+        let details = details(grid, &scored.found, given);
+        format!("{}  regret {regret:.1} %\n{details}", miss((row, scored)))
+    };
+    scored.into_iter().take(count).map(one).collect()
 }
 
 const HEADINGS: &str = "family,seed,objective,recommended,promised_bits_per_second,low,high,\
@@ -283,14 +308,14 @@ fn answer(scored: &Scored) -> Vec<String> {
         kept.to_string(),
         format!("{:.5}", scored.regret),
         scored.knee.to_string(),
-        scored.samples.to_string(),
-        format!("{:.3}", scored.seconds),
+        scored.found.tried.len().to_string(),
+        format!("{:.3}", scored.found.seconds),
         format!("{:.1}", scored.round_trips),
-        format!("{:.0}", scored.bytes),
-        format!("{:.6}", scored.own),
-        limits(&scored.limit.said),
+        format!("{:.0}", scored.found.bytes),
+        format!("{:.6}", scored.found.own),
+        limits(&scored.limit.said.limits),
         limits(&scored.limit.right),
-        limits(&scored.limit_default.said),
+        limits(&scored.limit_default.said.limits),
         limits(&scored.limit_default.right),
         scored.path.replace(',', ";"),
         String::new(),

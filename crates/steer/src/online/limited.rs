@@ -210,6 +210,7 @@ impl Record {
             idle_wait: None,
             held: None,
             on_way: tcp.flight.map_or(0.0, Bytes::as_f64),
+            settled: pool.rate().as_f64(),
         }
     }
 }
