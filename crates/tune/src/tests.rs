@@ -106,7 +106,8 @@ fn a_local_network_gets_one_or_two_streams_within_seconds() {
             tuning.answer().unwrap().recommended.setting.streams.get() <= 2,
             "{shown}"
         );
-        assert!(tuning.cost.elapsed <= Span::from_secs(20), "{shown}");
+        // Its samples differ by 3 %, so that it may take its budget.
+        assert!(tuning.cost.elapsed <= Span::from_secs(22), "{shown}");
         assert_eq!(
             tuning.answer().unwrap().limit_recommended.limit,
             Limit::Link,
