@@ -26,7 +26,7 @@ enum Exit {
     Stopped,
     /// The request was wrong.
     WrongRequest,
-    /// The same command goes on.
+    /// The same command, run again, resumes.
     NotFinished,
 }
 
@@ -143,7 +143,7 @@ impl Failure {
         failure
     }
 
-    /// The user, or the system in their stead, ended a copy that the same command goes on with.
+    /// The user, or the system in their stead, ended a copy that the same command resumes.
     pub(crate) fn copy_ended(error: trunkline::Error) -> Self {
         let failure = Failure::from(error);
         Failure {
@@ -166,7 +166,7 @@ impl Failure {
         }
     }
 
-    /// Shards were not finished, and the same command goes on.
+    /// Shards were not finished; the same command resumes them.
     pub(crate) fn not_finished(why: trunkline::Error) -> Self {
         Failure {
             exit: Exit::NotFinished,

@@ -302,7 +302,7 @@ fn a_campaign_that_was_interrupted_goes_on_where_it_stopped() {
         "{text}"
     );
     assert!(
-        text.contains("hint: they are kept; the same command goes on from here"),
+        text.contains("hint: they are kept; run the same command again to resume"),
         "{text}"
     );
     let told: Value = serde_json::from_slice(&stopped.stdout).unwrap();

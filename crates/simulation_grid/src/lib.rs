@@ -144,10 +144,10 @@ impl CampaignError {
                 "leave the warm-up out, or let the data have no end".to_owned()
             }
             CampaignError::Cancelled { kept: true, .. } => {
-                "they are kept; the same command goes on from here".to_owned()
+                "they are kept; run the same command again to resume".to_owned()
             }
             CampaignError::Cancelled { kept: false, .. } => {
-                "nothing was kept; without `--no-cache` the same command would go on from here"
+                "nothing was kept; without `--no-cache` the same command would resume here"
                     .to_owned()
             }
         }

@@ -19,8 +19,8 @@ use trunkline::ask::copy::patience;
 #[command(after_help = "Examples:\n  trunkline campaign plan july.toml july\n  \
     trunkline campaign run july\n  trunkline campaign status july\n  \
     trunkline campaign verify july\n\n\
-Exit status of `run`: 0 all is done, 1 some files failed, 2 the request was wrong, 75 not finished \
-and the same command goes on.")]
+Exit status of `run`: 0 all is done, 1 some files failed, 2 the request was wrong, 75 not \
+finished: run the same command again.")]
 pub(crate) struct Campaign {
     #[command(subcommand)]
     pub command: CampaignCommand,
@@ -78,8 +78,8 @@ pub(crate) struct CampaignPlan {
     after_help = "Examples:\n  trunkline campaign run july\n  \
     trunkline campaign run july raw-1-00001\n  \
     trunkline campaign run july --link wan --task 3 --of 40\n\n\
-Exit status: 0 all is done, 1 some files failed, 2 the request was wrong, 75 not finished and the \
-same command goes on."
+Exit status: 0 all is done, 1 some files failed, 2 the request was wrong, 75 not finished: run \
+the same command again."
 )]
 pub(crate) struct CampaignRun {
     #[command(flatten)]

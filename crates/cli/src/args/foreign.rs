@@ -88,7 +88,7 @@ const COPY: &[Foreign] = &[
             "--whole-file",
             "--fsync",
         ],
-        "leave it out: what has arrived is kept, checked and on the disk anyway; the same command goes on with it",
+        "leave it out: what has arrived is kept, checked and on the disk anyway; run the same command again to resume",
     ),
     answer(&["--rsync-path"], "write `--far-program PATH`"),
     answer(

@@ -52,7 +52,7 @@ fn told(failure: Failure, arguments: &Copy) -> Result<Failure, Failure> {
     Ok(failure)
 }
 
-/// What arrived stays, and the same command goes on; after a full disk, once there is room.
+/// What arrived stays, and the same command resumes; after a full disk, once there is room.
 fn with_next_step(error: Error) -> Error {
     match problem_of(&error) {
         Some(_) => error,

@@ -108,7 +108,7 @@ fn say_stop(cancel: &Cancel, copies: RunningCopies) {
         log::line(&match copies.count() {
             0 => "stopping, as a signal asked: no copy runs".to_owned(),
             copies => format!(
-                "stopping, as a signal asked: {} broken off first; the same command goes on with it later. A second signal ends at once",
+                "stopping, as a signal asked: {} broken off first; run the same command again to resume it. A second signal ends at once",
                 match copies {
                     1 => "1 copy is".to_owned(),
                     many => format!("{many} copies are"),

@@ -223,7 +223,7 @@ impl Campaign {
 fn waits(group: &GroupName, before: &GroupName) -> Error {
     Error::unfinished(
         format!("group `{group}` comes after `{before}`, which is not done"),
-        "the same command goes on once it is".to_owned(),
+        "run the same command again once it is".to_owned(),
     )
 }
 
@@ -237,17 +237,17 @@ fn halted(halt: Halt) -> Unfinished {
         Halt::Asked | Halt::Cancelled => (
             UnfinishedCause::Halted,
             "stopped before its end".to_owned(),
-            "the same command goes on; what has arrived is not sent again",
+            "run the same command again to resume; what has arrived is not sent again",
         ),
         Halt::Paused => (
             UnfinishedCause::Halted,
             "the campaign is paused".to_owned(),
-            "`trunkline campaign resume` ends the pause; then the same command goes on",
+            "`trunkline campaign resume` ends the pause; then run the same command again",
         ),
         Halt::Quiet(until) => (
             UnfinishedCause::Quiet,
             format!("its link is {until}"),
-            "the same command goes on after that",
+            "run the same command again after that",
         ),
     };
     Unfinished::new(cause, Error::unfinished(what, hint.to_owned()))
@@ -599,7 +599,7 @@ pub(super) fn passing_cause(error: &CopyError) -> Option<UnfinishedCause> {
 fn passing_trouble(fate: &Fate) -> Option<Stop> {
     let cause = UnfinishedCause::of(fate.cause)?;
     let hint = fate.hint.clone();
-    let hint = hint.unwrap_or_else(|| "the same command goes on once that is over".to_owned());
+    let hint = hint.unwrap_or_else(|| "run the same command again once that is over".to_owned());
     let error = Error::unfinished(fate.what.clone(), hint);
     Some(Stop::Unfinished(Unfinished::new(cause, error)))
 }

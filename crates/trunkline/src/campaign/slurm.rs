@@ -115,7 +115,7 @@ fn script(campaign: &Campaign, options: &SlurmOptions, tasks: u64, copies: u16) 
     line("wait $copy; code=$?".to_owned());
     // A trapped signal ends the first wait before the copy.
     line("if [ $code -gt 128 ]; then wait $copy; code=$?; fi".to_owned());
-    line("# 75: not finished, and the same command goes on.".to_owned());
+    line("# 75: not finished; run the same command again to resume.".to_owned());
     line("if [ $code -eq 75 ]; then".to_owned());
     line(
         "  scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\" && sleep 60".to_owned(),

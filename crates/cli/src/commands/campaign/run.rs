@@ -104,7 +104,7 @@ fn all(
                 "{} left: others run them, or they wait",
                 count(summary.left, "shard")
             ),
-            "the same command goes on",
+            "run the same command again to resume",
         )));
     }
     if !arguments.quiet {
@@ -116,7 +116,7 @@ fn all(
 fn stopped() -> Error {
     Error::wrong_request(
         "stopped before its end",
-        "the same command goes on; what has arrived is not sent again",
+        "run the same command again to resume; what has arrived is not sent again",
     )
 }
 

@@ -25,7 +25,7 @@ const EMULATE_STATUS: Entry = ("other", "The exit status of the program on the n
 /// `trunkline copy` leaves what has arrived.
 const COPY_STATUS: Entry = (
     "75",
-    "A signal ended the copy. What has arrived stays, and the same command goes on.",
+    "A signal ended the copy. What has arrived stays: run the same command again to resume.",
 );
 
 const ENVIRONMENT: [Entry; 5] = [
