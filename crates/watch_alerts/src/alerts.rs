@@ -83,10 +83,9 @@ impl Alerts {
     /// Puts an event to the incident that it belongs to. It may show that two are one: then those
     /// that were not told become part of the first.
     fn place(&mut self, member: Member, situation: &Situation) {
-        let window = situation.alerting.rules.group_window;
-        let concerned = self.incidents.iter().filter(|(_, incident)| {
-            !incident.is_over() && incident.concerns(&member.stored, window)
-        });
+        let own = || [&member.stored].into_iter();
+        let concerned = self.incidents.iter();
+        let concerned = concerned.filter(|(_, one)| !one.is_over() && one.concerns(own()));
         // What is silenced stays apart from what is not, so that its own time comes.
         let is_silenced = member.is_silenced(situation);
         let concerned = concerned.filter(|(_, one)| one.is_silenced(situation) == is_silenced);
@@ -99,12 +98,28 @@ impl Alerts {
             self.next += 1;
             return;
         };
-        let waiting = concerned[1..].iter().filter(|(waiting, _)| *waiting);
-        let merged = waiting.filter_map(|(_, number)| self.incidents.remove(number));
-        let merged: Vec<Member> = merged.flat_map(|incident| incident.members).collect();
         if let Some(incident) = self.incidents.get_mut(&target) {
-            incident.members.extend(merged);
             incident.members.push(member);
+        }
+        let waiting = concerned[1..].iter().filter(|(waiting, _)| *waiting);
+        for (_, number) in waiting {
+            self.merge(target, *number);
+        }
+    }
+
+    /// Makes two incidents one, where all their events are.
+    fn merge(&mut self, target: u64, other: u64) {
+        let Some(from) = self.incidents.get(&other) else {
+            return;
+        };
+        let events = || from.members.iter().map(|one| &one.stored);
+        let are_one = self
+            .incidents
+            .get(&target)
+            .is_some_and(|one| one.concerns(events()));
+        let from = are_one.then(|| self.incidents.remove(&other)).flatten();
+        if let (Some(from), Some(target)) = (from, self.incidents.get_mut(&target)) {
+            target.members.extend(from.members);
         }
     }
 

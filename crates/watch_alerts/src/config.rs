@@ -30,8 +30,6 @@ pub struct Alerting {
 pub struct Rules {
     /// So long an event has to be known before it is told, and its end as well.
     pub hold: Span,
-    /// Events that share a host or a cause and began within it are told together.
-    pub group_window: Span,
     /// What matters less is not told.
     pub severity: Severity,
 }

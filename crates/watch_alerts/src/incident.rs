@@ -2,8 +2,7 @@
 
 use changes::UnixTime;
 use serde::{Deserialize, Serialize};
-use units::Span;
-use watch_store::{StoredEvent, is_outage, share_cause, share_host};
+use watch_store::{StoredEvent, are_one};
 
 use crate::silence::heard;
 use crate::{Notification, Severity, Silence, Situation};
@@ -11,7 +10,7 @@ use crate::{Notification, Severity, Silence, Situation};
 /// Events that keep coming delay the first notification by as many hold times at most.
 const HOLDS_MAX: u64 = 4;
 
-/// Events that share a host or a cause and began within the group window.
+/// Events that one cause made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Incident {
     pub members: Vec<Member>,
@@ -96,30 +95,9 @@ impl Incident {
         matches!(self.stage, Stage::Over { .. })
     }
 
-    /// Whether an event that is not a member belongs here.
-    ///
-    /// Tasks of a pair that are visited rarely notice its outage long after the others: that is the
-    /// same outage as long as it lasts.
-    pub fn concerns(&self, stored: &StoredEvent, window: Span) -> bool {
-        let goes_on = self.members.iter().any(|member| {
-            member.is_open() && is_outage(&member.stored) && member.stored.pair == stored.pair
-        });
-        (is_outage(stored) && goes_on)
-            || (self.is_near(stored.event.first_visit, window) && self.shares(stored))
-    }
-
-    /// Whether all its events and one that began at `first` began within the window.
-    fn is_near(&self, first: UnixTime, window: Span) -> bool {
-        let times = self.members.iter().map(|one| one.stored.event.first_visit);
-        let (earliest, latest) = times.fold((first, first), |(earliest, latest), at| {
-            (earliest.min(at), latest.max(at))
-        });
-        latest.since(earliest) <= window
-    }
-
-    fn shares(&self, stored: &StoredEvent) -> bool {
-        let mut members = self.members.iter().map(|member| &member.stored);
-        members.any(|own| share_host(&own.pair, &stored.pair) || share_cause(own, stored))
+    /// Whether further events belong here.
+    pub fn concerns<'a>(&'a self, others: impl Iterator<Item = &'a StoredEvent>) -> bool {
+        are_one(self.members.iter().map(|one| &one.stored).chain(others))
     }
 
     /// A clock that was ahead and is set back must not delay anything.

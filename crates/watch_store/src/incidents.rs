@@ -57,6 +57,13 @@ pub fn incidents(events: Vec<StoredEvent>) -> Vec<Incident> {
     incidents
 }
 
+/// Whether these events are of one incident.
+pub fn are_one<'a>(events: impl Iterator<Item = &'a StoredEvent>) -> bool {
+    let mut events: Vec<StoredEvent> = events.cloned().collect();
+    events.sort_by(|a, b| beginning(a).cmp(&beginning(b)));
+    group::groups(events).len() <= 1
+}
+
 impl Store {
     /// The incidents that go on, in the order of [`incidents`].
     ///
@@ -200,14 +207,14 @@ impl Incident {
 }
 
 /// Whether two pairs have a host in common.
-pub fn share_host(one: &Pair, other: &Pair) -> bool {
+fn share_host(one: &Pair, other: &Pair) -> bool {
     let has = |host: &Name| *host == other.from || *host == other.to;
     has(&one.from) || has(&one.to)
 }
 
 /// Whether the likeliest cause of two events is the same one, where one cause can concern pairs
 /// without a common host.
-pub fn share_cause(one: &StoredEvent, other: &StoredEvent) -> bool {
+fn share_cause(one: &StoredEvent, other: &StoredEvent) -> bool {
     let cause = |stored: &StoredEvent| {
         let first = stored.event.first_cause().map(|cause| cause.kind);
         first.filter(|kind| !matches!(kind, CauseKind::OwnProcessor | CauseKind::FarHost))
@@ -216,7 +223,7 @@ pub fn share_cause(one: &StoredEvent, other: &StoredEvent) -> bool {
 }
 
 /// Whether visits have no result.
-pub fn is_outage(stored: &StoredEvent) -> bool {
+fn is_outage(stored: &StoredEvent) -> bool {
     stored.event.kind == EventKind::NoData
 }
 

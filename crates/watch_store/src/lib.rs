@@ -44,9 +44,7 @@ pub use error::StoreError;
 pub use events::{EventKey, StoredEvent};
 pub use export::{Cell, Column, Format, Kind, Selection, Table, UnknownFormat};
 pub use grid::{GridCell, HostSeen};
-pub use incidents::{
-    Incident, SilentHost, incidents, is_outage, share_cause, share_host, silent_hosts,
-};
+pub use incidents::{Incident, SilentHost, are_one, incidents, silent_hosts};
 pub use months::Month;
 pub use name::{DatabaseName, Name, NameError, Pair, UnknownDatabase};
 pub use notes::{Note, NoteKind, acknowledgement};

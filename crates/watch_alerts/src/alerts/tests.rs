@@ -316,15 +316,23 @@ fn one_route_change_of_ten_pairs_is_one_alert_with_ten_pairs() {
 }
 
 #[test]
-fn pairs_that_a_later_event_joins_are_told_together() {
+fn outages_that_a_later_one_joins_are_told_together() {
     let mut watch = Watch::new(mesh(&["a", "b", "c", "d"]));
-    // No common host, no cause; the third shares a host with each.
-    let first = stored(pair("a", "b"), slower(0, START, 0.2));
-    let second = stored(pair("c", "d"), slower(0, START, 0.2));
-    let third = stored(pair("b", "c"), slower(0, START, 0.2));
+    // No common host; the third shares one with each.
+    let first = stored(pair("a", "b"), no_data(0, START));
+    let second = stored(pair("c", "d"), no_data(0, START));
+    let third = stored(pair("b", "c"), no_data(0, START));
     watch.step(minutes(1), &[first, second, third]);
     let told = watch.step(minutes(11), &[]);
     assert_eq!((told.len(), told[0].pairs), (1, 3));
+    // What is slower in three pairs has no host in common.
+    let mut watch = Watch::new(mesh(&["a", "b", "c", "d"]));
+    let slow = |from, to| stored(pair(from, to), slower(0, START, 0.2));
+    watch.step(
+        minutes(1),
+        &[slow("a", "b"), slow("c", "d"), slow("b", "c")],
+    );
+    assert_eq!(watch.step(minutes(11), &[]).len(), 2);
 }
 
 #[test]
@@ -381,6 +389,7 @@ fn a_task_that_notices_an_outage_late_is_no_second_alert() {
     // Visited each six hours, silent after a day.
     let mut late = stored(pair("a", "b"), no_data(7, minutes(400)));
     late.task = "tune".parse().unwrap();
+    late.event.previous_visit = Some(minutes(40));
     watch.step(minutes(1440), from_ref(&late));
     assert_eq!(watch.step(minutes(2000), &[]), []);
     // Another host that falls silent in the meantime is another alert.

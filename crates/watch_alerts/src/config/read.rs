@@ -18,11 +18,9 @@ use crate::{Severity, Silence};
 const LAYOUT: &str = "a file of alerts has `key = \"value\"` lines under `[defaults]`, \
                       `[[webhook]]`, `[[mail]]`, `[[alertmanager]]`, `[[silence]]`";
 const HOLDS: RangeInclusive<Span> = Span::from_secs(0)..=Span::from_secs(86_400);
-const WINDOWS: RangeInclusive<Span> = Span::from_secs(60)..=Span::from_secs(86_400);
 /// Where the file gives none.
 const RULES: Rules = Rules {
     hold: Span::from_secs(600),
-    group_window: Span::from_secs(7200),
     severity: Severity::Warning,
 };
 
@@ -62,13 +60,11 @@ fn alerting(root: &Section, folder: &Path, found: &mut Findings) -> Option<Alert
 }
 
 fn rules(section: &Section, found: &mut Findings) -> Rules {
-    section.only(&["hold", "group_window", "severity"], found);
+    section.only(&["hold", "severity"], found);
     let hold = section.whole_seconds("hold", HOLDS, found);
-    let window = section.whole_seconds("group_window", WINDOWS, found);
     let severity = one_of(section, "severity", &Severity::ALL, Severity::name, found);
     Rules {
         hold: hold.map_or(RULES.hold, |hold| hold.value),
-        group_window: window.map_or(RULES.group_window, |window| window.value),
         severity: severity.unwrap_or(RULES.severity),
     }
 }

@@ -25,10 +25,16 @@ pub(super) fn groups(events: Vec<StoredEvent>) -> Vec<Vec<StoredEvent>> {
     for stored in events {
         let at = stored.event.first_visit;
         whole.extend(growing.extract_if(.., |group| !group.may_grow(at)));
-        match growing.iter_mut().find(|group| group.fits(&stored)) {
+        let mut own = growing.extract_if(.., |group| group.fits(&stored));
+        let (mut joined, others) = (own.next(), own.collect::<Vec<_>>());
+        match &mut joined {
             Some(group) => group.add(stored),
-            None => growing.push(Group::of(stored)),
+            None => joined = Some(Group::of(stored)),
         }
+        for other in others {
+            growing.extend(joined.as_mut().and_then(|group| group.join(other)));
+        }
+        growing.extend(joined);
     }
     whole.append(&mut growing);
     whole.into_iter().map(|group| group.members).collect()
@@ -82,6 +88,25 @@ impl Group {
     fn is_chain_of_outages_to(&self, pair: &Pair) -> bool {
         let mut members = self.members.iter();
         members.clone().all(is_outage) && members.any(|member| share_host(&member.pair, pair))
+    }
+
+    /// Takes the events of a group that an outage between both shows to be of the same chain; gives
+    /// it back where it is not.
+    fn join(&mut self, other: Group) -> Option<Group> {
+        let is_outages = |group: &Group| group.members.iter().all(is_outage);
+        match self.began.common(other.began) {
+            Some(began) if is_outages(self) && is_outages(&other) => {
+                self.began = began;
+                self.seen = self
+                    .seen
+                    .zip(other.seen)
+                    .and_then(|(one, two)| one.common(two));
+                self.hosts.retain(|host| other.hosts.contains(host));
+                self.members.extend(other.members);
+                None
+            }
+            _ => Some(other),
+        }
     }
 
     fn add(&mut self, stored: StoredEvent) {

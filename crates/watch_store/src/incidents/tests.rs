@@ -166,6 +166,9 @@ fn the_order_of_events_changes_nothing() {
             .map(|id| {
                 let pair = pairs[next(5) as usize];
                 let mut stored = goodput(id, pair, next(40_000), -0.1 * next(9) as f64);
+                if next(3) == 0 {
+                    stored.event.kind = EventKind::NoData;
+                }
                 if next(8) == 0 {
                     stored.event.end = Some(End::Withdrawn);
                     stored.event.recovered = Some(stored.event.first_visit);

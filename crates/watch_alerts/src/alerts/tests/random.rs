@@ -8,7 +8,7 @@ use super::*;
 
 const HOSTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 const CAUSES: u64 = 12;
-/// Causes are further apart than the group window, so that each is one incident.
+/// Causes are further apart than visits are, so that each is one incident.
 const APART: u64 = 400;
 /// Events of a cause begin within this many minutes, and become known within the hold time.
 const SPREAD: u64 = 60;
@@ -57,6 +57,7 @@ fn trouble(number: u64, draws: &mut Draws) -> Trouble {
             true => caused(one, CauseKind::Route),
             false => one,
         };
+        one.previous_visit = Some(minutes(begins.saturating_sub(1)));
         let began = stored(pair.clone(), one);
         said.push((known + draws.below(5), began.clone()));
         let mut last = began;

@@ -44,7 +44,7 @@ fn the_example_of_the_page_is_read() {
 #[test]
 fn the_page_has_every_key_and_every_default() {
     let page = include_str!("../../../../../docs/reference/watch-alerts.md");
-    let keys = "base_url hold group_window severity url url_secret header command from to host \
+    let keys = "base_url hold severity url url_secret header command from to host \
                 pair task metric until reason";
     for key in keys.split(' ') {
         assert!(page.contains(&format!("| `{key}` |")), "{key}");
