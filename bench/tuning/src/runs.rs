@@ -157,12 +157,13 @@ fn scenario(job: &Job) -> Result<Scenario, TargetError> {
     if !job.path.cross.is_empty() {
         scenario.idle = LEAD;
     }
-    scenario.warmup = scenario.idle + longer(job.path, WARMUP);
-    scenario.duration = scenario.warmup
-        + match job.length {
-            Length::Usual => measured(job.path),
-            Length::Minute => MINUTE,
-        };
+    // A minute is promised with its start.
+    let (start, counted) = match job.length {
+        Length::Usual => (longer(job.path, WARMUP), measured(job.path)),
+        Length::Minute => (Span::ZERO, MINUTE),
+    };
+    scenario.warmup = scenario.idle + start;
+    scenario.duration = scenario.warmup + counted;
     Ok(scenario)
 }
 
