@@ -225,7 +225,9 @@ mod tests {
             thread::sleep(TICK);
         }
         let sent = sender.finish();
-        thread::sleep(TICK);
+        while receiver.bytes() < sent.receipts.bytes && Instant::now() < until {
+            thread::sleep(TICK);
+        }
         let seen = receiver.finish();
         assert!(sent.receipts.highest >= 300, "{sent:?}");
         assert_eq!(seen.receipts.highest, sent.receipts.highest);

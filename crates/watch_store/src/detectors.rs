@@ -60,6 +60,17 @@ impl Store {
         Ok(series)
     }
 
+    /// The pairs of all series, each once, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn visited_pairs(&mut self) -> Result<Vec<Pair>, StoreError> {
+        let series = self.all_series()?;
+        let mut pairs: Vec<Pair> = series.into_iter().map(|one| one.pair).collect();
+        pairs.dedup();
+        Ok(pairs)
+    }
+
     /// When the latest visit of a series began; `None` where it has none.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ pub use hosts::{SilentHost, silent_hosts};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use changes::{CauseKind, EventKind, Severity, UnixTime};
+use changes::{EventKind, Severity, UnixTime};
 use units::Span;
 
 use crate::{EventKey, Name, Note, Pair, Store, StoreError, StoredEvent};
@@ -38,10 +38,15 @@ pub fn incidents(events: Vec<StoredEvent>) -> Vec<Incident> {
     let mut events = events;
     events.retain(|stored| !stored.event.is_withdrawn());
     events.sort_by(|a, b| beginning(a).cmp(&beginning(b)));
-    let mut incidents: Vec<Incident> = group::groups(events)
-        .into_iter()
-        .map(|members| Incident { members })
-        .collect();
+    let groups = group::groups(&events.iter().collect::<Vec<_>>());
+    let mut events: Vec<Option<StoredEvent>> = events.into_iter().map(Some).collect();
+    let mut incidents: Vec<Incident> = Vec::new();
+    for places in groups {
+        let members = places.iter().filter_map(|place| events[*place].take());
+        incidents.push(Incident {
+            members: members.collect(),
+        });
+    }
     for incident in &mut incidents {
         incident
             .members
@@ -59,9 +64,9 @@ pub fn incidents(events: Vec<StoredEvent>) -> Vec<Incident> {
 
 /// Whether these events are of one incident.
 pub fn are_one<'a>(events: impl Iterator<Item = &'a StoredEvent>) -> bool {
-    let mut events: Vec<StoredEvent> = events.cloned().collect();
+    let mut events: Vec<&StoredEvent> = events.collect();
     events.sort_by(|a, b| beginning(a).cmp(&beginning(b)));
-    group::groups(events).len() <= 1
+    group::groups(&events).len() <= 1
 }
 
 impl Store {
@@ -194,7 +199,8 @@ impl Incident {
         silent_hosts(without_data.map(|one| &one.pair), visited)
     }
 
-    /// What names it, however it grows: the event that began first.
+    /// What names it: the event that began first. Pages find it by any of its events, since one that
+    /// comes late may have begun earlier.
     pub fn key(&self) -> Option<EventKey> {
         self.first().map(StoredEvent::key)
     }
@@ -204,22 +210,6 @@ impl Incident {
         let of_it = |note: &&Note| self.members.iter().any(|one| one.is(&note.event));
         all.iter().filter(of_it).collect()
     }
-}
-
-/// Whether two pairs have a host in common.
-fn share_host(one: &Pair, other: &Pair) -> bool {
-    let has = |host: &Name| *host == other.from || *host == other.to;
-    has(&one.from) || has(&one.to)
-}
-
-/// Whether the likeliest cause of two events is the same one, where one cause can concern pairs
-/// without a common host.
-fn share_cause(one: &StoredEvent, other: &StoredEvent) -> bool {
-    let cause = |stored: &StoredEvent| {
-        let first = stored.event.first_cause().map(|cause| cause.kind);
-        first.filter(|kind| !matches!(kind, CauseKind::OwnProcessor | CauseKind::FarHost))
-    };
-    cause(one).is_some() && cause(one) == cause(other)
 }
 
 /// Whether visits have no result.

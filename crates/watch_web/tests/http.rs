@@ -597,7 +597,7 @@ fn an_incident_is_acknowledged_and_notes_stay() {
     let before = get(&server, page);
     assert_eq!(before.status, 200, "{}", before.body);
     assert!(before.body.contains("Acknowledge or write a note"));
-    let words = "words=Fibre+cut%0AETA+%3Cb%3Etonight";
+    let words = "words=Fibre+cut%0D%0AETA+%3Cb%3Etonight";
     let note = format!("{of}&kind=acknowledge&author=Ada+%3Ci%3E&{words}");
     assert_eq!(post(&server, "/note", "", &note).status, 403);
     let note = format!("{note}&token=secret");

@@ -265,11 +265,18 @@ impl Detector {
         for (metric, event) in taken {
             self.note_return(event, metric, now);
         }
-        let told = events.into_iter().filter_map(|id| match self.is_held(id) {
+        events
+            .into_iter()
+            .filter_map(|id| self.let_go(id))
+            .collect()
+    }
+
+    /// A metric of an event turned out to be none: the event is withdrawn unless others hold it.
+    fn let_go(&mut self, id: u64) -> Option<Event> {
+        match self.is_held(id) {
             true => self.revise(id, |_| ()),
             false => self.withdraw(id),
-        });
-        told.collect()
+        }
     }
 
     /// Ends what came back little by little.
@@ -301,10 +308,7 @@ impl Detector {
             let mut series = series.filter(|one| one.metric == metric);
             series.next()?.release(event, now);
             self.note_return(event, metric, now);
-            match self.is_held(event) {
-                true => self.revise(event, |_| ()),
-                false => self.withdraw(event),
-            }
+            self.let_go(event)
         });
         gone.collect()
     }
@@ -334,11 +338,10 @@ impl Detector {
             events.push(id);
         }
         events.dedup();
-        let told = events.into_iter().filter_map(|id| match self.is_held(id) {
-            true => self.revise(id, |_| ()),
-            false => self.withdraw(id),
-        });
-        told.collect()
+        events
+            .into_iter()
+            .filter_map(|id| self.let_go(id))
+            .collect()
     }
 
     /// A metric came back with the visit: the event is over once all of its metrics have.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use changes::{Moved, UnixTime};
+use changes::UnixTime;
 
 use super::Selection;
 use super::tables::{Cell, names, severity, shift};
@@ -28,17 +28,11 @@ impl Incidents {
             members.filter_map(move |one| Some((one.key(), name.clone()?)))
         });
         let names = named.collect();
-        let mut visited: Vec<Pair> = store
-            .all_series()?
-            .into_iter()
-            .map(|one| one.pair)
-            .collect();
-        visited.dedup();
         Ok(Incidents {
             names,
             all,
             notes: store.notes(UnixTime::from_seconds(0))?,
-            visited,
+            visited: store.visited_pairs()?,
         })
     }
 
@@ -84,8 +78,7 @@ impl Incidents {
             event.id.into(),
             event.kind.name().into(),
         ];
-        let moved: Option<&Moved> = event.worst();
-        row.extend(shift(moved));
+        row.extend(shift(event.worst()));
         let cause = event.first_cause();
         row.push(cause.map(|cause| cause.kind.name()).into());
         row.push(cause.map(|cause| cause.because.clone()).into());

@@ -4,10 +4,12 @@
 //! spans have a moment in common may have begun together; they are one incident where one host,
 //! a chain of outages or one cause explains all of them.
 
-use changes::{Event, EventKind, UnixTime};
+use std::collections::BTreeSet;
+
+use changes::{CauseKind, Event, EventKind, UnixTime};
 use units::Span;
 
-use super::{earlier, is_outage, share_cause, share_host};
+use super::earlier;
 use crate::{Name, Pair, StoredEvent};
 
 /// The time between visits where an event does not tell it, and the most that it says of one.
@@ -17,47 +19,61 @@ const LONGEST_GAP: Span = Span::from_secs(86_400);
 const SLACK: Span = Span::from_secs(2 * 3600);
 const SLACK_OF_DRIFT: Span = Span::from_secs(86_400);
 
-/// The events of each cause, in the order of the first of them.
+/// The events of each cause, by their places.
 ///
 /// * `events`: in the order of their first visits.
-pub(super) fn groups(events: Vec<StoredEvent>) -> Vec<Vec<StoredEvent>> {
+pub(super) fn groups(events: &[&StoredEvent]) -> Vec<Vec<usize>> {
     let (mut growing, mut whole): (Vec<Group>, Vec<Group>) = Default::default();
-    for stored in events {
+    for (place, stored) in events.iter().enumerate() {
         let at = stored.event.first_visit;
         whole.extend(growing.extract_if(.., |group| !group.may_grow(at)));
-        let mut own = growing.extract_if(.., |group| group.fits(&stored));
-        let (mut joined, others) = (own.next(), own.collect::<Vec<_>>());
-        match &mut joined {
-            Some(group) => group.add(stored),
-            None => joined = Some(Group::of(stored)),
-        }
+        let mut own = growing.extract_if(.., |group| group.fits(stored));
+        let (joined, others) = (own.next(), own.collect::<Vec<_>>());
+        let new = Group::of(place, stored);
+        let mut joined = match joined {
+            Some(mut group) => {
+                group.add(new);
+                group
+            }
+            None => new,
+        };
         for other in others {
-            growing.extend(joined.as_mut().and_then(|group| group.join(other)));
+            growing.extend(joined.join(other));
         }
-        growing.extend(joined);
+        growing.push(joined);
     }
     whole.append(&mut growing);
     whole.into_iter().map(|group| group.members).collect()
 }
 
-/// Events that are put together.
-struct Group {
-    members: Vec<StoredEvent>,
+/// Events that are put together. A mesh that fails has thousands: what decides is kept beside them.
+struct Group<'a> {
+    members: Vec<usize>,
     /// The hosts that all of them have in common.
-    hosts: Vec<Name>,
+    hosts: Vec<&'a Name>,
+    /// All their hosts.
+    touched: BTreeSet<&'a Name>,
+    /// Their causes that may concern pairs without a common host.
+    causes: BTreeSet<CauseKind>,
+    /// Whether all are without data.
+    is_outage: bool,
     /// When all of them may have begun, with first visits that may be one off.
     began: Between,
     /// The same as the visits say it; `None` where there is no such moment.
     seen: Option<Between>,
 }
 
-impl Group {
-    fn of(stored: StoredEvent) -> Self {
+impl<'a> Group<'a> {
+    fn of(place: usize, stored: &'a StoredEvent) -> Self {
+        let hosts = hosts(&stored.pair);
         Group {
-            hosts: hosts(&stored.pair).map(Name::clone).into(),
+            members: vec![place],
+            hosts: hosts.into(),
+            touched: hosts.into(),
+            causes: cause(stored).into_iter().collect(),
+            is_outage: stored.event.kind == EventKind::NoData,
             began: Between::of(&stored.event).widened(slack(&stored.event)),
             seen: Some(Between::of(&stored.event)),
-            members: vec![stored],
         }
     }
 
@@ -75,49 +91,45 @@ impl Group {
         {
             return false;
         }
+        let ends = hosts(&stored.pair);
+        let has_host = ends.iter().any(|host| self.hosts.contains(host));
+        // What cuts a link takes pairs on both sides of it, without one host that all have.
+        let is_outage = self.is_outage && stored.event.kind == EventKind::NoData;
+        let is_chain = is_outage && ends.iter().any(|host| self.touched.contains(host));
         let seen = self.seen.and_then(|seen| seen.common(own));
-        let mut members = self.members.iter();
-        hosts(&stored.pair)
-            .into_iter()
-            .any(|host| self.hosts.contains(host))
-            || is_outage(stored) && self.is_chain_of_outages_to(&stored.pair)
-            || seen.is_some() && members.any(|member| share_cause(member, stored))
-    }
-
-    /// What cuts a link takes pairs on both sides of it, without one host that all have.
-    fn is_chain_of_outages_to(&self, pair: &Pair) -> bool {
-        let mut members = self.members.iter();
-        members.clone().all(is_outage) && members.any(|member| share_host(&member.pair, pair))
+        let has_cause = cause(stored).is_some_and(|kind| self.causes.contains(&kind));
+        has_host || is_chain || (seen.is_some() && has_cause)
     }
 
     /// Takes the events of a group that an outage between both shows to be of the same chain; gives
     /// it back where it is not.
-    fn join(&mut self, other: Group) -> Option<Group> {
-        let is_outages = |group: &Group| group.members.iter().all(is_outage);
-        match self.began.common(other.began) {
-            Some(began) if is_outages(self) && is_outages(&other) => {
-                self.began = began;
-                self.seen = self
-                    .seen
-                    .zip(other.seen)
-                    .and_then(|(one, two)| one.common(two));
-                self.hosts.retain(|host| other.hosts.contains(host));
-                self.members.extend(other.members);
+    fn join(&mut self, other: Self) -> Option<Self> {
+        let is_chain = self.is_outage && other.is_outage;
+        match self.began.common(other.began).filter(|_| is_chain) {
+            Some(_) => {
+                self.add(other);
                 None
             }
-            _ => Some(other),
+            None => Some(other),
         }
     }
 
-    fn add(&mut self, stored: StoredEvent) {
-        let own = Between::of(&stored.event);
-        let began = self.began.common(own.widened(slack(&stored.event)));
-        self.began = began.unwrap_or(self.began);
-        self.seen = self.seen.and_then(|seen| seen.common(own));
-        self.hosts
-            .retain(|host| hosts(&stored.pair).contains(&host));
-        self.members.push(stored);
+    fn add(&mut self, other: Self) {
+        self.began = self.began.common(other.began).unwrap_or(self.began);
+        let both = self.seen.zip(other.seen);
+        self.seen = both.and_then(|(one, two)| one.common(two));
+        self.hosts.retain(|host| other.hosts.contains(host));
+        self.touched.extend(other.touched);
+        self.causes.extend(other.causes);
+        self.is_outage &= other.is_outage;
+        self.members.extend(other.members);
     }
+}
+
+/// The likeliest cause, where one cause can concern pairs without a common host.
+fn cause(stored: &StoredEvent) -> Option<CauseKind> {
+    let first = stored.event.first_cause().map(|cause| cause.kind);
+    first.filter(|kind| !matches!(kind, CauseKind::OwnProcessor | CauseKind::FarHost))
 }
 
 /// From one time to another, both with it.

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use changes::{Cause, End, Event, Metric, Moved};
+use changes::{Cause, CauseKind, End, Event, Metric, Moved};
 
 use super::*;
 
@@ -137,6 +137,13 @@ fn troubles_at_moments_that_visits_tell_apart_are_apart() {
 fn a_link_that_is_cut_is_one_incident() {
     let cut = ["a-c", "a-d", "b-c", "b-d"].into_iter().enumerate();
     let events = cut.map(|(id, pair)| {
+        let first = 1000 + 300 * id as u64;
+        event(id as u64, pair, EventKind::NoData, first, Some(4000))
+    });
+    assert_eq!(incidents(events.collect()).len(), 1);
+    // The first two have no host in common; the third joins them.
+    let crossed = ["a-c", "b-d", "a-d", "b-c"].into_iter().enumerate();
+    let events = crossed.map(|(id, pair)| {
         let first = 1000 + 300 * id as u64;
         event(id as u64, pair, EventKind::NoData, first, Some(4000))
     });

@@ -20,7 +20,7 @@ pub fn sheet(site: &Site, place: &[String; 4], ask: &Ask) -> Result<Sheet, Probl
         let incident = Incidents::of_event(store, &key)?;
         let nothing = || Problem::ours("an incident has no event");
         let worst = incident.worst().ok_or_else(nothing)?;
-        let visited = incidents::visited(store)?;
+        let visited = store.visited_pairs()?;
         let notes = store.notes(incident.since())?;
         let title = incidents::title(worst, &incident.silent_hosts(&visited));
         let address = href::incident(&key);

@@ -23,17 +23,6 @@ pub struct Incidents {
     visited: Vec<Pair>,
 }
 
-/// The pairs that are visited.
-pub fn visited(store: &mut Store) -> Result<Vec<Pair>, StoreError> {
-    let mut visited: Vec<Pair> = store
-        .all_series()?
-        .into_iter()
-        .map(|one| one.pair)
-        .collect();
-    visited.dedup();
-    Ok(visited)
-}
-
 impl Incidents {
     /// The incidents of these events.
     pub fn of(store: &mut Store, events: Vec<StoredEvent>) -> Result<Self, StoreError> {
@@ -58,7 +47,7 @@ impl Incidents {
         Ok(Incidents {
             notes: notes.unwrap_or_default(),
             all,
-            visited: visited(store)?,
+            visited: store.visited_pairs()?,
         })
     }
 

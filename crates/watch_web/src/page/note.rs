@@ -60,9 +60,14 @@ fn note(site: &Site, form: &Ask) -> Result<Note, Problem> {
 }
 
 fn bounded(form: &Ask, key: &str, most: usize) -> Result<String, Problem> {
-    let text = form.text(key).unwrap_or_default().trim();
+    // Browsers send lines of a form with CR and LF.
+    let text = form
+        .text(key)
+        .unwrap_or_default()
+        .trim()
+        .replace("\r\n", "\n");
     match text.len() <= most {
-        true => Ok(text.to_owned()),
+        true => Ok(text),
         false => Err(Problem::bad(
             format!("`{key}` has {} bytes, more than {most}", text.len()),
             "shorten it",
