@@ -20,9 +20,9 @@
 //! request's destination; a host with several addresses answers echoes from the one its routes
 //! pick.
 //!
-//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`,
-//! `flow`, `report`; `udp_streams` for what comes over UDP; `probe_demux` with `probing` for
-//! trains.
+//! Reading order: [`ServerLimits`], [`Server`], `event`, then `arrivals`, `acceptor`, `session`,
+//! `agreed`, `flow`, `report`; `datagrams` and `udp_streams` for what comes over UDP; `probe_demux`
+//! with `probing` for trains.
 
 mod acceptor;
 mod agreed;

@@ -6,9 +6,10 @@
 //! open folder for each level. A file that is stored goes through the
 //! [`Store`](crate::store::Store) of copies.
 //!
-//! Reading order: `rights` for what is allowed, `session` for the connections, `flow` for what the
-//! server allows of them, `request` for what is done; `names`, `list`, `read`, `remove`, `rename`,
-//! `put` for the files; `failure` for what goes wrong.
+//! Reading order: `rights` for what is allowed, `session` for what connections share, `flow` for
+//! what the server allows of them, `serving` for the connections, `outbox` for answers, `request`
+//! for what is done; `names`, `list`, `read`, `remove`, `rename`, `put` for the files; `failure`
+//! for what goes wrong.
 
 mod failure;
 mod flow;

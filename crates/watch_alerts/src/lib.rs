@@ -36,8 +36,8 @@
 //! Left out: escalation, on-call rotas and acknowledgement, which Alertmanager's users have
 //! already.
 //!
-//! Reading order: `config.rs`, `severity.rs`, `silence.rs`, `incident.rs`, `alerts.rs`,
-//! `notification.rs`, `words.rs`, `outbox.rs`, then `send.rs`.
+//! Reading order: `config.rs`, `silence.rs`, `situation.rs`, `incident.rs`, `alerts.rs`,
+//! `notification.rs`, `report.rs`, `words.rs`, `receiver.rs`, `outbox.rs`, then `send.rs`.
 
 mod alerts;
 mod config;

@@ -119,8 +119,8 @@ pub(crate) struct WatchServe {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub web: Option<SocketAddr>,
 
-    /// The file with the word that allows silencing alerts from the pages; without it they are
-    /// read-only
+    /// The file with the word that allows notes, acknowledgements and silences on the pages;
+    /// without it they are read-only
     #[arg(long, value_name = "FILE", requires = "web")]
     pub web_token_file: Option<PathBuf>,
 
