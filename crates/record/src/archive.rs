@@ -14,8 +14,8 @@
 //! safe; and any other database. The statements keep to what PostgreSQL takes as well, so that it
 //! could stand behind the same functions.
 //!
-//! Reading order: [`essence`] and `digest.rs` for what a document comes down to, `schema.rs` for the
-//! tables, `rows.rs` for the way there and back, `sweeps.rs`, `listing.rs`, `memory.rs` and
+//! Reading order: [`essence`] and `digest.rs` for what a document comes down to, `schema.rs` for
+//! the tables, `rows.rs` for the way there and back, `sweeps.rs`, `listing.rs`, `memory.rs` and
 //! `copied.rs` for the questions, [`compare`], `error.rs`.
 
 pub mod compare;

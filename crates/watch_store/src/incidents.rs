@@ -199,8 +199,8 @@ impl Incident {
         silent_hosts(without_data.map(|one| &one.pair), visited)
     }
 
-    /// What names it: the event that began first. Pages find it by any of its events, since one that
-    /// comes late may have begun earlier.
+    /// What names it: the event that began first. Pages find it by any of its events, since one
+    /// that comes late may have begun earlier.
     pub fn key(&self) -> Option<EventKey> {
         self.first().map(StoredEvent::key)
     }
