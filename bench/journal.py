@@ -1,4 +1,4 @@
-"""The journal beside an unfinished file, as crates/transfer/src/store/journal.rs writes it."""
+"""The journal beside an unfinished file, as crates/copy/transfer/src/store/journal.rs writes it."""
 
 import dataclasses
 

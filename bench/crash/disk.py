@@ -17,7 +17,7 @@ UNFINISHED = ".trunkline-"
 SIZES = (0, 1, 16 << 10, 64 << 10, (64 << 10) + 1, 300_000)
 RANDOM_FILES, RANDOM_MOST = 6, 300_000
 LARGE = 3_000_000
-# Wants are widened to multiples of this (crates/transfer/src/ledger/split.rs).
+# Wants are widened to multiples of this (crates/copy/transfer/src/ledger/split.rs).
 PIECE_MIN = 16 << 10
 OLD = 1_500_000_000_000_000_000
 

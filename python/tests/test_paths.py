@@ -126,7 +126,7 @@ def test_the_archive(tmp_path):
 
 
 def test_iperf3_files_of_the_wild():
-    files = sorted((ROOT / "crates/record/src/iperf3").glob("*.json"))
+    files = sorted((ROOT / "crates/output/record/src/iperf3").glob("*.json"))
     results = tl.read_iperf3(files)
     assert len(results) == len(files) > 0
     visits = results.visits

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{ORDER, crates, files};
+use crate::{crates, files, folder, order};
 
 /// Words that stand where a noun should.
 const RIDDLES: [&str; 3] = ["somebody", "nobody", "whoever"];
@@ -59,8 +59,8 @@ fn counts() -> BTreeMap<String, usize> {
         *counts.entry(format!("wide {place}")).or_insert(0) += wide;
         *counts.entry(format!("riddles {place}")).or_insert(0) += riddles;
     };
-    for name in ORDER {
-        for (file, text) in files(&crates().join(name), "rs") {
+    for name in order() {
+        for (file, text) in files(&folder(name), "rs") {
             // This file has to name the words.
             if !file.ends_with("house/tidy.rs") {
                 count(name, wide(&text), riddles(&text));
@@ -111,25 +111,25 @@ const STALE: [&str; 3] = ["is being built", "no command does", "not implemented 
 
 /// A file below `crates`, its constant; then pages below `docs`, the line that says its value.
 const VERSIONS: &str = "
-wire/src/copy.rs COPYING_VERSION
+net/wire/src/copy.rs COPYING_VERSION
     reference/copy-protocol.md # The copy protocol, version {}
     reference/copy-protocol.md | 3..5 | version: {} |
     guide/installing.md the copy protocol | {} |
-wire/src/remote.rs REMOTE_VERSION
+net/wire/src/remote.rs REMOTE_VERSION
     reference/file-access.md # The file access protocol, version {}
     guide/installing.md file access | {} |
-wire/src/third_party.rs THIRD_PARTY_VERSION
+net/wire/src/third_party.rs THIRD_PARTY_VERSION
     reference/third-party.md # Third-party copies, version {}
     reference/third-party.md version: u16, {}.
-wire/src/iperf3/extension.rs VERSION
+net/wire/src/iperf3/extension.rs VERSION
     guide/installing.md the extension | {} |
-wire/src/trains.rs PROBING_VERSION
+net/wire/src/trains.rs PROBING_VERSION
     guide/installing.md packet trains | {} |
-record/src/document.rs SCHEMA_VERSION
+output/record/src/document.rs SCHEMA_VERSION
     guide/installing.md up to this one | {} |
-watch_link/src/message.rs LINK_VERSION
+watch/watch_link/src/message.rs LINK_VERSION
     guide/installing.md reports | {} |
-campaign_store/src/line.rs VERSION
+campaign/campaign_store/src/line.rs VERSION
     guide/installing.md manifests | {} |
 ../Cargo.toml version
     ../CITATION.cff version: {}

@@ -6,12 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The simulator and what it is made of.
-const CRATES: [&str; 5] = ["units", "stats", "netpath", "link", "sim"];
+const CRATES: [&str; 5] = [
+    "base/units",
+    "base/stats",
+    "path/netpath",
+    "path/link",
+    "path/sim",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut files = vec![PathBuf::from("../../Cargo.lock")];
+    let mut files = vec![PathBuf::from("../../../Cargo.lock")];
     for name in CRATES {
-        gather(&Path::new("..").join(name).join("src"), &mut files)?;
+        gather(&Path::new("../..").join(name).join("src"), &mut files)?;
     }
     files.sort();
     let mut hasher = blake3::Hasher::new();

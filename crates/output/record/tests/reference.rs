@@ -21,7 +21,8 @@ use serde_json::{Map, Value, json};
 const DEFINITIONS: &str = "#/$defs/";
 
 /// Where the generated part of the page begins.
-const MARK: &str = "<!-- From here on made by crates/record/tests/reference.rs from the comments of the types. -->\n";
+const MARK: &str =
+    "<!-- Made by crates/output/record/tests/reference.rs from the comments of the types. -->\n";
 
 /// Words that fit into the cell of the key that they are a value of.
 const WORDS_IN_A_CELL: usize = 6;
@@ -39,7 +40,7 @@ fn the_page_says_what_the_types_say() {
 }
 
 fn kept(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/reference");
     folder.join(name)
 }
 

@@ -188,7 +188,7 @@ fn groups_need_pairs_of_known_hosts() {
 
 #[test]
 fn the_reference_page_has_every_key_and_its_example_is_read() {
-    let page = include_str!("../../../../docs/reference/watch-plan.md");
+    let page = include_str!("../../../../../docs/reference/watch-plan.md");
     let keys = EXAMPLE.lines().filter_map(|line| line.split_once(" = "));
     for (key, _) in keys.filter(|(key, _)| !key.starts_with('#')) {
         let named = ["everyone", "laboratories", "universities", "v6"].contains(&key);

@@ -5,7 +5,7 @@ use crate::config::{Place, Secret};
 use crate::{Alerting, Severity};
 
 fn example() -> &'static str {
-    let page = include_str!("../../../../../docs/reference/watch-alerts.md");
+    let page = include_str!("../../../../../../docs/reference/watch-alerts.md");
     let rest = page.split("```toml\n").nth(1).unwrap();
     rest.split("```").next().unwrap()
 }
@@ -43,7 +43,7 @@ fn the_example_of_the_page_is_read() {
 
 #[test]
 fn the_page_has_every_key_and_every_default() {
-    let page = include_str!("../../../../../docs/reference/watch-alerts.md");
+    let page = include_str!("../../../../../../docs/reference/watch-alerts.md");
     let keys = "base_url hold severity url url_secret header command from to host \
                 pair task metric until reason";
     for key in keys.split(' ') {

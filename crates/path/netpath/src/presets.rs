@@ -2,7 +2,7 @@
 
 macro_rules! presets {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../paths/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../../../paths/", $name, ".toml")))),*]
     };
 }
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn every_file_is_a_preset() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../paths");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../paths");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .filter_map(|entry| entry.unwrap().file_name().into_string().ok())

@@ -1,6 +1,6 @@
 //! One port that serves tests and copies.
 
-#[path = "../../copy_net/tests/copies/mod.rs"]
+#[path = "../../../net/copy_net/tests/copies/mod.rs"]
 mod copies;
 mod support;
 

@@ -110,7 +110,7 @@ fn names(query: &str) -> Vec<&str> {
 fn the_dashboard_file_is_the_generated_one() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../packaging/grafana/watch.json"
+        "/../../../packaging/grafana/watch.json"
     );
     let made = grafana_dashboard();
     if env::var_os("BLESS").is_some() {
@@ -149,7 +149,7 @@ fn every_metric_of_a_panel_is_in_the_text_and_every_metric_has_a_panel() {
 
 #[test]
 fn the_reference_page_has_every_metric() {
-    let page = include_str!("../../../docs/reference/watch-metrics.md");
+    let page = include_str!("../../../../docs/reference/watch-metrics.md");
     for metric in METRICS {
         let labels: Vec<String> = metric.labels.iter().map(|one| format!("`{one}`")).collect();
         let row = format!("| `{}` | {} | ", metric.name, labels.join(", "));
