@@ -27,7 +27,14 @@ const AREAS: [(&str, &[&str]); 9] = [
     ),
     (
         "net",
-        &["wire", "sockets", "probe_net", "quic_net", "copy_net"],
+        &[
+            "measure_protocol",
+            "copy_protocol",
+            "sockets",
+            "probe_net",
+            "quic_net",
+            "copy_net",
+        ],
     ),
     (
         "measure",
@@ -74,7 +81,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 20] = [
+const PURE: [&str; 21] = [
     "units",
     "stats",
     "models",
@@ -84,7 +91,8 @@ const PURE: [&str; 20] = [
     "sim",
     "observe",
     "inference",
-    "wire",
+    "measure_protocol",
+    "copy_protocol",
     "tune",
     "steer",
     "sweep",

@@ -36,7 +36,7 @@ pub fn duration(text: &str) -> Result<Span, String> {
 pub fn window(text: &str) -> Result<Window, String> {
     match text {
         "auto" => Ok(Window::Auto),
-        size => within(size, Bytes::from_kib(4)..=wire::WINDOW_MAX).map(Window::Fixed),
+        size => within(size, Bytes::from_kib(4)..=measure_protocol::WINDOW_MAX).map(Window::Fixed),
     }
 }
 

@@ -17,6 +17,10 @@ use crate::link_share::LinkShare;
 use crate::{Error, origin};
 
 pub use copy_net::FAR_COMMAND;
+pub use copy_protocol::{
+    Attributes, CongestionChoice, CopyDirection, Filter, ProblemKind, Selection, SelectionRule,
+    Token, TokenTextError,
+};
 pub use place::{Place, PlaceError};
 pub use record::copy::{CopyEventLine, ProgressLine, shown_command};
 pub use request::{Access, CopyRequest};
@@ -28,10 +32,6 @@ pub use transfer::{
     Outcome, Patience, Progress as CopyProgress, Transport, check_pattern,
 };
 pub use tune::Objective;
-pub use wire::copy::{
-    Attributes, CongestionChoice, CopyDirection, Filter, ProblemKind, Selection, SelectionRule,
-    Token, TokenTextError,
-};
 
 /// The knee that a copy aims at unless told otherwise: 97 % of the highest rate.
 pub const KNEE: Objective = steer::online::OnlinePlan::KNEE;

@@ -6,9 +6,9 @@ use std::error::Error as StdError;
 use std::path::Path;
 use std::{fmt, io};
 
+use copy_protocol::TokensError;
 use observe::Fault;
 use thiserror::Error as ThisError;
-use wire::copy::TokensError;
 
 /// Why an operation has no result: whose fault it is, what happened, and the next step.
 ///

@@ -3,13 +3,13 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use copy_protocol::CopyDirection;
 use observe::{Setting, StreamCount};
 use record::archive::{Essence, FoundControl};
 use record::copy::remembered_name;
 use record::{AnyDocument, iperf3};
 use transfer::FarHost;
 use tune::Remembered;
-use wire::copy::CopyDirection;
 
 use crate::{Error, Target};
 

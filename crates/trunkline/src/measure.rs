@@ -5,11 +5,11 @@ use record::{Document, Run};
 use crate::progress::Watcher;
 use crate::{Cancel, Error, OnProgress, Target, origin};
 
+pub use measure_protocol::WINDOW_MAX;
 pub use observe::{
     Amount, Direction, Moving, Observation, Precision, SamplePlan, Setting, Snapshot, StreamCount,
     Summary, Transport, Verdict, Window,
 };
-pub use wire::WINDOW_MAX;
 
 /// One run of one setting.
 #[derive(Debug, Clone)]

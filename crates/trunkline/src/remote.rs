@@ -24,11 +24,11 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use copy_protocol::remote::{Failure, Listed};
+use copy_protocol::{CopyDirection, Name, Rights, Token};
 use observe::StreamCount;
 use remote_files::{RemoteError, RemoteFiles};
 use sockets::Address;
-use wire::copy::{CopyDirection, Name, Rights, Token};
-use wire::remote::{Failure, Listed};
 
 use crate::copy::{
     self, Access, Copied, CopyControl, CopyObserver, CopyOptions, CopyRequest, Place,
@@ -36,10 +36,10 @@ use crate::copy::{
 use crate::history::History;
 use crate::{Cancel, Error, Fault};
 
-pub use remote_files::{ReadBytes, ReadRange, RemoteOptions, SmallFile};
-pub use wire::remote::{
+pub use copy_protocol::remote::{
     FailureKind, FileAttributes, FileIdentity, FileInfo, FileKind, Removing, STORE_MAX,
 };
+pub use remote_files::{ReadBytes, ReadRange, RemoteOptions, SmallFile};
 
 /// Bytes that are read of a file whose size is not known: little is lost where it is a large one.
 const FIRST: u64 = 64 << 10;

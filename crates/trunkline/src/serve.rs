@@ -15,13 +15,13 @@ use units::{Rate, Span};
 
 use crate::{Cancel, Error};
 
+use copy_protocol::{CopyBounds, Key};
+pub use copy_protocol::{KeyName, Rights, Tokens};
 pub use endpoints::{ServerEvent, ServerLimits};
+pub use measure_protocol::TestBounds;
 pub use tokens::{add_token, read_tokens};
 pub use transfer::far::FarEvent;
 pub use transfer::{Root, shown};
-pub use wire::TestBounds;
-use wire::copy::{CopyBounds, Key};
-pub use wire::copy::{KeyName, Rights, Tokens};
 
 /// How long a far end that ssh started waits for a near end that vanished without a word: longer
 /// than anybody waits for it by default.

@@ -40,7 +40,7 @@ pub use watch_store::{
     Cell, Column, DatabaseName, Format, Kind, Name, NameError, Selection, Table,
 };
 
-use wire::copy::Token;
+use copy_protocol::Token;
 
 use crate::Error;
 

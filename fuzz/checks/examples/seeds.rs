@@ -7,23 +7,23 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use record::synthetic;
-use serde_json::Value;
-use transfer::fuzzing::journal_of;
-use transfer::store::Piece;
-use units::{Bytes, Span, Way};
-use wire::copy::{
+use copy_protocol::{
     Activity, Attributes, CallBack, Coding, CongestionChoice, CopyDirection, Entry, Filter,
     KeyName, Kind, Message, Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind,
     Published, Range, Rights, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want,
     answer_hello, encode,
 };
-use wire::echo::Echo;
-use wire::trains::{Announcement, Datagram, DatagramKind, TrainPlan};
-use wire::{
+use measure_protocol::echo::Echo;
+use measure_protocol::trains::{Announcement, Datagram, DatagramKind, TrainPlan};
+use measure_protocol::{
     Answer, EchoToken, Offer, Results, State, StreamResult, StreamTelemetry, Telemetry, TestEnd,
     TestRequest, encode_frame,
 };
+use record::synthetic;
+use serde_json::Value;
+use transfer::fuzzing::journal_of;
+use transfer::store::Piece;
+use units::{Bytes, Span, Way};
 
 const TOKEN: EchoToken = EchoToken(0x0123_4567_89AB_CDEF);
 
@@ -95,7 +95,7 @@ fn opening() -> Message {
             links: true,
         },
         filter: Filter::Changed,
-        selection: wire::copy::Selection::default(),
+        selection: copy_protocol::Selection::default(),
         delete: false,
         into_folder: true,
         plain: false,
@@ -305,7 +305,7 @@ fn trains() -> io::Result<()> {
         departures: vec![Span::ZERO, Span::from_micros(120)],
     };
     let announcement = Announcement::new(1, &plan);
-    let announced = wire::trains::FromClient::Train(announcement).encode();
+    let announced = measure_protocol::trains::FromClient::Train(announcement).encode();
     seed("trains", "announcement", &announced)?;
     seed("trains", "announcement-body", &announced[5..])
 }
@@ -359,7 +359,7 @@ fn results() -> Results {
     let mut telemetry = Telemetry::new(["time_us", "bytes", "rtt_us"].map(str::to_owned).into());
     telemetry.streams.push(StreamTelemetry {
         id: 1,
-        role: wire::Role::Sender,
+        role: measure_protocol::Role::Sender,
         send_buffer: Some(87_040),
         receive_buffer: Some(131_072),
         rows: vec![vec![Some(100_000), Some(1_250_000), None]; 3],

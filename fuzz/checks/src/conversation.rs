@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wire::copy::{
+use copy_protocol::{
     ConversationState, CopyDirection, FileId, Frames, Message, Opening, Speaker, Want,
 };
 
@@ -67,7 +67,7 @@ fn pass(
 }
 
 fn opening() -> Opening {
-    use wire::copy::{Attributes, Filter};
+    use copy_protocol::{Attributes, Filter};
     Opening {
         direction: CopyDirection::Put,
         copy: [0; 16],
@@ -79,7 +79,7 @@ fn opening() -> Opening {
             links: true,
         },
         filter: Filter::Changed,
-        selection: wire::copy::Selection::default(),
+        selection: copy_protocol::Selection::default(),
         delete: false,
         into_folder: true,
         plain: false,

@@ -1,6 +1,6 @@
 //! Any bytes as what an unknown or a hostile peer of `trunkline copy` says.
 
-use wire::copy::{
+use copy_protocol::{
     Frames, GREETING_LENGTH, Greeting, HEADER_LENGTH, HELLO_MAX, KeyName, MESSAGE_MAX,
     NearHandshake, PIECE_MAX, PieceHeader, Rights, Secret, answer_hello, encode,
 };
@@ -20,7 +20,7 @@ pub fn check(bytes: &[u8]) {
 fn frames(mut frames: Frames, mut bytes: &[u8], bound: u32) {
     while let Ok(Some(frame)) = frames.next_frame(&mut bytes) {
         assert!((1..=bound as usize).contains(&frame.len()));
-        if let Ok(message) = wire::copy::decode(&frame) {
+        if let Ok(message) = copy_protocol::decode(&frame) {
             encode(&message).expect("it came in one frame");
         }
     }

@@ -1,9 +1,9 @@
 //! Any bytes as datagrams of round-trip probes, and as what routers quote of ours in ICMP messages:
 //! refused, or read as what they say.
 
+use measure_protocol::EchoToken;
+use measure_protocol::echo::{ECHO_LENGTH, Echo, EchoKind};
 use probe_net::fuzzing::{quoted_echo, read_icmp_answer};
-use wire::EchoToken;
-use wire::echo::{ECHO_LENGTH, Echo, EchoKind};
 
 use crate::words::Words;
 

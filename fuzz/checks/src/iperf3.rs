@@ -1,11 +1,11 @@
 //! Any bytes as what a peer says in a test: an error, or actions that keep the bounds of the
 //! protocol.
 
-use units::{Span, Time};
-use wire::{
+use measure_protocol::{
     Answer, ClientAction, ClientControl, Cookie, EchoToken, ErrorCode, Offer, Params, Results,
     STREAMS_MAX, ServerAction, ServerControl, ServerWaits, TestEnd, TestRequest,
 };
+use units::{Span, Time};
 
 use crate::words::Words;
 
@@ -65,7 +65,7 @@ fn decide(
     server: &mut ServerControl,
     request: &TestRequest,
     choice: u8,
-) -> Result<(), wire::ServerControlError> {
+) -> Result<(), measure_protocol::ServerControlError> {
     let answer = request
         .offer
         .map(|offer| Answer::new(offer, TOKEN, Span::from_millis(100)));
@@ -82,9 +82,9 @@ fn bounded(request: &TestRequest) {
     assert!(
         request
             .window
-            .is_none_or(|window| window <= wire::WINDOW_MAX)
+            .is_none_or(|window| window <= measure_protocol::WINDOW_MAX)
     );
-    assert!(request.block <= wire::BLOCK_MAX && request.block.get() > 0);
+    assert!(request.block <= measure_protocol::BLOCK_MAX && request.block.get() > 0);
     assert!(
         request
             .length()

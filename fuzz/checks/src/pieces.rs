@@ -1,8 +1,8 @@
 //! Any pieces in any order, as a hostile peer may send and confirm them: the tree of a file and the
 //! ledger keep their books.
 
+use copy_protocol::Range;
 use transfer::{Acked, HashTree, Ledger, PieceHasher, legal_piece};
-use wire::copy::Range;
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {

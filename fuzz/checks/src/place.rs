@@ -18,7 +18,7 @@ pub fn check(bytes: &[u8]) {
         }
         Ok(Place::Server { address, path }) => {
             assert!(!address.to_string().is_empty());
-            assert!(path.len() <= wire::copy::PATH_MAX);
+            assert!(path.len() <= copy_protocol::PATH_MAX);
             assert!(bytes.contains(&0) || !path.contains(&0), "a made-up zero");
         }
         Err(error) => assert!(!error.what.is_empty() && !error.hint.is_empty()),

@@ -1,7 +1,7 @@
 //! Any bytes as the line that starts a far end, or as its answer: refused without repeating the
 //! line, or read, and written again as the same.
 
-use wire::copy::{StartAnswer, StartError, StartRequest};
+use copy_protocol::{StartAnswer, StartError, StartRequest};
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {

@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
+use copy_protocol::{Coding, DataMap, NO_HASH, PieceHeader};
 use tempfile::TempDir;
 use transfer::fuzzing::Arrivals;
 use transfer::{PieceHasher, legal_piece};
-use wire::copy::{Coding, DataMap, NO_HASH, PieceHeader};
 
 use crate::words::Words;
 

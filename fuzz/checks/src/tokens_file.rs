@@ -1,7 +1,7 @@
 //! Any bytes as a tokens file, or as a token: read, or refused without repeating what may be a
 //! secret.
 
-use wire::copy::{Rights, Token, Tokens};
+use copy_protocol::{Rights, Token, Tokens};
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {

@@ -1,12 +1,12 @@
 //! Any bytes as what two ends say about trains: an error, or a wait for more; nothing is sent
 //! unasked.
 
-use units::{Bytes, Span, Time, Way};
-use wire::encode_frame;
-use wire::trains::{
+use measure_protocol::encode_frame;
+use measure_protocol::trains::{
     Arrival, Bounds, Datagram, ProbingClient, ProbingServer, ProbingServerAction, ProbingWaits,
     TrainPlan,
 };
+use units::{Bytes, Span, Time, Way};
 
 const NOW: Time = Time::ZERO;
 

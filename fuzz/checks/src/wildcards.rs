@@ -4,10 +4,10 @@
 use std::fs;
 use std::sync::OnceLock;
 
+use copy_protocol::{Attributes, Kind};
 use tempfile::TempDir;
 use transfer::Root;
 use transfer::source::{Found, Source, SourceSpec};
-use wire::copy::{Attributes, Kind};
 
 /// Longer patterns only take longer.
 const LENGTH_MAX: usize = 48;
@@ -32,7 +32,7 @@ pub fn check(bytes: &[u8]) {
             times: true,
             links: choice & 4 == 0,
         },
-        selection: wire::copy::Selection::default(),
+        selection: copy_protocol::Selection::default(),
     };
     match Source::new(root(), spec) {
         Ok(source) => {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use copy_protocol::ProblemKind;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use wire::copy::ProblemKind;
 
 use crate::make::tests::{Tree, entries, make};
 use crate::{

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use copy_protocol::ProblemKind;
 use serde::{Deserialize, Serialize};
-use wire::copy::ProblemKind;
 
 use crate::{Entry, Kind, ShardId, StoreError};
 
@@ -109,7 +109,7 @@ impl Line {
     pub fn entry(self) -> Result<Entry, String> {
         let name = meant(self.name, self.name_base64.as_deref())?;
         let name = name.ok_or("there is no `name`")?;
-        wire::copy::Name::new(name.clone()).map_err(|error| error.to_string())?;
+        copy_protocol::Name::new(name.clone()).map_err(|error| error.to_string())?;
         let link = meant(self.link, self.link_base64.as_deref())?;
         let kind = match (self.size, link) {
             (Some(size), None) => Kind::File(size),

@@ -11,9 +11,9 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use copy_protocol::ProblemKind;
 use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
-use wire::copy::ProblemKind;
 
 use crate::folder::{is_locked, lock, open_own, own_folder, replace};
 use crate::line::{Fate, Line, Manifest, ManifestWriter};

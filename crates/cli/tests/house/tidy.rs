@@ -111,19 +111,19 @@ const STALE: [&str; 3] = ["is being built", "no command does", "not implemented 
 
 /// A file below `crates`, its constant; then pages below `docs`, the line that says its value.
 const VERSIONS: &str = "
-net/wire/src/copy.rs COPYING_VERSION
+net/copy_protocol/src/lib.rs COPYING_VERSION
     reference/copy-protocol.md # The copy protocol, version {}
     reference/copy-protocol.md | 3..5 | version: {} |
     guide/installing.md the copy protocol | {} |
-net/wire/src/remote.rs REMOTE_VERSION
+net/copy_protocol/src/remote.rs REMOTE_VERSION
     reference/file-access.md # The file access protocol, version {}
     guide/installing.md file access | {} |
-net/wire/src/third_party.rs THIRD_PARTY_VERSION
+net/copy_protocol/src/third_party.rs THIRD_PARTY_VERSION
     reference/third-party.md # Third-party copies, version {}
     reference/third-party.md version: u16, {}.
-net/wire/src/iperf3/extension.rs VERSION
+net/measure_protocol/src/iperf3/extension.rs VERSION
     guide/installing.md the extension | {} |
-net/wire/src/trains.rs PROBING_VERSION
+net/measure_protocol/src/trains.rs PROBING_VERSION
     guide/installing.md packet trains | {} |
 output/record/src/document.rs SCHEMA_VERSION
     guide/installing.md up to this one | {} |

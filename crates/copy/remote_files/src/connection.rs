@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use copy_net::{Channel, Conversation, ConversationError, StreamHandle};
+use copy_protocol::remote::{Answer, Asking, Event, Told, Welcome};
 use sockets::Clock;
 use units::{Span, Time};
-use wire::remote::{Answer, Asking, Event, Told, Welcome};
 
 use crate::slot::{Slot, lock};
 use crate::window::Window;

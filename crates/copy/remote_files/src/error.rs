@@ -1,10 +1,10 @@
 //! Why a request has no result.
 
 use copy_net::DialError;
+use copy_protocol::HandshakeError;
+use copy_protocol::remote::{Failure, FailureKind};
 use thiserror::Error;
 use units::Span;
-use wire::copy::HandshakeError;
-use wire::remote::{Failure, FailureKind};
 
 /// Why a request has no result.
 #[derive(Debug, Clone, Error)]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use copy_protocol::remote::{Ask, FileInfo, Listed, Removing};
+use copy_protocol::{Name, Rights, Token};
 use sockets::Address;
 use units::Span;
-use wire::copy::{Name, Rights, Token};
-use wire::remote::{Ask, FileInfo, Listed, Removing};
 
 use crate::RemoteError;
 use crate::caller::Caller;

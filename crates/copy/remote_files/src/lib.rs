@@ -1,4 +1,4 @@
-//! Single files of a far end, over the connections of one session ([`wire::remote`]).
+//! Single files of a far end, over the connections of one session ([`copy_protocol::remote`]).
 //!
 //! [`RemoteFiles`] can be used by any number of threads. Requests go out without waiting for the
 //! answers before them; long ranges go in pieces over several connections, which are opened when

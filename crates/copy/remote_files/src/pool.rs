@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{DialedRemote, Dialer, StreamDialer};
+use copy_protocol::remote::Welcome;
+use copy_protocol::{Rights, Token};
 use sockets::{Address, Clock, StreamOptions};
 use units::Span;
-use wire::copy::{Rights, Token};
-use wire::remote::Welcome;
 
 use crate::RemoteError;
 use crate::adaptation::Adaptation;

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use copy_protocol::Name;
+use copy_protocol::remote::{Ask, Failure, FailureKind, FileIdentity};
 use units::Span;
-use wire::copy::Name;
-use wire::remote::{Ask, Failure, FailureKind, FileIdentity};
 
 use crate::RemoteError;
 use crate::caller::Caller;

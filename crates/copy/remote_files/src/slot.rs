@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use wire::remote::{Ask, Event, FileIdentity, FileInfo, Listed, RemoteViolation};
+use copy_protocol::remote::{Ask, Event, FileIdentity, FileInfo, Listed, RemoteViolation};
 
 use crate::RemoteError;
 

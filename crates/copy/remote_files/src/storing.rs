@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use wire::copy::Name;
-use wire::remote::{Ask, Failure, FailureKind, FileAttributes, NewFile, STORE_MAX};
+use copy_protocol::Name;
+use copy_protocol::remote::{Ask, Failure, FailureKind, FileAttributes, NewFile, STORE_MAX};
 
 use crate::RemoteError;
 use crate::caller::Caller;

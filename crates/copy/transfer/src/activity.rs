@@ -7,11 +7,11 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use copy_protocol::Activity;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
 use units::{Bytes, Span};
-use wire::copy::Activity;
 
 use self::stopwatch::Totals;
 pub(crate) use self::stopwatch::nanoseconds;

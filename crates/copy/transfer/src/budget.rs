@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use copy_protocol::{CopyBounds, CopyDirection, KeyName, Message, Tokens};
 use observe::StreamCount;
 use steer::max_min;
 use units::{Bytes, Rate, Span};
-use wire::copy::{CopyBounds, CopyDirection, KeyName, Message, Tokens};
 
 /// How often a copy asks for its part.
 const LOOK: Duration = Duration::from_millis(250);

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use copy_protocol::{CopyDirection, Message, Opening, Problem, ProblemKind, Speaker};
 use units::Span;
-use wire::copy::{CopyDirection, Message, Opening, Problem, ProblemKind, Speaker};
 
 use self::connect::Connector;
 use self::controller::Controller;

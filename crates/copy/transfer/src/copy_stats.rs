@@ -9,12 +9,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
 use copy_net::control_socket::Status;
+use copy_protocol::{
+    self, Activity, Entry, Kind, Message, Name, Problem, ProblemKind, Removed, Sending,
+};
 use observe::{Limit, StreamCount};
 use steer::LinkReport;
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{
-    self, Activity, Entry, Kind, Message, Name, Problem, ProblemKind, Removed, Sending,
-};
 
 use self::rate_history::{RateWindow, Readings};
 use self::timeline::Timeline;
@@ -457,7 +457,11 @@ impl<'a> CopyStats<'a> {
     }
 
     /// The sender at the other end says where its streams stand.
-    pub(crate) fn on_sending(&mut self, sending: &Sending, limited: Option<Box<copy::Limited>>) {
+    pub(crate) fn on_sending(
+        &mut self,
+        sending: &Sending,
+        limited: Option<Box<copy_protocol::Limited>>,
+    ) {
         self.sending = SenderStatus::from(sending);
         if let Some(limited) = limited {
             self.timeline.on_limited(self.now(), *limited);
@@ -548,14 +552,14 @@ impl From<&SenderStatus> for Sending {
     }
 }
 
-fn to_wire(limited: steer::online::Limited) -> copy::Limited {
-    let part = |part: steer::online::LimitedPart| copy::LimitedPart {
+fn to_wire(limited: steer::online::Limited) -> copy_protocol::Limited {
+    let part = |part: steer::online::LimitedPart| copy_protocol::LimitedPart {
         by: part.by.name().to_owned(),
         nanoseconds: part.time.as_nanos(),
         why: part.why,
         advice: part.advice.map(str::to_owned),
     };
-    copy::Limited {
+    copy_protocol::Limited {
         nanoseconds: limited.time.as_nanos(),
         parts: limited.parts.into_iter().map(part).collect(),
     }

@@ -1,8 +1,8 @@
 //! Why a copy ended before its end.
 
+use copy_protocol::{Problem, ProblemKind};
 use thiserror::Error;
 use units::Span;
-use wire::copy::{Problem, ProblemKind};
 
 use crate::Outcome;
 use crate::copy_stats::CopyStats;

@@ -1,10 +1,10 @@
 //! What a copy tells while it runs, and what it comes down to.
 
+use copy_protocol::{Activity, Name, Problem, ProblemKind};
 use observe::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Activity, Name, Problem, ProblemKind};
 
 /// Something that people, or programs that read events, want to know. Times are since the copy
 /// began.

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use copy_net::ThirdPartyHandler;
 use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection, RemoteHandler};
-use observe::StreamCount;
-use units::{Bytes, Span};
-use wire::copy::{
+use copy_protocol::{
     CopyBounds, CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind,
     Rights, Speaker, Token, Tokens,
 };
+use observe::StreamCount;
+use units::{Bytes, Span};
 
 use self::active_copies::ActiveCopies;
 use self::grants::Grants;

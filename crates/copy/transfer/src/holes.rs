@@ -6,9 +6,9 @@
 use std::fs::File;
 use std::ops::Range;
 
+use copy_protocol::DataMap;
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek};
-use wire::copy::DataMap;
 
 /// What of a part of a file is data.
 #[derive(Debug, Clone, PartialEq, Eq)]

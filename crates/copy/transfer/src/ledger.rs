@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wire::copy::{FileId, Range};
+use copy_protocol::{FileId, Range};
 
 mod in_flight;
 mod order;

@@ -2,7 +2,7 @@
 //! afterwards.
 //!
 //! Uses `copy_net` for connections and `steer` for the number of streams. The messages between the
-//! ends are those of [`wire::copy`].
+//! ends are those of [`copy_protocol`].
 //!
 //! Reading order: [`CopySpec`] for the options, [`CopyEvent`] and [`Outcome`] for what is reported.
 //! Then [`copy`] (with `copy/connect.rs` and `copy/retry.rs`) and [`far`] for the two ends,

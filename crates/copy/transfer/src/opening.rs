@@ -1,13 +1,13 @@
 //! The request to the far end: a copy's options as its opening message.
 
 use copy_net::Transport;
+use copy_protocol::{CongestionChoice, CopyDirection, Opening, Selection};
 use models::Objective;
 use observe::StreamCount;
 use observe::Window;
 use steer::Scavenger;
 use steer::online::{Online, OnlinePlan};
 use units::{Bytes, Rate, Span};
-use wire::copy::{CongestionChoice, CopyDirection, Opening, Selection};
 
 use crate::CopySpec;
 
@@ -141,7 +141,7 @@ fn window(bytes: Option<u64>) -> Window {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use wire::copy::{Attributes, Filter};
+    use copy_protocol::{Attributes, Filter};
 
     /// As the command line makes it where nothing else is said.
     pub(crate) fn opening_of(direction: CopyDirection, paths: &[&str]) -> Opening {

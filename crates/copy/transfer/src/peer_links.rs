@@ -13,10 +13,10 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use copy_protocol::{CopyDirection, Opening};
 use observe::StreamCount;
 use steer::{LinkReport, LinkSteer, REPORT_PERIOD};
 use units::Span;
-use wire::copy::{CopyDirection, Opening};
 
 /// How often a copy tells how it fares, and asks for its part.
 const LOOK: Duration = Duration::from_millis(250);

@@ -6,8 +6,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use copy_net::{DialError, RawStream, StreamEndpoint};
+use copy_protocol::{CopyDirection, Opening};
 use sockets::StreamOptions;
-use wire::copy::{CopyDirection, Opening};
 
 use crate::opening::first_streams;
 use crate::stream_options::{Part, options};

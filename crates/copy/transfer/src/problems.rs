@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::io;
 
+use copy_protocol::{Problem, ProblemKind};
 use nix::errno::Errno;
 use units::steers;
-use wire::copy::{Problem, ProblemKind};
 
 /// A problem that is about no particular entry yet.
 pub(crate) fn problem(kind: ProblemKind, what: impl Into<String>) -> Problem {

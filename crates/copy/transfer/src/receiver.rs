@@ -23,9 +23,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use copy_net::StreamHandle;
+use copy_protocol::{Activity, Filter, Message, Opening, Problem};
 use observe::StreamCount;
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Activity, Filter, Message, Opening, Problem};
 
 use self::comparer::Comparer;
 use self::publisher::Publisher;

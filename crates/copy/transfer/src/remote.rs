@@ -1,4 +1,4 @@
-//! The far end of access to files ([`wire::remote`]): one session of a token holder.
+//! The far end of access to files ([`copy_protocol::remote`]): one session of a token holder.
 //!
 //! The connection that authenticated and each stream have a thread, which takes one request after
 //! the other and answers it; so a session that asks for much waits, and takes no memory. A thread

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use wire::copy::{Entry, Kind, Opening, Problem, ProblemKind};
+use copy_protocol::{Entry, Kind, Opening, Problem, ProblemKind};
 
 use crate::problems::{problem, with_hint};
 use crate::source::rules::Rules;
@@ -123,7 +123,7 @@ fn listed_names(opening: &Opening) -> Result<Option<BTreeSet<Vec<u8>>>, Problem>
 mod tests {
     use super::*;
     use crate::opening::tests::opening_of;
-    use wire::copy::{CopyDirection, Name};
+    use copy_protocol::{CopyDirection, Name};
 
     fn asked(paths: &[&str], recursive: bool, links: bool) -> Requested {
         let mut opening = opening_of(CopyDirection::Get, paths);
@@ -216,7 +216,7 @@ mod tests {
         let mut opening = opening_of(CopyDirection::Get, &["run7"]);
         opening.recursive = true;
         let (leaves_out, pattern) = (true, "raw/".to_owned());
-        let rule = wire::copy::SelectionRule {
+        let rule = copy_protocol::SelectionRule {
             leaves_out,
             pattern,
         };

@@ -13,10 +13,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use copy_protocol::{Name, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2};
 use nix::sys::stat::{Mode, fstat};
-use wire::copy::{Name, Problem, ProblemKind};
 
 use crate::problems::{failed, problem, with_hint};
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use copy_protocol::{Message, Opening, Problem, Selection};
 use units::Span;
-use wire::copy::{Message, Opening, Problem, Selection};
 
 use crate::copy_stats::CopyStats;
 use crate::receiver::Receiver;

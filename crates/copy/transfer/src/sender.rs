@@ -22,10 +22,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use copy_protocol::{Activity, CopyDirection, Message, Opening};
 use observe::StreamCount;
 use steer::online::RateMax;
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Activity, CopyDirection, Message, Opening};
 
 use self::send_queue::SendQueue;
 use self::state::SenderState;

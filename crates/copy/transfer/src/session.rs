@@ -10,8 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use copy_net::Channel;
+use copy_protocol::{Entry, FileId, HASH_LENGTH, Message, NoPlace, Problem, ProblemKind, Range};
 use units::{Span, Time};
-use wire::copy::{Entry, FileId, HASH_LENGTH, Message, NoPlace, Problem, ProblemKind, Range};
 
 use crate::store::EntryPlan;
 

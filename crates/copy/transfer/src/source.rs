@@ -27,7 +27,7 @@ mod walk;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use wire::copy::{Attributes, FileId, Problem, ProblemKind, Selection};
+use copy_protocol::{Attributes, FileId, Problem, ProblemKind, Selection};
 
 pub use look::Found;
 pub use reader::Reader;

@@ -4,11 +4,11 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use copy_net::Transport;
+use copy_protocol::{Attributes, CongestionChoice, CopyDirection, Filter, Selection};
 use models::Objective;
 use observe::{StreamCount, Window};
 use steer::online::OnlinePlan;
 use units::{Rate, Span};
-use wire::copy::{Attributes, CongestionChoice, CopyDirection, Filter, Selection};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]

@@ -41,11 +41,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::fcntl::AtFlags;
-use nix::sys::stat::fstatat;
-use wire::copy::{
+use copy_protocol::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
 };
+use nix::fcntl::AtFlags;
+use nix::sys::stat::fstatat;
 
 use crate::HashTree;
 use crate::problems::{problem, shown, with_hint};

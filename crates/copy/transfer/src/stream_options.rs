@@ -1,8 +1,8 @@
 //! How the sockets of streams are set.
 
+use copy_protocol::Opening;
 use sockets::options::StreamOptions;
 use units::Span;
-use wire::copy::Opening;
 
 use crate::opening::congestion_of;
 

@@ -6,10 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use copy_net::{Channel, DialError, IncomingStreams, StreamDialer};
+use copy_protocol::Message;
 use observe::Window;
 use sockets::StreamOptions;
 use units::{Span, Time};
-use wire::copy::Message;
 
 use crate::preconnect::{PendingConnection, Preconnected};
 use crate::session::{Event, Outbox, SessionContext, SessionEnd, no_streams};

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
+use copy_protocol::{HASH_LENGTH, PIECE_MAX};
 use thiserror::Error;
-use wire::copy::{HASH_LENGTH, PIECE_MAX};
 
 /// Fewest bytes of a piece that does not end its file. Offsets are multiples of it.
 pub const PIECE_MIN: u64 = 16 << 10;

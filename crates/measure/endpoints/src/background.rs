@@ -5,9 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use copy_net::Channel;
+use measure_protocol::BLOCK_DEFAULT;
 use socket2::Domain;
 use thiserror::Error;
-use wire::BLOCK_DEFAULT;
 
 use crate::stream::{Job, StreamThread, Work, close_all};
 use sockets::options::{OptionError, StreamOptions};

@@ -8,10 +8,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::stream::noise;
+use measure_protocol::iperf3::datagram::{DatagramHeader, HEADER_LENGTH, Receipts};
 use socket2::SockRef;
 use sockets::Clock;
 use units::{Bytes, Rate, Span, Time};
-use wire::iperf3::datagram::{DatagramHeader, HEADER_LENGTH, Receipts};
 
 /// How soon a receiver notices that it is to stop.
 const TICK: Duration = Duration::from_millis(50);

@@ -1,8 +1,8 @@
 //! Entry points for fuzz targets (feature `fuzzing`): code that reads others' bytes behind sockets.
 
+use measure_protocol::Telemetry;
 use observe::StreamDirection;
 use units::Span;
-use wire::Telemetry;
 
 use crate::telemetry;
 

@@ -18,12 +18,12 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
+use measure_protocol::trains::{Bounds, Cause, TrainPlan};
 use observe::{
     Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, TargetError, Trace,
     TracePlan, Train, Transport, Watch, Way,
 };
 use units::Span;
-use wire::trains::{Bounds, Cause, TrainPlan};
 
 use crate::client::busy_retry::ServerState;
 use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};

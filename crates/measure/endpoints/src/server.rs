@@ -46,12 +46,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use measure_protocol::trains::{Bounds, ProbingWaits};
+use measure_protocol::{Cookie, EchoToken, ServerWaits, TestBounds};
 use socket2::{Domain, Protocol, Socket, Type};
 use sockets::{BufferLimit, is_any_v6, listen};
 use thiserror::Error;
 use units::Span;
-use wire::trains::{Bounds, ProbingWaits};
-use wire::{Cookie, EchoToken, ServerWaits, TestBounds};
 
 use arrivals::ArrivalSender;
 use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, Source, UdpAcceptor};

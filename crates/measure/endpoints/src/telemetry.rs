@@ -1,8 +1,8 @@
 //! Readings of the streams in their form on the wire.
 
+use measure_protocol::{Role, StreamTelemetry, Telemetry, stream_id};
 use observe::{Progress, SamplePlan, StreamDirection, TcpSample};
 use units::{Bytes, Rate, Span, Time};
-use wire::{Role, StreamTelemetry, Telemetry, stream_id};
 
 use crate::series::StreamSeries;
 use crate::stream::StreamThread;

@@ -10,6 +10,8 @@ use std::thread;
 
 use endpoints::server::Refusal;
 use endpoints::{Client, ClientError, Server, ServerEvent, ServerLimits};
+use measure_protocol::echo::Echo;
+use measure_protocol::{Cookie, Denial, EchoToken, State};
 use observe::{
     Direction, Observation, SamplePlan, Setting, StreamCount, TargetError, Watch, Window,
 };
@@ -17,8 +19,6 @@ use socket2::{Domain, Socket, Type};
 use sockets::Address;
 use support::Running;
 use units::{Bytes, Rate, Span};
-use wire::echo::Echo;
-use wire::{Cookie, Denial, EchoToken, State};
 
 /// How long the one wait that a test is about may last. The others keep their usual length, so that
 /// a busy machine does not end the test for another reason.
@@ -68,7 +68,7 @@ fn greeted(server: &Running, seed: u8) -> TcpStream {
 
 fn send_params(control: &mut TcpStream, json: &str) {
     control
-        .write_all(&wire::encode_frame(json.as_bytes()))
+        .write_all(&measure_protocol::encode_frame(json.as_bytes()))
         .unwrap();
 }
 
@@ -469,7 +469,7 @@ fn a_server_of_files_alone_tests_nothing_and_echoes_nothing() {
 }
 
 /// How the server answers parameters, and what it tells its owner.
-fn refused_by(tests: wire::TestBounds, json: &str) -> (u8, i32, String) {
+fn refused_by(tests: measure_protocol::TestBounds, json: &str) -> (u8, i32, String) {
     let server = Running::with(impatient(|limits| limits.tests = tests));
     let mut control = greeted(&server, 1);
     send_params(&mut control, json);
@@ -480,16 +480,16 @@ fn refused_by(tests: wire::TestBounds, json: &str) -> (u8, i32, String) {
 
 #[test]
 fn tests_beyond_what_the_owner_allows_are_refused_with_the_bound() {
-    let short = wire::TestBounds {
+    let short = measure_protocol::TestBounds {
         time_max: Some(Span::from_secs(10)),
-        ..wire::TestBounds::default()
+        ..measure_protocol::TestBounds::default()
     };
     let (state, number, told) = refused_by(short, r#"{"tcp":true,"time":11,"parallel":1}"#);
     assert_eq!((state, number), (254, 37));
     assert!(told.starts_with("a test of 11s was asked for; at most 10s"));
-    let slow = wire::TestBounds {
+    let slow = measure_protocol::TestBounds {
         rate_max: Some(Rate::from_bits_per_second(1_000_000)),
-        ..wire::TestBounds::default()
+        ..measure_protocol::TestBounds::default()
     };
     let fast = r#"{"tcp":true,"time":1,"parallel":2,"bandwidth":600000}"#;
     let (state, number, told) = refused_by(slow, fast);
@@ -620,7 +620,7 @@ fn a_number_that_came_already_or_is_out_of_range_is_closed() {
     let open = |number| {
         let mut stream = connect(&server);
         stream
-            .write_all(&wire::numbered_greeting(&cookie(10), number))
+            .write_all(&measure_protocol::numbered_greeting(&cookie(10), number))
             .unwrap();
         stream
     };

@@ -10,6 +10,7 @@ use std::thread;
 use copy_net::{Channel, DialError, UDP_WAIT, dial_udp};
 use endpoints::server::{Refusal, SessionError};
 use endpoints::{Client, ClientError, Runs, ServerEvent, ServerLimits};
+use measure_protocol::{Cookie, TestBounds, numbered_greeting};
 use observe::{
     Amount, DatagramPlan, Direction, Observation, Peer, SamplePlan, Setting, StreamCount,
     TargetError, Then, Transport, UDP_CONTROL, Way, Window,
@@ -17,7 +18,6 @@ use observe::{
 use sockets::Address;
 use support::{Iperf3Server, Running};
 use units::{Bytes, Rate, Span};
-use wire::{Cookie, TestBounds, numbered_greeting};
 
 fn setting(streams: u64, direction: Direction) -> Setting {
     Setting {
@@ -352,7 +352,7 @@ fn asks(server: &Running, cookie: &Cookie) -> TcpStream {
     let offer = r#"{"version":1,"udp":true}"#;
     let asked = r#"{"tcp":true,"time":60,"parallel":1,"reverse":true,"trunkline":OFFER}"#;
     let asked = asked.replace("OFFER", offer);
-    let frame = wire::encode_frame(asked.as_bytes());
+    let frame = measure_protocol::encode_frame(asked.as_bytes());
     control.write_all(&frame).unwrap();
     let mut answer = [0; 5];
     control.read_exact(&mut answer).unwrap();

@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use endpoints::server::{ProbingLimits, ServerEvent};
 use endpoints::{PathProbes, ServerLimits};
+use measure_protocol::echo::Echo;
+use measure_protocol::trains::{
+    Announcement, Bounds, Datagram, DatagramKind, FromClient, FromServer, ProbingWaits, TrainPlan,
+};
+use measure_protocol::{Answer, Cookie, EchoToken};
 use observe::{
     Fault, Passages, ProbeMethod, Probes, ProbesError, Stamped, TargetError, Train, Watch, Way,
 };
 use sockets::Address;
 use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Bytes, Rate, Span};
-use wire::echo::Echo;
-use wire::trains::{
-    Announcement, Bounds, Datagram, DatagramKind, FromClient, FromServer, ProbingWaits, TrainPlan,
-};
-use wire::{Answer, Cookie, EchoToken};
 
 const FULL: Bytes = Bytes::new(1_500);
 
@@ -281,7 +281,9 @@ fn agreed(server: &Running, seed: u8) -> (TcpStream, EchoToken) {
     control.write_all(cookie.as_bytes()).unwrap();
     control.read_exact(&mut [0]).unwrap();
     let params = br#"{"tcp":true,"time":1,"trunkline":{"version":1,"probing":1}}"#;
-    control.write_all(&wire::encode_frame(params)).unwrap();
+    control
+        .write_all(&measure_protocol::encode_frame(params))
+        .unwrap();
     control.read_exact(&mut [0]).unwrap();
     let answer: Answer = serde_json::from_slice(&frame(&mut control)).unwrap();
     assert_eq!(answer.probing, 1);
@@ -503,8 +505,16 @@ fn messages_out_of_bounds_end_the_session_alone() {
     );
     for (seed, bytes, words) in [
         (24, vec![0xFF; 4], "4294967295"),
-        (25, wire::encode_frame(many.as_bytes()), "at most 262144"),
-        (26, wire::encode_frame(b"{\"results\":1}"), "cannot be read"),
+        (
+            25,
+            measure_protocol::encode_frame(many.as_bytes()),
+            "at most 262144",
+        ),
+        (
+            26,
+            measure_protocol::encode_frame(b"{\"results\":1}"),
+            "cannot be read",
+        ),
     ] {
         let (mut control, _) = agreed(&server, seed);
         // The server may hang up before it has read all.

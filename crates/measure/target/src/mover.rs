@@ -19,6 +19,7 @@ mod running;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use measure_protocol::EchoToken;
 use movers::{Client, Far, Invocation, Job, Removal};
 use observe::{
     Amount, MoverCommand, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
@@ -28,7 +29,6 @@ use probe_net::round_trips::{LatestTrip, LoadedProbes, ProbeSocket, is_answered,
 use sockets::child::Child;
 use sockets::{Clock, random};
 use units::{Bytes, Rate, Span};
-use wire::EchoToken;
 
 use data::TestData;
 use running::{NotSeen, Patience, Running, Seen};

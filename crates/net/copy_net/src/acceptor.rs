@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use units::Span;
-use wire::copy::{
+use copy_protocol::{
     Admitted, Exporter, Greeting, Key, KeyName, NoPlace, Purpose, Refusal, Rights, answer_hello,
     no_place, refusal,
 };
+use units::Span;
 
 use super::conversation::Conversation;
 use super::handle::StreamHandle;

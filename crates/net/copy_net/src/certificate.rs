@@ -12,7 +12,7 @@ use super::fingerprint::Fingerprint;
 /// Accepts any certificate, or only the expected one; either way the peer has to prove that it has
 /// the key. Names and dates in it say nothing: a program made it minutes ago, without an authority.
 ///
-/// Taking any is safe only before the handshake of `wire::copy`, which proves who answered on
+/// Taking any is safe only before the handshake of `copy_protocol`, which proves who answered on
 /// this very connection.
 #[derive(Debug)]
 pub(super) struct Verifier {

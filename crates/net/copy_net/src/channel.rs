@@ -7,10 +7,10 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use copy_protocol::{EXPORTER_LABEL, Exporter, Incoming};
 use observe::Transport;
 use sockets::options::{OptionError, StreamOptions};
 use units::{Bytes, Span};
-use wire::copy::{EXPORTER_LABEL, Exporter, Incoming};
 
 use super::conversation::Conversation;
 use super::handle::StreamHandle;

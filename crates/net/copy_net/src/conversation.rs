@@ -13,10 +13,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use copy_protocol::{CodecError, Incoming, Message, encode};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use thiserror::Error;
 use units::Span;
-use wire::copy::{CodecError, Incoming, Message, encode};
 
 use super::handle::StreamHandle;
 use super::tls::Tls;

@@ -9,10 +9,10 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Instant;
 
+use copy_protocol::third_party::Report;
+use copy_protocol::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
 use observe::Transport;
 use units::Span;
-use wire::copy::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
-use wire::third_party::Report;
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -152,7 +152,7 @@ impl Dialer {
         Ok((dialed.channel, dialed.admitted))
     }
 
-    /// The same for a session of access to files ([`wire::remote`]).
+    /// The same for a session of access to files ([`copy_protocol::remote`]).
     ///
     /// # Errors
     /// As [`control`](Self::control).
@@ -160,7 +160,7 @@ impl Dialer {
         self.bytes(places, token, Purpose::Remote, &|| false)
     }
 
-    /// The same for a controller of a third-party copy ([`wire::third_party`]).
+    /// The same for a controller of a third-party copy ([`copy_protocol::third_party`]).
     ///
     /// * `purpose`: what it comes for.
     /// * `is_given_up`: asked ten times a second.

@@ -4,9 +4,9 @@ use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 
+use copy_protocol::{Exporter, GREETING_LENGTH, GREETING_MAGIC, Greeting, HELLO_MAX};
 use nix::poll::{PollFd, PollFlags};
 use units::Time;
-use wire::copy::{Exporter, GREETING_LENGTH, GREETING_MAGIC, Greeting, HELLO_MAX};
 
 use super::acceptor::Rejection;
 use super::identity::Identity;

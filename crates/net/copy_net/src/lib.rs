@@ -4,7 +4,7 @@
 //!
 //! Everything is in TLS 1.3, except streams where both ends agreed otherwise. The listening end
 //! signs its certificate itself; that it is the right one follows from the handshake of
-//! [`wire::copy`], which binds what both ends know to the very TLS connection on which they say
+//! [`copy_protocol`], which binds what both ends know to the very TLS connection on which they say
 //! so. Streams then accept the same certificate only, and greet with a key that only the two ends
 //! of the conversation have.
 //!
@@ -50,10 +50,10 @@ mod udp_relay;
 use std::io;
 use std::net::SocketAddr;
 
+use copy_protocol::third_party::Order;
+use copy_protocol::{Admitted, Key, KeyName, Rights, Secret};
 use sockets::random;
 use units::Span;
-use wire::copy::{Admitted, Key, KeyName, Rights, Secret};
-use wire::third_party::Order;
 
 pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection, Source};
 pub use channel::Channel;
@@ -85,12 +85,12 @@ pub trait CopyHandler: Send + Sync {
     /// Serves one conversation, on a thread of its own. It ends early when the listening end stops.
     fn serve(&self, accepted: AcceptedSession);
 
-    /// Serves sessions of access to files ([`wire::remote`]); without, none are served.
+    /// Serves sessions of access to files ([`copy_protocol::remote`]); without, none are served.
     fn remote(&self) -> Option<&dyn RemoteHandler> {
         None
     }
 
-    /// Serves the controllers of third-party copies ([`wire::third_party`]); without, none are
+    /// Serves the controllers of third-party copies ([`copy_protocol::third_party`]); without, none are
     /// served.
     fn third_party(&self) -> Option<&dyn ThirdPartyHandler> {
         None

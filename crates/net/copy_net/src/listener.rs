@@ -8,8 +8,8 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use copy_protocol::{SessionKey, Token};
 use thiserror::Error;
-use wire::copy::{SessionKey, Token};
 
 use super::acceptor::{AcceptLimits, Acceptor, Handler, Shared, Source};
 use super::dialer::{ControlSocket, DialError, Dialed, Dialer};

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use wire::copy::{Exporter, Greeting, SessionKey, StreamNumbers};
+use copy_protocol::{Exporter, Greeting, SessionKey, StreamNumbers};
 
 use super::acceptor::Rejection;
 use super::channel::Channel;

@@ -2,7 +2,7 @@
 //!
 //! ssh does what its user has taught it: configuration, keys, agents, jump hosts, passwords, which
 //! it asks for on the terminal itself. What it says goes to stderr as always. Through its pipe go
-//! one line each way ([`wire::copy::StartRequest`]); files never do.
+//! one line each way ([`copy_protocol::StartRequest`]); files never do.
 
 mod error;
 
@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wire::copy::{KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token};
+use copy_protocol::{KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token};
 
 use sockets::Address;
 use sockets::poll::{readable, wait};

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use copy_protocol::{
+    CallBack, Key, KeyName, Rights, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token,
+};
 use socket2::{Domain, Socket, Type};
 use thiserror::Error;
 use units::{Span, Time};
-use wire::copy::{
-    CallBack, Key, KeyName, Rights, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token,
-};
 
 use super::acceptor::{Acceptor, Handover};
 use super::dialer::StreamDialer;

@@ -4,9 +4,9 @@ use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 
+use copy_protocol::{EXPORTER_LABEL, Exporter, KEY_LENGTH};
 use nix::sys::socket::{MsgFlags, recv};
 use rustls::Connection;
-use wire::copy::{EXPORTER_LABEL, Exporter, KEY_LENGTH};
 
 use super::fingerprint::Fingerprint;
 

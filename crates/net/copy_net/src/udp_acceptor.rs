@@ -7,8 +7,8 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use copy_protocol::{GREETING_LENGTH, Greeting};
 use quic_net::{Arrival, Server, ServerLimits};
-use wire::copy::{GREETING_LENGTH, Greeting};
 
 use super::acceptor::{AcceptLimits, Acceptor, Handover, Rejection, Shared};
 use super::channel::Channel;

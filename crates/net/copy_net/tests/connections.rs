@@ -11,9 +11,9 @@ use copy_net::{
     AcceptedSession, ArrivedStream, Channel, ConversationError, Dialed, Dialer, Fingerprint,
     Handler, KnownPeer, Rejection,
 };
+use copy_protocol::{Entry, Kind, Message, Name};
 use sockets::{Dscp, StreamOptions};
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Entry, Kind, Message, Name};
 
 fn stream(near: &Dialed, far: &AcceptedSession, number: u32, plain: bool) -> (Channel, Channel) {
     let session = far.streams.session().unwrap();

@@ -10,10 +10,10 @@ use copy_net::{
     AcceptLimits, AcceptedSession, ConversationError, DialError, Listener, Rejection, SOFTWARE,
     StreamDialer,
 };
+use copy_protocol::{GREETING_LENGTH, HandshakeError, Message, NearHandshake, SessionKey};
 use socket2::{Domain, Socket, Type};
 use sockets::{Address, StreamOptions};
 use units::Span;
-use wire::copy::{GREETING_LENGTH, HandshakeError, Message, NearHandshake, SessionKey};
 
 /// How long the one wait that a test is about may last.
 const SHORT: Span = Span::from_secs(1);
@@ -280,7 +280,7 @@ fn who_was_admitted_and_then_talks_garbage_ends_its_own_conversation_alone() {
         garbled.conversation.send(&Message::Cancel).unwrap();
         peer.write_all(garbage).unwrap();
         let told = raw::frame(&mut peer).unwrap();
-        assert_eq!(Ok(told), wire::copy::encode(&Message::Cancel));
+        assert_eq!(Ok(told), copy_protocol::encode(&Message::Cancel));
     }
     near.conversation.send(&Message::Bye).unwrap();
     assert_eq!(
@@ -295,7 +295,7 @@ fn what_comes_behind_the_goodbye_is_not_kept() {
     let (mut peer, accepted) = admitted(&far);
     accepted.conversation.begin_to_close(TIMEOUT);
     assert!(raw::frame(&mut peer).is_err(), "the goodbye");
-    let cancel = wire::copy::encode(&Message::Cancel).unwrap();
+    let cancel = copy_protocol::encode(&Message::Cancel).unwrap();
     for _ in 0..100 {
         peer.write_all(&cancel).unwrap();
     }

@@ -17,9 +17,9 @@ use copy_net::{
     AcceptedSession, CallbackTarget, Dialer, Handler, Listener, Ssh, SshChildError, SshError,
     SshPipes, new_secret, serve_ssh_child,
 };
+use copy_protocol::{CallBack, KeyName, StartAnswer, StartRequest, Token};
 use sockets::{Address, StreamOptions};
 use units::Span;
-use wire::copy::{CallBack, KeyName, StartAnswer, StartRequest, Token};
 
 const FROM_LOOPBACK: Option<&str> = Some("127.0.0.1 40000 127.0.0.1 22");
 
@@ -70,7 +70,7 @@ fn start(request: &str, connection: Option<&'static str>, timeout: Span) -> FarE
 /// The request of a near end whose token the test's handler knows.
 fn request(back: Option<CallBack>) -> StartRequest {
     StartRequest {
-        secret: wire::copy::Secret::new([1; 32]),
+        secret: copy_protocol::Secret::new([1; 32]),
         ports: None,
         back,
     }

@@ -1,6 +1,6 @@
 //! Entry points for fuzz targets (feature `fuzzing`): code that reads others' bytes behind sockets.
 
-use wire::EchoToken;
+use measure_protocol::EchoToken;
 
 use crate::probe_flow::quoted;
 use crate::round_trips::icmp::{self, Family};

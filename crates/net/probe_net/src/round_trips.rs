@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use measure_protocol::EchoToken;
+use measure_protocol::echo::{ECHO_LENGTH, Echo, EchoKind};
 use observe::{Probe, ProbeMethod, ProbeSeries};
 use units::{Span, Time};
-use wire::EchoToken;
-use wire::echo::{ECHO_LENGTH, Echo, EchoKind};
 
 use icmp::IcmpSocket;
 use sockets::Clock;

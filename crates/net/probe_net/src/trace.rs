@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use observe::{PathMtu, ProbesError, Trace, TracePlan, TraceProtocol, Watch};
 
-use wire::EchoToken;
+use measure_protocol::EchoToken;
 
 use crate::mtu;
 use crate::probe_flow::{IcmpFlow, PORT_UNUSED, ProbeFlow, TcpFlow, UdpFlow};

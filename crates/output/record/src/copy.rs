@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::{Direction, Limit, Target, Transport, Window};
 
 pub use command::shown_command;
+pub use copy_protocol::{Filter, ProblemKind, SelectionRule};
 pub use event::{CopyEventLine, FileName, ProgressLine};
 pub use shape::{CopyLog, Request, direction, remembered_name};
 pub use transfer::{CopyPhase, EndShares, FileProblem as FileFailure};
-pub use wire::copy::{Filter, ProblemKind, SelectionRule};
 
 /// The body of a `trunkline/copy` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

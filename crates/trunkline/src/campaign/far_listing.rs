@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use campaign_plan::Group;
 use campaign_store::{Counted, Entry, Kind, LeftOut, Reason, Sorter, StoreError, Walked};
+use copy_protocol::{Token, is_reserved};
 use transfer::{Rules, shown};
-use wire::copy::{Token, is_reserved};
 
 use super::plan_options::PlanOptions;
 use crate::remote::{Entry as Listed, FileKind, Remote, RemoteOptions};

@@ -140,7 +140,7 @@ pub fn status(status: &Status, folder: &Path) -> Page {
     }
     if !status.causes.is_empty() {
         let columns = [Column::name("cause"), Column::number("files")];
-        let cause = |(kind, count): &(wire::copy::ProblemKind, u64)| {
+        let cause = |(kind, count): &(copy_protocol::ProblemKind, u64)| {
             let kind = serde_json::to_value(kind).unwrap_or_default();
             Row::new([
                 kind.as_str().unwrap_or("other").to_owned(),

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use campaign_plan::{Campaign as Plan, Checks, Group, GroupName, HostName};
 use campaign_store::{CampaignFolder, Counted, PlanMaker, PlanSummary, Sorted, Tree, Walked, walk};
+use copy_protocol::SelectionRule;
 use watch_plan::Notice;
-use wire::copy::SelectionRule;
 
 use super::plan_options::PlanOptions;
 use super::{Campaign, far_listing, places};

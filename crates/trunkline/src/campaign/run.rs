@@ -11,10 +11,10 @@ use campaign_store::{
     Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
     StoreError, causes,
 };
+use copy_protocol::ProblemKind;
 use observe::StreamCount;
 use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver, Reading};
 use units::{Bytes, Span};
-use wire::copy::ProblemKind;
 
 use super::outcomes::Outcomes;
 use super::patience::Patience;

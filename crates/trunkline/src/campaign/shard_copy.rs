@@ -3,8 +3,8 @@
 
 use campaign_plan::{Gentle, Link};
 use campaign_store::Entry;
+use copy_protocol::LISTED_MAX;
 use units::{Rate, Span};
-use wire::copy::LISTED_MAX;
 
 use super::places::{Ends, Here};
 use crate::Error;

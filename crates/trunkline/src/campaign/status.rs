@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use campaign_plan::{GroupName, LinkName};
 use campaign_store::{Entry, Mark, ShardId, ShardResult, ShardRow, ShardRun, Slots};
+use copy_protocol::ProblemKind;
 use observe::Limit;
 use serde::{Deserialize, Serialize};
 use units::Rate;
-use wire::copy::ProblemKind;
 
 use super::Campaign;
 use super::watcher::quiet;

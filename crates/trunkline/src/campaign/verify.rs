@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use campaign_store::{Entry, Failed, Fate, Kind, ShardRow, ShardRun, StoreError, replace};
+use copy_protocol::ProblemKind;
 use serde::Serialize;
 use transfer::{CopyControl, CopyEvent, CopyObserver, shown};
 use units::Bytes;
-use wire::copy::ProblemKind;
 
 use super::patience::Patience;
 use super::places::{self, Ends};

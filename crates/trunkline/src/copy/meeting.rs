@@ -58,9 +58,9 @@ impl Meeting {
 
 #[cfg(test)]
 mod tests {
+    use copy_protocol::CopyDirection;
     use transfer::{Connect, CopyOptions, Patience, Place};
     use units::Span;
-    use wire::copy::CopyDirection;
 
     use super::*;
     use crate::measure::StreamCount;

@@ -204,13 +204,13 @@ fn server(rest: &[u8]) -> Result<Place, PlaceError> {
         );
     }
     let path = decoded(path.strip_prefix(b"/").unwrap_or(path))?;
-    let is_long = path.len() > wire::copy::PATH_MAX;
+    let is_long = path.len() > copy_protocol::PATH_MAX;
     match is_long {
         true => wrong(
             format!(
                 "a name of {} is longer than {}",
                 Bytes::new(path.len() as u64),
-                Bytes::new(wire::copy::PATH_MAX as u64)
+                Bytes::new(copy_protocol::PATH_MAX as u64)
             ),
             "no file can have that name",
         ),

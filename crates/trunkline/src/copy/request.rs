@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use copy_protocol::{CongestionChoice, Token};
 use observe::Window;
 use sockets::options::StreamOptions;
 use transfer::{
     Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience, Place as FarPlace,
     Transport,
 };
-use wire::copy::{CongestionChoice, Token};
 
 use super::{Place, Route};
 use crate::Error;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use copy_protocol::CopyDirection;
 use units::Span;
-use wire::copy::CopyDirection;
 
 use super::place::{Place, PlaceError, wrong};
 

@@ -3,7 +3,7 @@
 use std::mem;
 use std::path::Path;
 
-use wire::copy::{CopyDirection, LISTED_MAX};
+use copy_protocol::{CopyDirection, LISTED_MAX};
 
 use crate::Error;
 

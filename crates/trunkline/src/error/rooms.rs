@@ -4,6 +4,7 @@ use std::io;
 
 use copy_net::SshChildError;
 use copy_net::control_socket::ControlError;
+use copy_protocol::{Problem, ProblemKind};
 use emu::EmuError;
 use endpoints::BindError;
 use netpath::PathError;
@@ -18,7 +19,6 @@ use sweep::GridError;
 use target::OpenError;
 use transfer::CopyError;
 use tune::TuneError;
-use wire::copy::{Problem, ProblemKind};
 
 use super::{Error, Sentence};
 

@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use copy_protocol::{KeyName, Rights, Token, Tokens};
 use nix::unistd::geteuid;
-use wire::copy::{KeyName, Rights, Token, Tokens};
 
 use crate::{Error, Fault};
 

@@ -11,12 +11,12 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use changes::{FarHost, Visit};
+use copy_protocol::Token;
 use observe::Fault;
 use sockets::Address;
 use units::{Direction, Span};
 use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 use watch_plan::{Due, IpVersion, Pair, Plan, Task};
-use wire::copy::Token;
 
 use super::plan::PlanFile;
 use super::settings::Settings;

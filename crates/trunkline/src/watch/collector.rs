@@ -10,13 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{ListenError, Listener};
+use copy_protocol::{Key, KeyName, Rights};
 use observe::Fault;
 use units::Span;
 use watch_collector::{Allowed, Collector, CollectorError, CollectorOptions};
 use watch_link::{Answer, Report, Reports};
 use watch_store::{DatabaseName, Name, Store, StoreError};
 use watch_web::{WebError, WebOptions, WebServer};
-use wire::copy::{Key, KeyName, Rights};
 
 use super::alerting::{AlertDesk, load_alerting};
 use super::collector_event::{CollectorEvent, OnCollectorEvent, now};

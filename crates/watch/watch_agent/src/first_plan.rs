@@ -1,9 +1,9 @@
 //! The first plan of an agent that was started without one.
 
 use changes::{FarHost, UnixTime};
+use copy_protocol::Token;
 use sockets::Address;
 use watch_link::{AgentLink, LINK_VERSION, LinkError, PlanText, PlanWish, Refused, Report};
-use wire::copy::Token;
 
 /// Asks the collector for its plan, once.
 ///

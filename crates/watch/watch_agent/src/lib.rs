@@ -35,11 +35,11 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use changes::FarHost;
+use copy_protocol::Token;
 use sockets::Address;
 use units::Span;
 use watch_link::{PlanDigest, PlanText};
 use watch_plan::{HostName, Timetable};
-use wire::copy::Token;
 
 pub use clock::{Clock, HostClock};
 pub use error::AgentError;

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use changes::{UnixTime, Visit};
 use copy_net::Listener;
+use copy_protocol::{Key, KeyName, Rights, Secret};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use watch_link::{Answer, Refused, Reply, Report, Reports};
 use watch_plan::{Due, Plan, Why};
 use watch_store::{Receipt, Refusal, Spool, StoredVisit, VisitId};
-use wire::copy::{Key, KeyName, Rights, Secret};
 
 use super::*;
 

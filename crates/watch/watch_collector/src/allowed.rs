@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use copy_protocol::KeyName;
 use watch_plan::{HostName, Plan, TaskName};
 use watch_store::{Name, Pair, Series};
-use wire::copy::KeyName;
 
 /// Most series of a host that are neither in the plan nor in the database, until the collector
 /// starts again.

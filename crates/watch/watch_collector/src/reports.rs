@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use changes::UnixTime;
+use copy_protocol::KeyName;
 use units::Span;
 use watch_link::{Answer, PlanText, Refused, Reply, Report};
 use watch_store::{Receipt, Refusal, Series, StoredVisit};
-use wire::copy::KeyName;
 
 use crate::agents::ahead;
 use crate::allowed::{UNPLANNED_MAX, is_possible};

@@ -4,10 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 
 use copy_net::{Channel, DialError, Dialer, StreamHandle};
+use copy_protocol::Token;
 use sockets::Address;
 use thiserror::Error;
 use units::Span;
-use wire::copy::Token;
 
 use crate::frame::{self, FrameError};
 use crate::{Answer, Refused, Reply, Report};

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use copy_net::{AcceptLimits, AcceptedChannel, ChannelHandler, Listener, Rejection};
+use copy_protocol::{Key, KeyName, Rights};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use units::{Span, printable};
 use watch_store::{Receipt, Refusal, StoredVisit};
-use wire::copy::{Key, KeyName, Rights};
 
 use crate::frame::{self, FrameError};
 use crate::{Answer, LINK_VERSION, Refused, Report, VISITS_MAX};

@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use copy_protocol::Name;
 use nix::dir::Dir;
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use transfer::shown;
-use wire::copy::Name;
 
 use super::{Above, Folder, Worker};
 use crate::clashes::{FoldedNames, clashing, hash};
@@ -141,7 +141,7 @@ impl Worker<'_> {
             self.leave_out(&name, Reason::Name, error.to_string());
             return Ok(false);
         }
-        if wire::copy::is_reserved(last) {
+        if copy_protocol::is_reserved(last) {
             let what = "it is a temporary file of a copy".to_owned();
             self.leave_out(&name, Reason::Temporary, what);
             return Ok(false);

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use copy_protocol::SelectionRule;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use wire::copy::SelectionRule;
 
 use super::*;
 use crate::{Entry, Kind, Reason, Sorted};

@@ -9,12 +9,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use copy_net::{AcceptLimits, CopyHandler, Listener, new_secret};
+use copy_protocol::remote::FailureKind;
+use copy_protocol::{CopyBounds, Name, Rights, Token, Tokens};
 use remote_files::{ReadBytes, ReadRange, RemoteError, RemoteFiles, RemoteOptions, SmallFile};
 use transfer::Root;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use units::Span;
-use wire::copy::{CopyBounds, Name, Rights, Token, Tokens};
-use wire::remote::FailureKind;
 
 /// Never stops.
 pub const GO_ON: &dyn Fn() -> bool = &|| false;
@@ -159,7 +159,7 @@ pub fn read(files: &RemoteFiles, range: ReadRange) -> Result<ReadBytes, RemoteEr
 /// All names below a folder, sorted.
 pub fn names(files: &RemoteFiles, folder: &str, is_recursive: bool) -> Vec<String> {
     let mut names = Vec::new();
-    let mut each = |batch: Vec<wire::remote::Listed>| {
+    let mut each = |batch: Vec<copy_protocol::remote::Listed>| {
         names.extend(batch.iter().map(|entry| entry.name.to_string()));
         Ok(())
     };

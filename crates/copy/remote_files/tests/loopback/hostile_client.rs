@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use copy_net::{Channel, DialedRemote, Dialer};
-use units::Span;
-use wire::copy::Frames;
-use wire::copy::Rights;
-use wire::remote::{
+use copy_protocol::Frames;
+use copy_protocol::Rights;
+use copy_protocol::remote::{
     Answer, Ask, FailureKind, NewFile, REQUEST_MAX, Removing, Request, STORE_MAX, Told,
 };
+use units::Span;
 
 use super::common::{GO_ON, Random, Server, name, names, names_in, noise, read, store, whole};
 
@@ -375,7 +375,7 @@ fn links_never_lead_out_however_often_they_are_swapped() {
             if let Ok(info) = files.info(&name("x/f"), GO_ON) {
                 assert_eq!(info.identity.size, 6);
             }
-            let mut each = |batch: Vec<wire::remote::Listed>| {
+            let mut each = |batch: Vec<copy_protocol::remote::Listed>| {
                 for entry in batch {
                     assert_ne!(entry.name.as_bytes(), b"keep");
                     assert_ne!(entry.name.as_bytes(), b"x/keep");

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use copy_net::{
     AcceptLimits, AcceptedRemote, AcceptedSession, Channel, CopyHandler, Listener, RemoteHandler,
 };
-use remote_files::{RemoteError, RemoteFiles, RemoteOptions};
-use units::Span;
-use wire::copy::{Key, KeyName, Name, Rights, Token};
-use wire::remote::{
+use copy_protocol::remote::{
     Failure, FailureKind, FileIdentity, FileInfo, FileKind, Listed, Request, RequestFrames, Told,
     Welcome, encode_answer, head_of,
 };
+use copy_protocol::{Key, KeyName, Name, Rights, Token};
+use remote_files::{RemoteError, RemoteFiles, RemoteOptions};
+use units::Span;
 
 use super::common::{GO_ON, name, only_new, open, part, read, store, token, whole};
 
@@ -263,7 +263,9 @@ fn a_server_that_closes_each_time_is_given_up() {
 #[test]
 fn what_cannot_be_asked_twice_is_not() {
     let server = Server::start(|request, _| match request.ask {
-        wire::remote::Ask::Info { .. } => Some(told(request.id, &Told::Info(entry("f").info))),
+        copy_protocol::remote::Ask::Info { .. } => {
+            Some(told(request.id, &Told::Info(entry("f").info)))
+        }
         _ => None,
     });
     let files = server.files();
@@ -272,7 +274,7 @@ fn what_cannot_be_asked_twice_is_not() {
         matches!(renamed, Err(RemoteError::Unsure { .. })),
         "{renamed:?}"
     );
-    let removed = files.remove(&name("a"), wire::remote::Removing::Tree, GO_ON);
+    let removed = files.remove(&name("a"), copy_protocol::remote::Removing::Tree, GO_ON);
     assert!(
         matches!(removed, Err(RemoteError::Unsure { .. })),
         "{removed:?}"

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use copy_protocol::remote::{FailureKind, Listed};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use transfer::Root;
 use transfer::far::Keys;
-use wire::remote::{FailureKind, Listed};
 
 use super::common::{GO_ON, Server, kind, name, noise, options, part, read, store, token, whole};
 use remote_files::RemoteError;
@@ -232,7 +232,7 @@ fn server_process() {
     let Some(folder) = std::env::var_os("TRUNKLINE_TEST_SERVES") else {
         return;
     };
-    let token: wire::copy::Token = std::env::var("TRUNKLINE_TEST_TOKEN")
+    let token: copy_protocol::Token = std::env::var("TRUNKLINE_TEST_TOKEN")
         .unwrap()
         .parse()
         .unwrap();

@@ -12,7 +12,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use common::{GO_ON, Server, kind, name, names, noise, part, read, whole};
-use wire::remote::{FailureKind, FileKind, Removing};
+use copy_protocol::remote::{FailureKind, FileKind, Removing};
 
 #[test]
 fn a_file_is_looked_at_and_read() {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::{fs, iter};
 
-use wire::copy::Name;
-use wire::remote::{FailureKind, FileKind, Listed, Removing};
+use copy_protocol::Name;
+use copy_protocol::remote::{FailureKind, FileKind, Listed, Removing};
 
 use super::common::{GO_ON, Random, Server, kind, new_seed, noise, part, read, small_file};
 use remote_files::{ReadRange, RemoteError, RemoteFiles, SmallFile};

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use copy_protocol::Rights;
+use copy_protocol::remote::{FailureKind, Removing};
 use transfer::Root;
-use wire::copy::Rights;
-use wire::remote::{FailureKind, Removing};
 
 use super::common::{GO_ON, Server, name, names_in, part, read, store};
 use remote_files::{RemoteError, RemoteFiles};

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use copy_protocol::remote::{FailureKind, FileAttributes, STORE_MAX};
+use copy_protocol::{Attributes, CopyBounds, Entry, Filter, Kind, Name};
 use transfer::Root;
 use transfer::far::Keys;
 use transfer::store::{Store, StoreSpec};
 use units::{Rate, Span};
-use wire::copy::{Attributes, CopyBounds, Entry, Filter, Kind, Name};
-use wire::remote::{FailureKind, FileAttributes, STORE_MAX};
 
 use super::common::{
     GO_ON, Random, Server, kind, names_in, new_seed, noise, only_new, open, options, read,

@@ -1,7 +1,7 @@
 //! Copies that use what they are given, and some that cannot.
 
+use copy_protocol::{Rights, Secret, Token};
 use proptest::prelude::*;
-use wire::copy::{Rights, Secret, Token};
 
 use super::*;
 

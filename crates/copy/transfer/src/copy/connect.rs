@@ -11,9 +11,11 @@ use copy_net::{
     IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, Transport,
     may_ask, new_secret,
 };
+use copy_protocol::{
+    CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind,
+};
+use copy_protocol::{Rights, StartRequest, Token};
 use sockets::Address;
-use wire::copy::{CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind};
-use wire::copy::{Rights, StartRequest, Token};
 
 use crate::preconnect::Preconnected;
 use crate::session::SessionEnd;

@@ -8,10 +8,10 @@
 use std::time::{Duration, Instant};
 
 use copy_net::Conversation;
+use copy_protocol::third_party::{End, Order, Push, Report};
+use copy_protocol::{CopyDirection, Opening, ProblemKind, Purpose, Token};
 use observe::StreamCount;
 use units::Rate;
-use wire::copy::{CopyDirection, Opening, ProblemKind, Purpose, Token};
-use wire::third_party::{End, Order, Push, Report};
 
 use super::host::Host;
 use super::opener::{Opener, Presence, has_wildcard, new_number};

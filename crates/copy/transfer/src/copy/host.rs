@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use copy_net::{Conversation, DialError, Dialer, SshFarEnd};
+use copy_protocol::third_party::{Receiving, Report};
+use copy_protocol::{HandshakeError, KEY_LENGTH, Problem, Purpose, Token};
 use sockets::Address;
-use wire::copy::{HandshakeError, KEY_LENGTH, Problem, Purpose, Token};
-use wire::third_party::{Receiving, Report};
 
 use super::connect::{bad_token, start_through_ssh, why_not};
 use super::opener::name_of;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use wire::copy::ProblemKind;
+use copy_protocol::ProblemKind;
 
 use crate::copy_stats::CopyStats;
 use crate::session::SessionEnd;

@@ -1,7 +1,7 @@
 //! Counts of a third-party copy, from what its source tells.
 
+use copy_protocol::third_party::{Report, Standing, Totals};
 use units::{Bytes, Span};
-use wire::third_party::{Report, Standing, Totals};
 
 use super::{CopyStats, SenderStatus, hash_of};
 use crate::{CopyEvent, FileProblem};

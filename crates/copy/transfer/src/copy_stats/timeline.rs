@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use observe::Limit;
 use units::{Span, Time};
-use wire::copy;
 
 use crate::{CopyEvent, CopyPhase, Limited, TimePart};
 
@@ -41,7 +40,7 @@ struct Conversation {
     /// When data first and last arrived.
     data: Option<(Time, Time)>,
     /// What its sender told last, and when.
-    told: Option<(Time, copy::Limited)>,
+    told: Option<(Time, copy_protocol::Limited)>,
 }
 
 /// Why a part bound.
@@ -78,12 +77,12 @@ impl Timeline {
     }
 
     /// What has limited this conversation so far.
-    pub(super) fn on_limited(&mut self, at: Time, limited: copy::Limited) {
+    pub(super) fn on_limited(&mut self, at: Time, limited: copy_protocol::Limited) {
         self.conversation().told = Some((at, limited));
     }
 
     /// What the sender of this conversation told last.
-    pub(super) fn told(&self) -> Option<&copy::Limited> {
+    pub(super) fn told(&self) -> Option<&copy_protocol::Limited> {
         let (_, limited) = self.conversation.as_ref()?.told.as_ref()?;
         Some(limited)
     }
@@ -120,8 +119,9 @@ impl Timeline {
     /// A conversation begins before its data flows, and ends after it: with the last flush, or with
     /// the silence by which the loss of the far end was noticed.
     fn account(&mut self, of: &Conversation, since: Time, at: Time, next: CopyPhase) {
-        let told_since =
-            |(told, limited): &(Time, copy::Limited)| *told - Span::from_nanos(limited.nanoseconds);
+        let told_since = |(told, limited): &(Time, copy_protocol::Limited)| {
+            *told - Span::from_nanos(limited.nanoseconds)
+        };
         let data_since = of.data.map(|(first, _)| first);
         let Some(first) = of.told.as_ref().map(told_since).or(data_since) else {
             let before = match next {
@@ -223,15 +223,15 @@ mod tests {
         }
     }
 
-    fn limited(millis: u64, parts: &[(Limit, u64)]) -> copy::Limited {
+    fn limited(millis: u64, parts: &[(Limit, u64)]) -> copy_protocol::Limited {
         let nanoseconds = |millis: u64| Span::from_millis(millis).as_nanos();
-        let part = |(by, millis): &(Limit, u64)| copy::LimitedPart {
+        let part = |(by, millis): &(Limit, u64)| copy_protocol::LimitedPart {
             by: by.name().to_owned(),
             nanoseconds: nanoseconds(*millis),
             why: format!("{by} for {millis} ms"),
             advice: None,
         };
-        copy::Limited {
+        copy_protocol::Limited {
             nanoseconds: nanoseconds(millis),
             parts: parts.iter().map(part).collect(),
         }

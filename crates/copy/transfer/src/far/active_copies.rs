@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::control_socket::{Controllable, Status};
+use copy_protocol::{KeyName, Problem, ProblemKind};
 use units::{Rate, Span};
-use wire::copy::{KeyName, Problem, ProblemKind};
 
 use crate::CopyControl;
 use crate::session::SessionEnd;

@@ -6,12 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler, Transport};
-use sockets::Address;
-use units::{Rate, Span};
-use wire::copy::{
+use copy_protocol::third_party::{End, Order, Push, Receiving, Report, Standing, Totals};
+use copy_protocol::{
     CopyDirection, KeyName, Opening, Problem, ProblemKind, Purpose, Sending, Targets,
 };
-use wire::third_party::{End, Order, Push, Receiving, Report, Standing, Totals};
+use sockets::Address;
+use units::{Rate, Span};
 
 use super::{FarEnd, FarEvent, Keys, check_rights, no_plain, read};
 use crate::budget::Use;
@@ -66,7 +66,7 @@ impl FarEnd {
     /// What no copy would be let do is refused here already, where the controller hears it.
     fn grant(&self, accepted: &AcceptedController, opening: Opening) -> Result<Report, Problem> {
         let (holder, rights) = (&accepted.admitted.key_name, accepted.admitted.rights);
-        wire::copy::check_opening(&opening)
+        copy_protocol::check_opening(&opening)
             .map_err(|error| problem(ProblemKind::Protocol, error.to_string()))?;
         let root = self.root_of(holder)?.restricted(rights.read, rights.write);
         if opening.direction != CopyDirection::Put || !root.may_write() {
@@ -151,7 +151,7 @@ impl FarEnd {
         &self,
         push: &Push,
         name: &KeyName,
-        rights: wire::copy::Rights,
+        rights: copy_protocol::Rights,
         stats: &mut CopyStats<'_>,
     ) -> Result<SessionEnd, SessionEnd> {
         push.check().map_err(|error| protocol(error.to_string()))?;

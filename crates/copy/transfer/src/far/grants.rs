@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use wire::copy::{Key, KeyName, Opening, Problem, ProblemKind, Token};
+use copy_protocol::{Key, KeyName, Opening, Problem, ProblemKind, Token};
 
 use crate::problems::{problem, with_hint};
 
@@ -121,7 +121,7 @@ fn new_token(holder: &KeyName) -> Result<Token, Problem> {
 mod tests {
     use super::*;
     use crate::opening::tests::opening_of;
-    use wire::copy::CopyDirection;
+    use copy_protocol::CopyDirection;
 
     fn name(text: &str) -> KeyName {
         KeyName::new(text).unwrap()

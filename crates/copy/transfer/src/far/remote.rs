@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use copy_net::{AcceptedRemote, RemoteHandler};
-use wire::copy::{Key, KeyName, Name, Problem, Rights};
+use copy_protocol::{Key, KeyName, Name, Problem, Rights};
 
 use super::{FarEnd, FarEvent, Keys, read};
 use crate::budget::Use;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wire::copy::{FileId, Range};
+use copy_protocol::{FileId, Range};
 
 use super::Key;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wire::copy::FileId;
+use copy_protocol::FileId;
 
 /// Files of at most this many bytes count by their number, larger ones by their bytes: what a small
 /// file costs is opening, making and naming it.

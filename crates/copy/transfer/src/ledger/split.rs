@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use wire::copy::PIECE_MAX;
+use copy_protocol::PIECE_MAX;
 
 use crate::tree::PIECE_MIN;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops;
 
-use wire::copy::{PIECE_MAX, Range};
+use copy_protocol::{PIECE_MAX, Range};
 
 use super::split::piece_length;
 

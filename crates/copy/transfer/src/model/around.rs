@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use wire::copy::{ConversationState, Message, Opening, Speaker};
+use copy_protocol::{ConversationState, Message, Opening, Speaker};
 
 use crate::session::{Event, Outbox};
 

@@ -1,6 +1,6 @@
 //! What both ends say, as the model keeps it and compares it with what was confirmed before.
 
-use wire::copy::{FileId, Kind, Message, Problem, ProblemKind, Range, Want};
+use copy_protocol::{FileId, Kind, Message, Problem, ProblemKind, Range, Want};
 
 use super::talk::Talk;
 

@@ -5,8 +5,8 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use copy_protocol::{HEADER_LENGTH, PieceHeader};
 use units::Rate;
-use wire::copy::{HEADER_LENGTH, PieceHeader};
 
 use super::draw::Draw;
 use super::talk::{Talk, Turn};

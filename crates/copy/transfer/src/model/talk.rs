@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use wire::copy::{Activity, CopyDirection, Entry, FileId, HASH_LENGTH, Message, Problem, Speaker};
+use copy_protocol::{
+    Activity, CopyDirection, Entry, FileId, HASH_LENGTH, Message, Problem, Speaker,
+};
 
 use super::around::{Around, Over};
 use super::draw::Draw;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use wire::copy::{Filter, Kind};
+use copy_protocol::{Filter, Kind};
 
 use super::talk::Told;
 use super::world::{Content, There, World};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use wire::copy::{Attributes, CopyDirection, Entry, Filter, Opening, Problem, Selection};
+use copy_protocol::{Attributes, CopyDirection, Entry, Filter, Opening, Problem, Selection};
 
 use super::draw::Draw;
 use crate::Root;

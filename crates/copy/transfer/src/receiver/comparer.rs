@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::thread::{self, JoinHandle};
 
-use wire::copy::Entry;
+use copy_protocol::Entry;
 
 use crate::session::Event;
 use crate::store::Store;

@@ -1,7 +1,7 @@
 //! Compares the sender's entries with the destination, and asks for what is missing.
 
+use copy_protocol::{Entry, FileId, Kind, Message, Problem, Want};
 use units::Bytes;
-use wire::copy::{Entry, FileId, Kind, Message, Problem, Want};
 
 use super::state::ReceiverState;
 use crate::session::{Outbox, SessionEnd, protocol};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use wire::copy::{
+use copy_protocol::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Name, Problem, ProblemKind,
 };
 

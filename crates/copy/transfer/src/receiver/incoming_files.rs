@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use wire::copy::{Coding, FileId, HASH_LENGTH, PIECE_MAX, PieceHeader, Problem};
+use copy_protocol::{Coding, FileId, HASH_LENGTH, PIECE_MAX, PieceHeader, Problem};
 
 use crate::store::{Piece, Store};
 use crate::tree::{HashTree, legal_piece};
@@ -279,7 +279,7 @@ impl IncomingFile {
             }
             Ok(other) => Ok(other),
             Err(error) => Err(Problem {
-                kind: wire::copy::ProblemKind::Protocol,
+                kind: copy_protocol::ProblemKind::Protocol,
                 file: Some(self.id),
                 what: error.to_string(),
                 hint: None,

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use wire::copy::{
+use copy_protocol::{
     Coding, DataMap, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, PieceHeader, Problem,
     Range as Part,
 };

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use wire::copy::{FileId, HASH_LENGTH};
+use copy_protocol::{FileId, HASH_LENGTH};
 
 use crate::activity::TimeSpent;
 use crate::session::Event;

@@ -1,7 +1,7 @@
 //! The end of a copy: unfinished files of others are told, and with `--delete` what the sources do
 //! not have is removed.
 
-use wire::copy::{Message, Problem};
+use copy_protocol::{Message, Problem};
 
 use super::state::{ReceiverState, RemovalPhase};
 use crate::session::Outbox;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use wire::copy::FileId;
+use copy_protocol::FileId;
 
 use super::incoming_files::IncomingFile;
 use crate::session::Event;

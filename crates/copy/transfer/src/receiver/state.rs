@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use units::Bytes;
-use wire::copy::{
+use copy_protocol::{
     CopyDirection, Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published,
     Range, Want,
 };
+use units::Bytes;
 
 use super::comparer::Comparer;
 use super::shared::Shared;

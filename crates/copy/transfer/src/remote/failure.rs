@@ -2,9 +2,9 @@
 
 use std::io;
 
+use copy_protocol::Name;
+use copy_protocol::remote::{Failure, FailureKind};
 use nix::errno::Errno;
-use wire::copy::Name;
-use wire::remote::{Failure, FailureKind};
 
 use crate::problems::shown;
 

@@ -2,12 +2,12 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use copy_protocol::remote::{Failure, FailureKind, Listed, Told};
+use copy_protocol::{Name, is_reserved};
 use nix::dir::{Dir, OwningIter};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
-use wire::copy::{Name, is_reserved};
-use wire::remote::{Failure, FailureKind, Listed, Told};
 
 use super::failure::{failed, place};
 use super::names::entry_info;

@@ -5,12 +5,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use copy_protocol::Name;
+use copy_protocol::remote::{Failure, FailureKind, FileIdentity, FileInfo, FileKind};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
 use nix::unistd::fsync;
-use wire::copy::Name;
-use wire::remote::{Failure, FailureKind, FileIdentity, FileInfo, FileKind};
 
 use super::failure::{failed, place};
 use crate::root::Root;

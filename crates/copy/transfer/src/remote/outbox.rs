@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::time::{Duration, Instant};
 
 use copy_net::Channel;
-use wire::remote::{Ask, CHUNK_MAX, Failure, FailureKind, Told, encode_answer, head_of};
+use copy_protocol::remote::{Ask, CHUNK_MAX, Failure, FailureKind, Told, encode_answer, head_of};
 
 use super::session::Session;
 

@@ -5,12 +5,12 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::sys::stat::SFlag;
-use wire::copy::{
+use copy_protocol::remote::{Failure, FailureKind, FileAttributes, NewFile, RemoteViolation};
+use copy_protocol::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Name, Problem, ProblemKind,
 };
-use wire::remote::{Failure, FailureKind, FileAttributes, NewFile, RemoteViolation};
+use nix::errno::Errno;
+use nix::sys::stat::SFlag;
 
 use super::failure::failed;
 use super::names::{At, check_free, kind_of, make_folder};

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use copy_protocol::Name;
+use copy_protocol::remote::{CHUNK_MAX, Failure, FailureKind, FileIdentity, Told};
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use nix::sys::stat::{SFlag, fstat};
-use wire::copy::Name;
-use wire::remote::{CHUNK_MAX, Failure, FailureKind, FileIdentity, Told};
 
 use super::failure::{failed, place};
 use super::names::{check_free, identity, kind_of};

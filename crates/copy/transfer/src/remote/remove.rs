@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
+use copy_protocol::Name;
+use copy_protocol::remote::{Failure, FailureKind, Removing, Told};
 use nix::dir::{Dir, OwningIter};
 use nix::errno::Errno;
 use nix::fcntl::AtFlags;
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
-use wire::copy::Name;
-use wire::remote::{Failure, FailureKind, Removing, Told};
 
 use super::failure::{failed, place};
 use super::list::{DEPTH_MAX, FOLDER, is_gone, too_deep};

@@ -2,12 +2,12 @@
 
 use std::io;
 
+use copy_protocol::Name;
+use copy_protocol::remote::{Failure, FailureKind};
 use nix::errno::Errno;
 use nix::fcntl::renameat;
 use nix::sys::stat::SFlag;
 use rustix::fs::{RenameFlags, renameat_with};
-use wire::copy::Name;
-use wire::remote::{Failure, FailureKind};
 
 use super::failure::{failed, place};
 use super::names::{At, check_free, kind_of};

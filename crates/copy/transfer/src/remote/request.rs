@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use copy_net::Channel;
-use wire::remote::{Answering, Ask, Failure, FailureKind, RequestFrames, Told};
+use copy_protocol::remote::{Answering, Ask, Failure, FailureKind, RequestFrames, Told};
 
 use super::list::list;
 use super::names::{check_free, info, make_folder};

@@ -1,6 +1,6 @@
 //! What a token allows.
 
-use wire::remote::{Ask, Failure, FailureKind};
+use copy_protocol::remote::{Ask, Failure, FailureKind};
 
 use crate::root::Root;
 

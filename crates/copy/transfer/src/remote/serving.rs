@@ -6,10 +6,10 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use copy_net::{AcceptedRemote, ArrivedStream, Channel, StreamHandle};
+use copy_protocol::CopyDirection;
+use copy_protocol::remote::{Told, Welcome, encode_answer};
 use sockets::Clock;
 use units::Span;
-use wire::copy::CopyDirection;
-use wire::remote::{Told, Welcome, encode_answer};
 
 use super::flow::Flow;
 use super::outbox::Gone;

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use copy_protocol::CopyDirection;
+use copy_protocol::remote::{Ask, Failure};
 use sockets::Clock;
 use units::{Bytes, Span};
-use wire::copy::CopyDirection;
-use wire::remote::{Ask, Failure};
 
 use super::flow::Flow;
 use crate::budget::BudgetUser;
@@ -94,7 +94,7 @@ impl Session<'_> {
 
     /// Notes what was changed, or could not be.
     pub fn tell_of(&self, ask: &Ask, done: &Result<(), Failure>) {
-        let name = |name: &wire::copy::Name| shown(name.as_bytes());
+        let name = |name: &copy_protocol::Name| shown(name.as_bytes());
         let what = match ask {
             Ask::MakeFolder { path, .. } => format!("made folder {}", name(path)),
             Ask::Remove { path, .. } => format!("removed {}", name(path)),

@@ -1,7 +1,7 @@
 //! Announces entries, and queues what the receiver wants of them.
 
+use copy_protocol::{Entry, FileId, Kind, Message, Problem, Want};
 use units::Bytes;
-use wire::copy::{Entry, FileId, Kind, Message, Problem, Want};
 
 use super::findings::Next;
 use super::state::{Resumed, SenderState};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 
-use wire::copy::{Entry, FileId, HASH_LENGTH, Kind};
+use copy_protocol::{Entry, FileId, HASH_LENGTH, Kind};
 
 use crate::source::{Found, Source, Walk};
 

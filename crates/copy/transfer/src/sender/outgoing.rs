@@ -3,7 +3,7 @@
 use std::ops;
 use std::sync::Arc;
 
-use wire::copy::{Coding, PieceHeader, Range};
+use copy_protocol::{Coding, PieceHeader, Range};
 
 use crate::Layout;
 use crate::PieceHasher;

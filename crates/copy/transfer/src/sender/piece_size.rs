@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use copy_protocol::{PACKED_MAX, PIECE_MAX};
 use units::{Rate, Span};
-use wire::copy::{PACKED_MAX, PIECE_MAX};
 
 use crate::tree::PIECE_MIN;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use copy_protocol::{FileId, Range};
 use steer::Bucket;
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{FileId, Range};
 
 use super::piece_size::PieceSize;
 use crate::activity::{self, Stopwatch, TimeSpent, Waiting};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use copy_protocol::{Entry, FileId, Filter, Message, Opening, Problem, ProblemKind, Range};
 use units::Bytes;
-use wire::copy::{Entry, FileId, Filter, Message, Opening, Problem, ProblemKind, Range};
 
 use super::findings::Findings;
 use super::send_queue::SendQueue;

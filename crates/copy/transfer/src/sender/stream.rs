@@ -11,7 +11,7 @@ use std::time::Instant;
 use std::{mem, ops};
 
 use copy_net::Channel;
-use wire::copy::{Coding, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, Range};
+use copy_protocol::{Coding, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, Range};
 
 use super::compression::Compression;
 use super::outgoing::OutgoingPiece;

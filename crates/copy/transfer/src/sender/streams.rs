@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use copy_net::Channel;
+use copy_protocol::Opening;
 use observe::{Limit, StreamCount, TcpSample, Transport};
 use steer::online::{Activity, Interval, Meter, Online, RateMax, Streams as Seen};
 use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::Opening;
 
 use super::piece_size::PieceSize;
 use super::send_queue::SendQueue;

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use copy_net::{Conversation, ConversationError};
-use wire::copy::{ConversationState, Message, Problem, ProtocolViolation, Speaker};
+use copy_protocol::{ConversationState, Message, Problem, ProtocolViolation, Speaker};
 
 use super::{Event, SessionEnd, protocol};
 

@@ -2,8 +2,8 @@
 
 use std::env;
 
+use copy_protocol::{Problem, ProblemKind};
 use nix::fcntl::OFlag;
-use wire::copy::{Problem, ProblemKind};
 
 use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;

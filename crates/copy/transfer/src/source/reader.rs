@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use copy_protocol::{FileId, Problem, ProblemKind};
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use nix::sys::stat::{FileStat, SFlag, fstat};
-use wire::copy::{FileId, Problem, ProblemKind};
 
 use crate::holes::{self, Layout};
 use crate::problems::{failed, problem, shown, with_hint};

@@ -9,8 +9,8 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use copy_protocol::{Problem, ProblemKind, SelectionRule};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use wire::copy::{Problem, ProblemKind, SelectionRule};
 
 use crate::problems::{problem, shown, with_hint};
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use copy_protocol::{Problem, ProblemKind};
 use globset::{GlobBuilder, GlobMatcher};
 use nix::dir::Dir;
 use nix::fcntl::OFlag;
-use wire::copy::{Problem, ProblemKind};
 
 use crate::problems::{failed, problem, shown, with_hint};
 use crate::root::Root;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use wire::copy::{Name, Problem, ProblemKind};
+use copy_protocol::{Name, Problem, ProblemKind};
 
 use super::{SourceSpec, select};
 use crate::problems::{problem, shown, with_hint};

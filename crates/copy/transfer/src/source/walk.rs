@@ -7,9 +7,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, PoisonError};
 
+use copy_protocol::{Entry, Kind, Name, Problem, ProblemKind};
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
-use wire::copy::{Entry, Kind, Name, Problem, ProblemKind};
 
 use super::Source;
 use super::links::Links;

@@ -12,10 +12,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use copy_protocol::{Entry, FileId, Kind, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::stat::{FileStat, Mode, fstatat};
-use wire::copy::{Entry, FileId, Kind, Problem, ProblemKind};
 
 use super::StoreSpec;
 use super::finalize::umask;

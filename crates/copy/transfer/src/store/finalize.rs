@@ -9,13 +9,13 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::thread;
 
+use copy_protocol::{Attributes, Filter, HASH_LENGTH, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, PosixFadviseAdvice, posix_fadvise, renameat};
 use nix::sys::stat::{Mode, fchmod, fstat, fstatat, futimens};
 use nix::sys::time::TimeSpec;
 use nix::unistd::{fsync, syncfs};
 use rustix::fs::{RenameFlags, renameat_with};
-use wire::copy::{Attributes, Filter, HASH_LENGTH, Problem, ProblemKind};
 
 use super::part::Part;
 use super::temporary::{At, JOURNAL, PART};

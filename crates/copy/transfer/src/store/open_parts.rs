@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use copy_protocol::{FileId, Problem};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use wire::copy::{FileId, Problem};
 
 use super::Rest;
 use super::part::Part;

@@ -10,13 +10,13 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use copy_protocol::{Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, openat, posix_fadvise};
 use nix::sys::stat::{Mode, fstat};
 use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use nix::sys::statvfs::{Statvfs, fstatvfs};
 use units::Bytes;
-use wire::copy::{Problem, ProblemKind};
 
 use super::JOURNAL_MIN;
 use super::journal::{HEADER, Header};

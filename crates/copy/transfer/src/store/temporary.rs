@@ -8,12 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+pub(super) use copy_protocol::{
+    JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART,
+};
+use copy_protocol::{NAME_MAX, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, major, minor};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
-pub(super) use wire::copy::{JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART};
-use wire::copy::{NAME_MAX, Problem, ProblemKind};
 
 use crate::problems::{failed, problem, shown, with_hint};
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use copy_protocol::{Kind, ProblemKind, Want};
 use transfer::store::{EntryPlan, Store, StoreSpec};
 use transfer::{HashTree, Root};
-use wire::copy::{Kind, ProblemKind, Want};
 
 use crate::common::{PIECE, content, into, open, piece_of, publish, read_back, send, told};
 

@@ -4,10 +4,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use copy_protocol::{Attributes, CopyDirection, Entry, Filter, Kind, Name, Opening, Problem};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{EntryPlan, Piece, Rest, Store, StoreSpec};
 use transfer::{FileProblem, HashTree, PieceHasher, Root};
-use wire::copy::{Attributes, CopyDirection, Entry, Filter, Kind, Name, Opening, Problem};
 
 /// Everything is kept.
 pub const ALL: Attributes = Attributes {
@@ -29,7 +29,7 @@ pub fn spec_of(paths: &[&Path]) -> SourceSpec {
         wildcards: false,
         recursive: true,
         attributes: ALL,
-        selection: wire::copy::Selection::default(),
+        selection: copy_protocol::Selection::default(),
     }
 }
 
@@ -87,7 +87,7 @@ pub fn opening() -> Opening {
         recursive: true,
         attributes: ALL,
         filter: Filter::Changed,
-        selection: wire::copy::Selection::default(),
+        selection: copy_protocol::Selection::default(),
         delete: false,
         into_folder: true,
         plain: false,

@@ -6,9 +6,9 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
+use copy_protocol::{Kind, Problem, ProblemKind};
 use transfer::Root;
 use transfer::store::{EntryPlan, Store, StoreSpec};
-use wire::copy::{Kind, Problem, ProblemKind};
 
 use crate::common::{bytes_of, content, copy, into, open, publish, send, source, told, walk};
 

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
+use copy_protocol::{Kind, ProblemKind};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use transfer::store::EntryPlan;
-use wire::copy::{Kind, ProblemKind};
 
 use crate::common::{content, open, piece_of, publish, send, told};
 

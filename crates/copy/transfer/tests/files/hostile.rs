@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use copy_protocol::{Kind, Problem, ProblemKind};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use transfer::Root;
 use transfer::store::{Store, StoreSpec};
-use wire::copy::{Kind, Problem, ProblemKind};
 
 use crate::common::{content, into, open, publish, send, told};
 
@@ -64,7 +64,7 @@ fn a_folder_of_a_served_one_is_a_root_of_its_own() {
     fs::create_dir(inside.join("ana")).unwrap();
     symlink(&outside, inside.join("away")).unwrap();
     let served = Root::beneath(&inside).unwrap();
-    let name = |text: &str| wire::copy::Name::new(text.into()).unwrap();
+    let name = |text: &str| copy_protocol::Name::new(text.into()).unwrap();
     let below = served.restricted(false, true).below(&name("ana")).unwrap();
     assert!(below.may_write() && !below.may_read());
     for destination in ["../up", "/../up"] {

@@ -9,10 +9,10 @@ use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 
+use copy_protocol::{ConversationState, Entry, FileId, Kind, Message, Published, Speaker};
 use proptest::prelude::*;
 use transfer::HashTree;
 use transfer::store::{EntryPlan, Store};
-use wire::copy::{ConversationState, Entry, FileId, Kind, Message, Published, Speaker};
 
 use crate::common::{PIECE, content, open, opening, piece_of, read_back, told};
 

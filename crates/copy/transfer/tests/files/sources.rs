@@ -5,11 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use copy_protocol::{Attributes, Kind, ProblemKind};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use transfer::Root;
 use transfer::source::{Source, SourceSpec};
-use wire::copy::{Attributes, Kind, ProblemKind};
 
 use crate::common::{ALL, content, source, spec_of, walk};
 
@@ -284,7 +284,7 @@ fn dots_behind_a_wildcard_are_refused() {
             wildcards: true,
             recursive: true,
             attributes: crate::common::ALL,
-            selection: wire::copy::Selection::default(),
+            selection: copy_protocol::Selection::default(),
         };
         let refused = Source::new(&root, spec).unwrap_err();
         assert!(

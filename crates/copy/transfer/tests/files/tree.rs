@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
+use copy_protocol::{Attributes, Filter};
 use transfer::Root;
 use transfer::store::{EntryPlan, Store, StoreSpec};
-use wire::copy::{Attributes, Filter};
 
 use crate::common::{content, copy, into, open, source, walk};
 

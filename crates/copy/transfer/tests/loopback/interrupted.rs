@@ -83,7 +83,7 @@ fn all_but_its_name(source: &Path, folder: &Path) {
         wildcards: false,
         recursive: false,
         attributes: ATTRIBUTES,
-        selection: wire::copy::Selection::default(),
+        selection: copy_protocol::Selection::default(),
     };
     let walked = Source::new(&Root::own(), spec).unwrap();
     let Some(Found::Entry(entry)) = walked.walk().next() else {
@@ -208,7 +208,7 @@ fn a_source_that_changes_is_told_and_not_published() {
     let outcome = copy(&spec, &CopyControl::default(), &mut at).unwrap();
     assert_eq!(outcome.failed.len(), 1, "{outcome:?}");
     let kind = outcome.failed[0].kind;
-    assert_eq!(kind, wire::copy::ProblemKind::SourceChanged);
+    assert_eq!(kind, copy_protocol::ProblemKind::SourceChanged);
     assert!(!far.path().join("t/a").exists());
     assert_eq!(fs::read(far.path().join("t/b")).unwrap().len(), 70_000);
 }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use copy_net::{AcceptLimits, Listener, new_secret};
+use copy_protocol::{Attributes, CopyDirection, Filter, ProblemKind, Token};
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
@@ -21,7 +22,6 @@ use transfer::{
     FarHost, NearEnd, Outcome, Patience, PieceHasher, Place, Root, Transport, copy,
 };
 use units::Span;
-use wire::copy::{Attributes, CopyDirection, Filter, ProblemKind, Token};
 
 /// Everything is kept.
 const ATTRIBUTES: Attributes = Attributes {
@@ -316,7 +316,7 @@ fn a_wrong_token_is_refused() {
     let Err(CopyError::Problem { kind, .. }) = result else {
         panic!("{result:?}")
     };
-    assert_eq!(kind, wire::copy::ProblemKind::Permission);
+    assert_eq!(kind, copy_protocol::ProblemKind::Permission);
     assert!(!far.path().join("a").exists());
 }
 

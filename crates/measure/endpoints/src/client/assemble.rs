@@ -1,11 +1,11 @@
 //! Turning what both ends saw into one [`Observation`].
 
+use measure_protocol::{Answer, Results, StreamResult, stream_id};
 use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, ProbeMethod, ProbeSeries,
     Progress, RoundTrips, Setting, Stream, StreamCount, StreamDirection, TcpSample, TerminalCpu,
 };
 use units::{Bytes, Span};
-use wire::{Answer, Results, StreamResult, stream_id};
 
 use super::flow::Flow;
 use super::test::Test;

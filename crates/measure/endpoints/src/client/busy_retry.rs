@@ -7,10 +7,10 @@ use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
+use measure_protocol::iperf3::client::Waiting;
+use measure_protocol::{ClientControlError, Denial};
 use observe::Watch;
 use units::Span;
-use wire::iperf3::client::Waiting;
-use wire::{ClientControlError, Denial};
 
 use super::ClientError;
 

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use copy_net::{
     Channel, TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp, udp_wait_after,
 };
+use measure_protocol::{Cookie, numbered_greeting};
 use nix::poll::{PollFd, PollFlags};
 use observe::{Transport, Watch};
 use socket2::{Domain, Socket};
 use units::Span;
-use wire::{Cookie, numbered_greeting};
 
 use super::ClientError;
 use crate::control_connection::ControlConnection;

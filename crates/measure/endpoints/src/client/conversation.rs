@@ -3,9 +3,11 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use measure_protocol::{
+    Answer, ClientAction, ClientControl, ClientControlError, Cookie, Results, TestRequest,
+};
 use observe::Watch;
 use units::Span;
-use wire::{Answer, ClientAction, ClientControl, ClientControlError, Cookie, Results, TestRequest};
 
 use super::ClientError;
 use crate::control_connection::{ControlConnection, Heard};

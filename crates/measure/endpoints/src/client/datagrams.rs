@@ -6,11 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use copy_net::DialError;
+use measure_protocol::iperf3::datagram::{HELLO, WELCOME};
+use measure_protocol::{
+    ClientAction, Cookie, Offer, Results, StreamResult, TestEnd, TestRequest, stream_id,
+};
 use observe::{DatagramPlan, Datagrams, Transport, Watch, Way};
 use sockets::{Clock, random};
 use units::{Bytes, Direction, Span, Time};
-use wire::iperf3::datagram::{HELLO, WELCOME};
-use wire::{ClientAction, Cookie, Offer, Results, StreamResult, TestEnd, TestRequest, stream_id};
 
 use super::busy_retry::{ServerState, retry_while_busy};
 use super::connect;

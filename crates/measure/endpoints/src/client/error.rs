@@ -4,10 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 
 use copy_net::DialError;
+use measure_protocol::ClientControlError;
 use observe::{Fault, Peer, TargetError};
 use thiserror::Error;
 use units::Span;
-use wire::ClientControlError;
 
 use sockets::Address;
 use sockets::options::OptionError;

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use measure_protocol::{StreamPlan, TestRequest};
 use observe::{Buffer, Buffers, StreamDirection};
 use units::{Bytes, Span, Time};
-use wire::{StreamPlan, TestRequest};
 
 use super::ClientError;
 use super::retransmits::Sent;

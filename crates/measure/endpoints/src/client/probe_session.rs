@@ -1,8 +1,8 @@
 //! Asking a server for trains in place of a test.
 
+use measure_protocol::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 use observe::{Transport, Watch};
 use units::Span;
-use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 
 use super::ClientError;
 use super::busy_retry::{ServerState, retry_while_busy};

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
+use measure_protocol::EchoToken;
 use observe::{ProbeMethod, ProbeSeries, Watch};
 use units::Span;
-use wire::EchoToken;
 
 use probe_net::round_trips::{LatestTrip, LoadedProbes, ProbeSocket, is_answered, series};
 use sockets::random;

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use copy_net::Channel;
+use measure_protocol::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 use observe::{Amount, Peer, SamplePlan, Setting, Then, Transport, Watch, Window};
 use units::Bytes;
-use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 
 use super::connect::{self, Opened, Opening};
 use super::conversation::Conversation;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use measure_protocol::{Answer, Results};
 use observe::{Observation, ProbeSeries, SamplePlan, Setting, StreamCount, Watch};
 use units::Span;
-use wire::{Answer, Results};
 
 use super::assemble::{self, Ended};
 use super::flow::Flow;

@@ -1,7 +1,7 @@
 //! One test whose streams run: what joins a run, and what leaves it.
 
+use measure_protocol::{ClientAction, Results};
 use observe::Watch;
-use wire::{ClientAction, Results};
 
 use super::ClientError;
 use super::conversation::Conversation;

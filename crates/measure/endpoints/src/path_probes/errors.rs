@@ -1,8 +1,8 @@
 //! Why a path was not probed, in words for the one who asked for it.
 
+use measure_protocol::trains::{Cause, Refused};
 use observe::{Fault, ProbesError, TargetError};
 use units::Bytes;
-use wire::trains::{Cause, Refused};
 
 use super::session::LinkError;
 use crate::client::ClientError;

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::net::SocketAddr;
 
+use measure_protocol::EchoToken;
 use observe::{ProbeMethod, ProbeSeries, Watch};
 use units::Span;
-use wire::EchoToken;
 
 use super::session::ProbingSession;
 use probe_net::round_trips::{LatestTrip, ProbeSocket, is_answered, series};

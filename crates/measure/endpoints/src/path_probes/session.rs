@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use measure_protocol::trains::{
+    ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, TrainPlan, Zero,
+};
+use measure_protocol::{Answer, EchoToken};
 use observe::{Clocks, Passage, Passages, Stamped, Watch, Way};
 use thiserror::Error;
 use units::{Span, Time};
-use wire::trains::{
-    ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, TrainPlan, Zero,
-};
-use wire::{Answer, EchoToken};
 
 use crate::control_connection::{ControlConnection, Heard};
 use probe_net::trains::{ClockWasSet, Departed, Stamper, TrainSocket, TransmitError, transmit};

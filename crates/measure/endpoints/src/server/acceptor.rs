@@ -11,8 +11,8 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use measure_protocol::{COOKIE_LENGTH, Cookie, Denial, NUMBERED_GREETING_LENGTH};
 use units::Time;
-use wire::{COOKIE_LENGTH, Cookie, Denial, NUMBERED_GREETING_LENGTH};
 
 use super::arrivals::{Arrival, ArrivalSender, Arrivals, TestEndTime};
 use super::event::{Refusal, ServerEvent};

@@ -1,8 +1,8 @@
 //! What client and server have agreed on, and the streams that have arrived for it.
 
 use copy_net::{Channel, Transport};
+use measure_protocol::{Nagle, StreamPlan, TestRequest};
 use units::Bytes;
-use wire::{Nagle, StreamPlan, TestRequest};
 
 use super::Reserved;
 use super::arrivals::Arrival;

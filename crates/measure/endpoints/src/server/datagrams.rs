@@ -5,9 +5,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use measure_protocol::TestRequest;
+use measure_protocol::iperf3::datagram::{HELLO, WELCOME};
 use units::{Bytes, Span, Time};
-use wire::TestRequest;
-use wire::iperf3::datagram::{HELLO, WELCOME};
 
 use super::Shared;
 use super::probe_demux::uniform;

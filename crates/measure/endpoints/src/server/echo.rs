@@ -3,8 +3,8 @@
 
 use std::net::SocketAddr;
 
-use wire::echo::{Echo, EchoKind};
-use wire::trains::Datagram;
+use measure_protocol::echo::{Echo, EchoKind};
+use measure_protocol::trains::Datagram;
 
 use super::Shared;
 

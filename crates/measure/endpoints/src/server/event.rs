@@ -3,10 +3,10 @@
 use std::io;
 use std::net::SocketAddr;
 
+use measure_protocol::trains::ProbingServerError;
+use measure_protocol::{BeyondBounds, CookieError, ServerControlError, TestRequest};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
-use wire::trains::ProbingServerError;
-use wire::{BeyondBounds, CookieError, ServerControlError, TestRequest};
 
 /// Something happened.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! The running streams of one session.
 
 use copy_net::Channel;
+use measure_protocol::{StreamPlan, TestEnd, TestRequest};
 use observe::{CpuSample, SamplePlan};
 use units::{Bytes, Span, Time};
-use wire::{StreamPlan, TestEnd, TestRequest};
 
 use super::event::SessionError;
 use crate::series::StreamSeries;

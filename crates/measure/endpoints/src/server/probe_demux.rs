@@ -8,8 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use wire::EchoToken;
-use wire::trains::{Datagram, DatagramKind};
+use measure_protocol::EchoToken;
+use measure_protocol::trains::{Datagram, DatagramKind};
 
 /// Openers that wait for their session; more are repeats.
 const WAITING_MAX: usize = 16;

@@ -5,11 +5,11 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
-use units::{Bytes, Span, Time};
-use wire::EchoToken;
-use wire::trains::{
+use measure_protocol::EchoToken;
+use measure_protocol::trains::{
     Cause, Collection, DatagramKind, ProbingServer, ProbingServerAction, TrainPlan,
 };
+use units::{Bytes, Span, Time};
 
 use super::Shared;
 use super::enforce;

@@ -1,7 +1,7 @@
 //! The server's results and reports, with our telemetry for those who know it.
 
+use measure_protocol::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
 use units::Bytes;
-use wire::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
 
 use super::flow::Flow;
 use crate::telemetry::{CELLS_BESIDE_DATA_MAX, CELLS_MAX, Written, write};

@@ -10,11 +10,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use observe::SamplePlan;
-use units::{Bytes, Span};
-use wire::{
+use measure_protocol::{
     Answer, EchoToken, ErrorCode, Results, ServerAction, ServerControl, TestEnd, TestRequest,
 };
+use observe::SamplePlan;
+use units::{Bytes, Span};
 
 use super::agreed::Agreed;
 use super::arrivals::Arrivals;

@@ -5,7 +5,7 @@
 //! which is bounded by what came (RFC 9000, section 8). A stream belongs to a test that was agreed
 //! on, within the bounds for all tests; any other one is ended.
 
-use wire::{NUMBERED_GREETING_LENGTH, read_numbered_greeting};
+use measure_protocol::{NUMBERED_GREETING_LENGTH, read_numbered_greeting};
 
 use copy_net::StreamOfOthers;
 

@@ -6,8 +6,8 @@
 
 use std::net::IpAddr;
 
+use copy_protocol::KeyName;
 use units::{Span, Time};
-use wire::copy::KeyName;
 
 /// A ticket that was not shown for so long is void: three times the pause of a near end.
 const VOID_AFTER: Span = Span::from_secs(15);

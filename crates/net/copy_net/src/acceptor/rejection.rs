@@ -1,8 +1,8 @@
 //! Why a connection became neither a conversation nor a stream.
 
+use copy_protocol::{GreetingError, HandshakeError, KeyName};
 use thiserror::Error;
 use units::Span;
-use wire::copy::{GreetingError, HandshakeError, KeyName};
 
 /// Why a connection became neither a conversation nor a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use copy_protocol::{Frames, Incoming};
 use nix::poll::{PollFd, PollFlags};
 use units::Span;
-use wire::copy::{Frames, Incoming};
 
 use super::{ConversationError, Shared, Tls};
 use sockets::poll::{readable, wait};

@@ -4,8 +4,8 @@ use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 
+use copy_protocol::{CodecError, Exporter, Frames};
 use nix::poll::{PollFd, PollFlags};
-use wire::copy::{CodecError, Exporter, Frames};
 
 use crate::fingerprint::Fingerprint;
 use crate::tls::Tls;

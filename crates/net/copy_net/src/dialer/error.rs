@@ -3,9 +3,9 @@
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
+use copy_protocol::HandshakeError;
 use thiserror::Error;
 use units::Span;
-use wire::copy::HandshakeError;
 
 use sockets::OptionError;
 use sockets::connect::Tried;

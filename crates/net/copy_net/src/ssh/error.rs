@@ -3,8 +3,8 @@
 use std::io;
 use std::process::ExitStatus;
 
+use copy_protocol::StartError;
 use thiserror::Error;
-use wire::copy::StartError;
 
 use super::{FAR_COMMAND, Ssh};
 

@@ -14,8 +14,8 @@ use copy_net::{
     AcceptLimits, AcceptedSession, CopyHandler, DialError, Dialed, Dialer, Fingerprint, Listener,
     Rejection,
 };
+use copy_protocol::{Key, KeyName, Rights, Secret, Token};
 use sockets::Address;
-use wire::copy::{Key, KeyName, Rights, Secret, Token};
 
 /// Longest wait for something that has to happen.
 pub const TIMEOUT: Duration = Duration::from_secs(30);

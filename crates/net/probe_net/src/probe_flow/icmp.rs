@@ -9,9 +9,9 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use measure_protocol::EchoToken;
 use socket2::{Socket, Type};
 use units::Span;
-use wire::EchoToken;
 
 use super::message::{self, Message};
 use super::udp::{headers, smallest_path};

@@ -9,9 +9,9 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use measure_protocol::EchoToken;
+use measure_protocol::echo::{Echo, EchoKind};
 use units::Span;
-use wire::EchoToken;
-use wire::echo::{Echo, EchoKind};
 
 use super::message::{self, Message};
 use super::{

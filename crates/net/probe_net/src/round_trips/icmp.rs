@@ -9,8 +9,8 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use measure_protocol::EchoToken;
 use socket2::{Domain, Protocol, Socket, Type};
-use wire::EchoToken;
 
 /// Type, code, checksum, identifier, sequence number.
 const HEADER: usize = 8;

@@ -3,11 +3,11 @@
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, AsRawFd};
 
+use measure_protocol::trains::{Arrival, Collection, DATAGRAM_LENGTH, Datagram, Stamp, Zero};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use nix::sys::time::TimeSpec;
 use thiserror::Error;
 use units::{Bytes, Span};
-use wire::trains::{Arrival, Collection, DATAGRAM_LENGTH, Datagram, Stamp, Zero};
 
 use super::TrainSocket;
 use super::wall_clock::{self, WallClock, monotonic};

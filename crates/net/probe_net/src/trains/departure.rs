@@ -7,10 +7,10 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use measure_protocol::trains::{DATAGRAM_LENGTH, Datagram, DatagramKind, TrainPlan, Zero};
 use nix::poll::{PollFd, PollFlags};
 use thiserror::Error;
 use units::{Bytes, Span};
-use wire::trains::{DATAGRAM_LENGTH, Datagram, DatagramKind, TrainPlan, Zero};
 
 use super::TrainSocket;
 use super::wall_clock::{self, WallClock, monotonic};

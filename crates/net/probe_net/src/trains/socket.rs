@@ -7,12 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use measure_protocol::EchoToken;
+use measure_protocol::trains::{DATAGRAM_LENGTH, Datagram, DatagramKind};
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use units::Bytes;
-use wire::EchoToken;
-use wire::trains::{DATAGRAM_LENGTH, Datagram, DatagramKind};
 
 use sockets::options::{get_option, set_option};
 

@@ -1,8 +1,8 @@
 //! How the wall clock, which stamps packets, stands to the monotonic one.
 
+use measure_protocol::trains::Zero;
 use nix::time::{ClockId, clock_gettime};
 use units::Span;
-use wire::trains::Zero;
 
 /// More than this is no error of reading the two clocks one after the other.
 const STEP_MIN: i128 = 50_000;

@@ -2,10 +2,10 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use copy_protocol::Name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transfer::{CopyEvent, Progress};
-use wire::copy::Name;
 
 use super::FileFailure;
 use crate::Limit;

@@ -1,8 +1,8 @@
 //! From a copy and what it told to its document.
 
+use copy_protocol::CopyDirection;
 use transfer::{CopyEvent, CopySpec, FarHost, Limited, NearEnd, Outcome, Reading, TimePart};
 use units::{Rate, Span};
-use wire::copy::CopyDirection;
 
 use super::{Asked, Copy, CopyLimit, CopyReading, Outage, Over, Planned, Step, TimeShare};
 use crate::{Direction, Kind, Target};

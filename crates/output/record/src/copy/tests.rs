@@ -1,6 +1,6 @@
+use copy_protocol::Name;
 use transfer::CopyEvent;
 use units::{Bytes, Span, Time};
-use wire::copy::Name;
 
 use super::*;
 use crate::synthetic;

@@ -1,12 +1,12 @@
 //! A made-up copy: some minutes at 165 ms, with a cut cable in the middle.
 
+use copy_protocol::{CopyDirection, Name, ProblemKind};
 use observe::{Limit, StreamCount};
 use transfer::{
     Connect, CopyEvent, CopyOptions, CopyPhase, CopySpec, EndShares, FarHost, FileProblem, Limited,
     NearEnd, Outcome, Patience, Place, Reading, TimePart, Transport,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{CopyDirection, Name, ProblemKind};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};

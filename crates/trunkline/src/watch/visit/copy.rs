@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use copy_protocol::Token;
 use observe::TargetError;
 use sockets::Address;
 use transfer::{CopyControl, CopyEvent, CopyObserver, CopyOptions};
 use units::{Bytes, Rate, Span};
-use wire::copy::Token;
 
 use super::{Deadline, Order, Part, failed};
 use crate::copy::{Access, CopyRequest, Patience};

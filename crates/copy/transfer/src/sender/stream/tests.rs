@@ -1,8 +1,8 @@
 use std::fs;
 use std::sync::mpsc::sync_channel;
 
+use copy_protocol::{Attributes, ProblemKind, Selection};
 use units::{Bytes, Rate, Span};
-use wire::copy::{Attributes, ProblemKind, Selection};
 
 use super::*;
 use crate::Root;

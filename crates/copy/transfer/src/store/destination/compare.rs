@@ -4,9 +4,9 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
+use copy_protocol::{Entry, HASH_LENGTH, Kind};
 use nix::fcntl::OFlag;
 use nix::sys::stat::{Mode, fstat};
-use wire::copy::{Entry, HASH_LENGTH, Kind};
 
 use super::Destination;
 use crate::root::open_below;

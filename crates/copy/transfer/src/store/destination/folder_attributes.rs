@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use copy_protocol::{Attributes, FileId, Problem, ProblemKind};
 use nix::sys::stat::{Mode, fchmod, fstat, futimens};
 use nix::sys::time::TimeSpec;
 use nix::unistd::{fsync, syncfs};
-use wire::copy::{Attributes, FileId, Problem, ProblemKind};
 
 use super::Destination;
 use crate::problems::{failed, problem};

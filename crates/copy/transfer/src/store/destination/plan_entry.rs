@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
+use copy_protocol::{Entry, FileId, Filter, Kind, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{readlinkat, renameat};
 use nix::sys::stat::{
@@ -12,7 +13,6 @@ use nix::sys::stat::{
 };
 use nix::sys::time::TimeSpec;
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
-use wire::copy::{Entry, FileId, Filter, Kind, Problem, ProblemKind};
 
 use super::super::temporary::{LINK, TRIES_MAX, beside};
 use super::super::{EntryPlan, StoreSpec};

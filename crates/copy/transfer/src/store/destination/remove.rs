@@ -15,11 +15,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use copy_protocol::{Name, PART_ENDING, Problem, ProblemKind, Removed, is_reserved};
 use nix::dir::Dir;
 use nix::sys::stat::{FileStat, Mode, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use units::{Bytes, Span};
-use wire::copy::{Name, PART_ENDING, Problem, ProblemKind, Removed, is_reserved};
 
 use super::super::temporary::Leftover;
 use super::plan_entry::is_folder;

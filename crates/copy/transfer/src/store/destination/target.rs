@@ -6,11 +6,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
+use copy_protocol::{Problem, ProblemKind, is_reserved};
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::fsync;
-use wire::copy::{Problem, ProblemKind, is_reserved};
 
 use super::super::StoreSpec;
 use super::plan_entry::is_folder;

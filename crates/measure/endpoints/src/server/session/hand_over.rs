@@ -1,6 +1,6 @@
 //! Where a session turns to trains in place of a test.
 
-use wire::TestRequest;
+use measure_protocol::TestRequest;
 
 use super::Session;
 use crate::server::event::{ServerEvent, SessionError};

@@ -1,0 +1,395 @@
+//! Authentication: both ends prove that they know the same secret, on this TLS connection.
+//!
+//! The far end's certificate is made up by itself, so TLS alone says nothing about who answers.
+//! Both ends therefore prove that they know a [`Secret`](super::Secret) by a keyed hash over a
+//! value that TLS exports ([`EXPORTER_LABEL`], RFC 8446 section 7.5), which two connections never
+//! share: a machine in the middle has two connections and two values, and a proof made for one is
+//! worth nothing on the other. This is channel binding in the sense of RFC 5056.
+//!
+//! One frame goes each way, at most [`HELLO_MAX`](super::HELLO_MAX) bytes long:
+//!
+//! | bytes | what | |
+//! |---|---|---|
+//! | 0..2 | `TL` | the same in all versions |
+//! | 2..3 | `N`, `A`, `G`, `P` near's, `F` far's hello, `R` refusal, `B` full | the same in all |
+//! | 3..5 | version, most significant byte first | the same in all versions |
+//! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
+//!
+//! So ends of different versions can tell each other that they are. The near end's hello says what
+//! it wants: `N` a copy, `A` access to files ([`crate::remote`]), `G` and `P` the two halves of a
+//! third-party copy ([`crate::third_party`]). The last three have the version of their protocol
+//! behind the proof.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use units::printable;
+
+use super::codec::decode_as;
+use super::secret::{Exporter, KEY_LENGTH, Key, Proof};
+use super::{COPYING_VERSION, CodecError, KeyName, Rights, SessionKey};
+use crate::remote::REMOTE_VERSION;
+use crate::third_party::THIRD_PARTY_VERSION;
+use measure_protocol::frame::encode_frame;
+
+mod error;
+
+pub use error::HandshakeError;
+
+/// What TLS is asked to export on each connection, with no context value.
+pub const EXPORTER_LABEL: &[u8] = b"EXPORTER-trunkline-copy";
+
+const SOFTWARE_CHARACTERS: usize = 64;
+/// Of four bytes each at most, so that both fit into a frame of the handshake.
+const WHAT_CHARACTERS: usize = 160;
+const HINT_CHARACTERS: usize = 80;
+const PREFIX: usize = 5;
+
+#[derive(Serialize, Deserialize)]
+struct NearHello {
+    software: String,
+    key_name: KeyName,
+    proof: [u8; KEY_LENGTH],
+}
+
+/// The same for what has a version of its own.
+#[derive(Serialize, Deserialize)]
+struct NearVersionedHello {
+    hello: NearHello,
+    version: u16,
+}
+
+/// What a control connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// One copy: messages of [this crate](crate).
+    Copy,
+    /// Access to files: messages of [`crate::remote`].
+    Remote,
+    /// A token for one copy that another host sends to here: messages of [`crate::third_party`].
+    Grant,
+    /// A copy from here to another host, commanded from there: messages of
+    /// [`crate::third_party`].
+    Push,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FarHello {
+    software: String,
+    rights: Rights,
+    proof: [u8; KEY_LENGTH],
+}
+
+/// Why the far end does not go on, told to people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What is wrong.
+    pub what: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// The far end has no place now, told to a near end that it knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoPlace {
+    /// Which bound is reached.
+    pub what: String,
+    /// How many wait before this one.
+    pub ahead: u16,
+    /// Seconds until a place may be free, by what the copies that hold places have left; none where
+    /// that is not known.
+    pub seconds: Option<u32>,
+}
+
+/// Both ends know who the other is.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    /// The other end's program and version, fit to be printed.
+    pub software: String,
+    /// The secret by which they know each other.
+    pub key_name: KeyName,
+    /// What that allows the near end.
+    pub rights: Rights,
+    /// What the connection is for.
+    pub purpose: Purpose,
+    /// For the streams of this conversation.
+    pub session_key: SessionKey,
+}
+
+/// The near end, between its hello and the answer.
+pub struct NearHandshake {
+    key: Key,
+    key_name: KeyName,
+    exporter: Exporter,
+    purpose: Purpose,
+}
+
+impl fmt::Debug for NearHandshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NearHandshake({})", self.key_name)
+    }
+}
+
+impl NearHandshake {
+    /// Begins for a copy; the bytes are to be sent. `software` is told to people at the other end.
+    pub fn new(key_name: KeyName, key: Key, exporter: Exporter, software: &str) -> (Self, Vec<u8>) {
+        NearHandshake::with_purpose(Purpose::Copy, key_name, key, exporter, software)
+    }
+
+    /// The same for what the connection is for.
+    pub fn with_purpose(
+        purpose: Purpose,
+        key_name: KeyName,
+        key: Key,
+        exporter: Exporter,
+        software: &str,
+    ) -> (Self, Vec<u8>) {
+        let hello = NearHello {
+            software: printable(software, SOFTWARE_CHARACTERS),
+            key_name: key_name.clone(),
+            proof: *near_proof(&key, &exporter, purpose).as_bytes(),
+        };
+        let versioned = |kind, hello, version| frame(kind, &NearVersionedHello { hello, version });
+        let frame = match purpose {
+            Purpose::Copy => frame(b'N', &hello),
+            Purpose::Remote => versioned(b'A', hello, REMOTE_VERSION),
+            Purpose::Grant => versioned(b'G', hello, THIRD_PARTY_VERSION),
+            Purpose::Push => versioned(b'P', hello, THIRD_PARTY_VERSION),
+        };
+        let handshake = NearHandshake {
+            key,
+            key_name,
+            exporter,
+            purpose,
+        };
+        (handshake, frame)
+    }
+
+    /// Reads the answer's frame, without its length.
+    ///
+    /// # Errors
+    /// When the far end refuses, speaks another version, or does not know the secret.
+    pub fn on_answer(self, frame: &[u8]) -> Result<Admitted, HandshakeError> {
+        let (kind, body) = open(frame)?;
+        match kind {
+            b'R' => Err(HandshakeError::Refused(decode_as::<Refusal>(body)?.shown())),
+            b'B' => Err(HandshakeError::NoPlace(decode_as::<NoPlace>(body)?.shown())),
+            b'F' => self.on_hello(decode_as(body)?),
+            _ => Err(HandshakeError::Stranger),
+        }
+    }
+
+    fn on_hello(self, hello: FarHello) -> Result<Admitted, HandshakeError> {
+        let expected = far_proof(&self.key, &self.exporter, hello.rights, self.purpose);
+        if Proof::from_bytes(hello.proof) != expected {
+            return Err(HandshakeError::NotTheFarEnd(self.key_name));
+        }
+        Ok(Admitted {
+            software: printable(&hello.software, SOFTWARE_CHARACTERS),
+            rights: hello.rights,
+            purpose: self.purpose,
+            session_key: SessionKey::new(&self.key, &self.exporter),
+            key_name: self.key_name,
+        })
+    }
+}
+
+/// The far end's whole part: reads the near end's frame, without its length, and answers.
+///
+/// * `find`: the key of a name and what it allows.
+/// * Returns who is there and the bytes to send; or what to note of it and the bytes to send before
+///   closing.
+///
+/// An unknown name and a wrong secret are answered alike, after the same work.
+///
+/// # Errors
+/// When the near end is refused.
+pub fn answer_hello(
+    frame: &[u8],
+    exporter: &Exporter,
+    software: &str,
+    find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
+) -> Result<(Admitted, Vec<u8>), (HandshakeError, Vec<u8>)> {
+    let (admitted, key) = admit(frame, exporter, find).map_err(|error| {
+        let answer = refusal(&told(&error));
+        (error, answer)
+    })?;
+    let hello = FarHello {
+        software: printable(software, SOFTWARE_CHARACTERS),
+        rights: admitted.rights,
+        proof: *far_proof(&key, exporter, admitted.rights, admitted.purpose).as_bytes(),
+    };
+    Ok((admitted, self::frame(b'F', &hello)))
+}
+
+/// The frame of a refusal, for what the far end finds wrong before or besides the handshake: it is
+/// full, say.
+pub fn refusal(refusal: &Refusal) -> Vec<u8> {
+    frame(b'R', &refusal.shown())
+}
+
+/// The frame that says that there is no place now.
+pub fn no_place(no_place: &NoPlace) -> Vec<u8> {
+    frame(b'B', &no_place.shown())
+}
+
+impl NoPlace {
+    /// Short and fit to be printed.
+    fn shown(&self) -> NoPlace {
+        NoPlace {
+            what: printable(&self.what, WHAT_CHARACTERS),
+            ahead: self.ahead,
+            seconds: self.seconds,
+        }
+    }
+}
+
+impl Refusal {
+    /// Short and fit to be printed.
+    fn shown(&self) -> Refusal {
+        let hint = self.hint.as_deref();
+        Refusal {
+            what: printable(&self.what, WHAT_CHARACTERS),
+            hint: hint.map(|hint| printable(hint, HINT_CHARACTERS)),
+        }
+    }
+}
+
+fn admit(
+    frame: &[u8],
+    exporter: &Exporter,
+    find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
+) -> Result<(Admitted, Key), HandshakeError> {
+    let (hello, purpose) = read_hello(frame)?;
+    let found = find(&hello.key_name);
+    let known = found.is_some();
+    let nothing = Rights {
+        read: false,
+        write: false,
+    };
+    let (key, rights) = found.unwrap_or_else(|| (Key::without_owner(), nothing));
+    let proved = near_proof(&key, exporter, purpose) == Proof::from_bytes(hello.proof);
+    if !(known & proved) {
+        return Err(HandshakeError::NotAdmitted(hello.key_name));
+    }
+    let admitted = Admitted {
+        software: printable(&hello.software, SOFTWARE_CHARACTERS),
+        key_name: hello.key_name,
+        rights,
+        purpose,
+        session_key: SessionKey::new(&key, exporter),
+    };
+    Ok((admitted, key))
+}
+
+fn read_hello(frame: &[u8]) -> Result<(NearHello, Purpose), HandshakeError> {
+    match open(frame)? {
+        (b'N', body) => Ok((decode_as(body)?, Purpose::Copy)),
+        (b'A', body) => Ok((read_versioned(body, Purpose::Remote)?, Purpose::Remote)),
+        (b'G', body) => Ok((read_versioned(body, Purpose::Grant)?, Purpose::Grant)),
+        (b'P', body) => Ok((read_versioned(body, Purpose::Push)?, Purpose::Push)),
+        _ => Err(HandshakeError::Stranger),
+    }
+}
+
+fn read_versioned(body: &[u8], purpose: Purpose) -> Result<NearHello, HandshakeError> {
+    // The hello first: what stands before the version is the same in all of them.
+    let (hello, rest): (NearHello, _) = postcard::take_from_bytes(body).map_err(|why| {
+        let length = body.len();
+        CodecError::Malformed { length, why }
+    })?;
+    let theirs = decode_as::<u16>(rest)?;
+    match purpose {
+        Purpose::Copy => Ok(hello),
+        Purpose::Remote if theirs != REMOTE_VERSION => Err(HandshakeError::RemoteVersion {
+            ours: REMOTE_VERSION,
+            theirs,
+        }),
+        Purpose::Grant | Purpose::Push if theirs != THIRD_PARTY_VERSION => {
+            Err(HandshakeError::ThirdPartyVersion {
+                ours: THIRD_PARTY_VERSION,
+                theirs,
+            })
+        }
+        Purpose::Remote | Purpose::Grant | Purpose::Push => Ok(hello),
+    }
+}
+
+/// What the near end is told; not the details of a parser, which would help an attacker only.
+fn told(error: &HandshakeError) -> Refusal {
+    let (what, hint) = match error {
+        HandshakeError::Stranger | HandshakeError::Codec(_) => {
+            ("this is no hello of trunkline copy".to_owned(), None)
+        }
+        // The sides are the other way round there.
+        HandshakeError::Version { ours, theirs } => {
+            let seen = HandshakeError::Version {
+                ours: *theirs,
+                theirs: *ours,
+            };
+            (seen.to_string(), seen.hint())
+        }
+        HandshakeError::RemoteVersion { ours, theirs } => {
+            let seen = HandshakeError::RemoteVersion {
+                ours: *theirs,
+                theirs: *ours,
+            };
+            (seen.to_string(), seen.hint())
+        }
+        HandshakeError::ThirdPartyVersion { ours, theirs } => {
+            let seen = HandshakeError::ThirdPartyVersion {
+                ours: *theirs,
+                theirs: *ours,
+            };
+            (seen.to_string(), seen.hint())
+        }
+        other => (other.to_string(), other.hint()),
+    };
+    Refusal { what, hint }
+}
+
+fn near_proof(key: &Key, exporter: &Exporter, purpose: Purpose) -> Proof {
+    key.proof(&[b"near", exporter, purpose.word()])
+}
+
+impl Purpose {
+    /// Behind what is proved, so that a proof is worth something for one purpose only.
+    fn word(self) -> &'static [u8] {
+        match self {
+            Purpose::Copy => b"",
+            Purpose::Remote => b"files",
+            Purpose::Grant => b"grant",
+            Purpose::Push => b"push",
+        }
+    }
+}
+
+/// Covers the rights, so that nothing of the answer is believed without proof.
+fn far_proof(key: &Key, exporter: &Exporter, rights: Rights, purpose: Purpose) -> Proof {
+    let rights = [u8::from(rights.read), u8::from(rights.write)];
+    key.proof(&[b"far", exporter, &rights, purpose.word()])
+}
+
+fn frame<T: Serialize>(kind: u8, body: &T) -> Vec<u8> {
+    let mut bytes = vec![b'T', b'L', kind];
+    bytes.extend_from_slice(&COPYING_VERSION.to_be_bytes());
+    let body = postcard::to_stdvec(body).expect("strings and arrays always have an encoding");
+    bytes.extend_from_slice(&body);
+    encode_frame(&bytes)
+}
+
+/// Kind and body, where the version is ours. A refusal of another version is an error of versions
+/// too: that is its reason.
+fn open(frame: &[u8]) -> Result<(u8, &[u8]), HandshakeError> {
+    let Some((&[b'T', b'L', kind, high, low], body)) = frame.split_first_chunk::<PREFIX>() else {
+        return Err(HandshakeError::Stranger);
+    };
+    let (ours, theirs) = (COPYING_VERSION, u16::from_be_bytes([high, low]));
+    match ours == theirs {
+        true => Ok((kind, body)),
+        false => Err(HandshakeError::Version { ours, theirs }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

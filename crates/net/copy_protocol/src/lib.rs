@@ -1,0 +1,70 @@
+//! The protocols of copies, without I/O: here that of `trunkline copy`, in [`remote`] access to
+//! single files, in [`third_party`] copies between two other hosts. They share the handshake, and the
+//! port with iperf3's protocol.
+//!
+//! A copy has one *control* connection and any number of *streams*, all to one port. The end that
+//! was started by the user is *near*, the other *far*; independently of that one end is the
+//! *sender* and the other the *receiver*. After the handshake the near end says what is wanted
+//! ([`Message::Open`]); then sender and receiver talk the same way whichever of them is near.
+//!
+//! The sender tells what there is ([`Entry`]), the receiver what of it is missing ([`Want`]);
+//! pieces of files go over the streams ([`PieceHeader`]), each followed by the hash of its bytes;
+//! the receiver confirms each over the control connection ([`Range`]), and when a file is whole and
+//! its digest right, that it has its final name. A connection that is lost is not taken up again: a
+//! new control connection opens the copy once more, and what the receiver has by then is not asked
+//! for again.
+//!
+//! Reading order: `name`, `message`, `piece` for what is said; `secret`, `token`, `handshake`,
+//! `greeting` for who may say it; `codec` for the bytes; `conversation_state` for which message is
+//! legal when.
+
+mod base32;
+mod codec;
+mod conversation_state;
+mod greeting;
+mod handshake;
+mod message;
+mod name;
+mod piece;
+pub mod remote;
+mod secret;
+mod sending;
+mod start;
+pub mod third_party;
+mod token;
+
+pub(crate) use codec::decode_as;
+pub use codec::{CodecError, Frames, HELLO_MAX, Incoming, MESSAGE_MAX, decode, encode};
+pub use conversation_state::{
+    COPY_STREAMS_MAX, ConversationState, ENTRIES_MAX, LISTED_MAX, NAMES_MAX, PARTS_MAX,
+    ProtocolRule, ProtocolViolation, Speaker, UNFINISHED_MAX, check_opening,
+};
+pub use greeting::{
+    GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
+};
+pub use handshake::{
+    Admitted, EXPORTER_LABEL, HandshakeError, NearHandshake, NoPlace, Purpose, Refusal,
+    answer_hello, no_place, refusal,
+};
+pub use message::{
+    Activity, Attributes, CongestionChoice, CopyDirection, Entry, Filter, Kind, Message, Opening,
+    Problem, ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
+};
+pub use name::{
+    FileId, JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX,
+    is_reserved,
+};
+pub use piece::{
+    Coding, DataMap, HASH_LENGTH, HEADER_LENGTH, HOLE_BLOCK, NO_HASH, PACKED_MAX, PIECE_MAX,
+    PieceError, PieceHeader,
+};
+pub use secret::{Exporter, KEY_LENGTH, Key, Secret};
+pub use sending::{Limited, LimitedPart, Sending};
+pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
+pub use token::{
+    CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,
+    Tokens, TokensError, TokensMistake,
+};
+
+/// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
+pub const COPYING_VERSION: u16 = 5;
