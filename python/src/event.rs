@@ -239,22 +239,23 @@ impl From<&CopyEvent> for Progress {
                 bytes: Some(left.get()),
                 ..P::words("resumed", format!("{} are left", left.human())).at(*at)
             },
+            CopyEvent::Error { what, .. } => P::words("error", what.as_str()),
         }
     }
 }
 
 fn copying(progress: &trunkline::copy::CopyProgress) -> Progress {
     let (done, total) = (progress.done, progress.total);
-    let rate: Rate = progress.reading.rate;
+    let rate: Rate = progress.rate;
     let share = (total.get() > 0).then(|| done.get() as f64 / total.get() as f64);
     Progress {
         share: share.map(|share| share.clamp(0.0, 1.0)),
         left_seconds: progress.left.map(seconds),
         goodput_bits_per_second: Some(rate.bits_per_second()),
-        rtt_seconds: progress.reading.rtt.map(seconds),
+        rtt_seconds: progress.rtt.map(seconds),
         bytes: Some(done.get()),
         total_bytes: Some(total.get()),
-        streams: Some(progress.reading.streams),
+        streams: Some(progress.streams),
         ..Progress::words("progress", format!("{} of {}", done.human(), total.human()))
             .at(progress.at)
     }

@@ -6,6 +6,7 @@
 
 mod copy;
 
+use copy_protocol::CopyOptions;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -110,7 +111,7 @@ fn fixed_plan(streams: u16) -> Result<OnlinePlan, String> {
 
 fn steered_plan(args: &Args, rtt: Span) -> Result<OnlinePlan, String> {
     let objective = match args.objective.as_deref() {
-        None => OnlinePlan::KNEE,
+        None => CopyOptions::KNEE,
         Some("max") => Objective::Max,
         Some("knee") => Objective::KNEE,
         Some("power") => Objective::Power,

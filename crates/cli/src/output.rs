@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use trunkline::copy::CopyEventLine;
+use trunkline::copy::CopyEvent;
 use trunkline::record::{self, Body, Measure};
 use trunkline::report::{self, Paint};
 use trunkline::{AnyDocument, Document};
@@ -207,7 +207,7 @@ static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 /// Tells a program that reads JSON why there is no document, in the shape that a copy has for it.
 pub(crate) fn print_failure(what: &str, hint: Option<&str>) {
     if !HAS_PRINTED.load(Ordering::Relaxed) {
-        let line = CopyEventLine::Error {
+        let line = CopyEvent::Error {
             what: what.to_owned(),
             hint: hint.map(str::to_owned),
         };

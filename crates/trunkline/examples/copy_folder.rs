@@ -95,10 +95,9 @@ impl CopyObserver for Bar {
             CopyEvent::Progress(progress) => {
                 self.0.set_length(progress.total.get());
                 self.0.set_position(progress.done.get());
-                let reading = &progress.reading;
-                let rate = reading.rate.human();
+                let rate = progress.rate.human();
                 self.0
-                    .set_message(format!("{rate} over {} streams", reading.streams));
+                    .set_message(format!("{rate} over {} streams", progress.streams));
             }
             CopyEvent::Published { name, .. } => self.0.println(name.to_string()),
             _ => {}

@@ -18,23 +18,22 @@ use crate::{Error, origin};
 
 pub use copy_net::FAR_COMMAND;
 pub use copy_protocol::{
-    Attributes, CongestionChoice, CopyDirection, Filter, ProblemKind, Selection, SelectionRule,
-    Token, TokenTextError,
+    Attributes, CongestionChoice, CopyDirection, CopyEvent, CopyOptions, CopyProgress, CopySpec,
+    FileProblem, Filter, NearEnd, Outcome, Patience, ProblemKind, Selection, SelectionRule, Token,
+    TokenTextError,
 };
+pub use observe::Transport;
 pub use place::{Place, PlaceError};
-pub use record::copy::{CopyEventLine, ProgressLine, shown_command};
+pub use record::copy::shown_command;
 pub use request::{Access, CopyRequest};
 pub use route::Route;
 pub use running::{ControlSocket, RunningCopy, Status, offer, running};
 pub use selection::{check_listed, listed};
-pub use transfer::{
-    CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, FileProblem, NearEnd,
-    Outcome, Patience, Progress as CopyProgress, Transport, check_pattern,
-};
+pub use transfer::{CopyControl, CopyError, CopyObserver, check_pattern};
 pub use tune::Objective;
 
 /// The knee that a copy aims at unless told otherwise: 97 % of the highest rate.
-pub const KNEE: Objective = steer::online::OnlinePlan::KNEE;
+pub const KNEE: Objective = CopyOptions::KNEE;
 
 /// What a copy did.
 #[derive(Debug)]
@@ -61,7 +60,7 @@ impl CopyObserver for Noting<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.log.on_event(event);
         if let (Some(share), CopyEvent::Progress(progress)) = (&mut self.share, event) {
-            share.look(self.control, progress.done, progress.reading);
+            share.look(self.control, *progress);
         }
         self.observer.on_event(event);
     }

@@ -3,12 +3,11 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use copy_protocol::CopyDirection;
+use copy_protocol::{CopyDirection, FarHost};
 use observe::{Setting, StreamCount};
 use record::archive::{Essence, FoundControl};
 use record::copy::remembered_name;
 use record::{AnyDocument, iperf3};
-use transfer::FarHost;
 use tune::Remembered;
 
 use crate::{Error, Target};

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use campaign_store::{CopyReport, LinkReports, Slot, Slots};
+use copy_protocol::CopyProgress;
 use observe::{Limit, StreamCount};
 use steer::{LinkReport, LinkSteer, REPORT_PERIOD};
-use transfer::{CopyControl, Reading};
+use transfer::CopyControl;
 use units::{Bytes, Span};
 
 /// Takes part for one copy.
@@ -45,14 +46,14 @@ impl<'a> LinkShare<'a> {
     }
 
     /// Tells, decides where that is this copy's turn, and follows.
-    pub fn look(&mut self, control: &CopyControl, done: Bytes, reading: Reading) {
+    pub fn look(&mut self, control: &CopyControl, progress: CopyProgress) {
         let length = Span::from(self.last.elapsed());
         if length < REPORT_PERIOD {
             return;
         }
         self.last = Instant::now();
         // A folder that cannot be written now leaves the streams as they are.
-        let _ = self.reports.tell(self.slot, &self.report(done, &reading));
+        let _ = self.reports.tell(self.slot, &self.report(&progress));
         let held = self.slots.held_numbers();
         if held.len() < 2 {
             self.deciding = None;
@@ -68,15 +69,15 @@ impl<'a> LinkShare<'a> {
         }
     }
 
-    fn report(&self, done: Bytes, reading: &Reading) -> CopyReport {
+    fn report(&self, progress: &CopyProgress) -> CopyReport {
         CopyReport {
             copy: self.copy,
             weight: self.weight,
-            done: done.get(),
-            streams: reading.streams,
-            rtt_nanoseconds: reading.rtt.map(Span::as_nanos),
-            retransmitted_share: reading.retransmitted_share,
-            limited_by: reading.limited_by.map(|limit| limit.name().to_owned()),
+            done: progress.done.get(),
+            streams: progress.streams,
+            rtt_nanoseconds: progress.rtt.map(Span::as_nanos),
+            retransmitted_share: progress.retransmitted_share,
+            limited_by: progress.limited_by.map(|limit| limit.name().to_owned()),
         }
     }
 

@@ -28,7 +28,7 @@ use copy_protocol::remote::{Failure, Listed};
 use copy_protocol::{CopyDirection, Name, Rights, Token};
 use observe::StreamCount;
 use remote_files::{RemoteError, RemoteFiles};
-use sockets::Address;
+use units::Address;
 
 use crate::copy::{
     self, Access, Copied, CopyControl, CopyObserver, CopyOptions, CopyRequest, Place,

@@ -9,7 +9,7 @@ use crate::Error;
 
 pub use ::target::{OpenError, TargetName};
 pub use observe::{HostLimits, TargetKind};
-pub use sockets::{Address, PORT_DEFAULT};
+pub use units::{Address, PORT_DEFAULT};
 
 /// An open target.
 ///

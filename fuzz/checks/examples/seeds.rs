@@ -13,11 +13,10 @@ use copy_protocol::{
     Published, Range, Rights, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want,
     answer_hello, encode,
 };
-use measure_protocol::echo::Echo;
 use measure_protocol::trains::{Announcement, Datagram, DatagramKind, TrainPlan};
 use measure_protocol::{
     Answer, EchoToken, Offer, Results, State, StreamResult, StreamTelemetry, Telemetry, TestEnd,
-    TestRequest, encode_frame,
+    TestRequest, echo::Echo, encode_frame,
 };
 use record::synthetic;
 use serde_json::Value;

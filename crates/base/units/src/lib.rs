@@ -1,5 +1,5 @@
 //! Rates, sizes and times as types, with the printing and parsing that people see; the two ways
-//! along a path; texts of others made safe to print.
+//! along a path; addresses; texts of others made safe to print.
 //!
 //! Every quantity is an integer: [`Rate`] in bits per second, [`Bytes`] in bytes, [`Span`] and
 //! [`Time`] in nanoseconds. Arithmetic that would overflow saturates, so no input can make it
@@ -8,6 +8,7 @@
 //!
 //! Reading order: `parse.rs` for what is accepted, then one file for each type.
 
+mod address;
 mod bytes;
 mod parse;
 mod rate;
@@ -16,6 +17,7 @@ mod text;
 mod time;
 mod way;
 
+pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use bytes::Bytes;
 pub use parse::{ParseError, Problem};
 pub use rate::Rate;

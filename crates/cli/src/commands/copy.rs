@@ -4,7 +4,7 @@ mod request;
 
 use std::process::ExitCode;
 
-use trunkline::copy::{Copied, CopyControl, CopyEventLine, CopyRequest, problem_of, shown_command};
+use trunkline::copy::{Copied, CopyControl, CopyEvent, CopyRequest, problem_of, shown_command};
 use trunkline::record::Copy as Body;
 use trunkline::report;
 use trunkline::{AnyDocument, Document, Error};
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
 /// The failure, after programs were told of it.
 fn told(failure: Failure, arguments: &Copy) -> Result<Failure, Failure> {
     if arguments.output.json {
-        let line = CopyEventLine::Error {
+        let line = CopyEvent::Error {
             what: failure.what(),
             hint: failure.hint().map(str::to_owned),
         };

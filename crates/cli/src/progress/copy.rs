@@ -5,7 +5,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use trunkline::copy::{CopyEvent, CopyEventLine, CopyObserver, ProblemKind, ProgressLine};
+use trunkline::copy::{CopyEvent, CopyObserver, ProblemKind};
 use trunkline::report;
 use trunkline::report::text::copy as say;
 use trunkline::units::{Bytes, Span};
@@ -92,11 +92,11 @@ impl CopyProgress {
     }
 
     fn json(&self, event: &CopyEvent) {
-        let line = CopyEventLine::from(event).to_line();
+        let line = event.to_line();
         self.bar.suspend(|| drop(output::print(&line)));
     }
 
-    fn show(&mut self, line: &ProgressLine) {
+    fn show(&mut self, line: &trunkline::copy::CopyProgress) {
         let (done, how) = say::progress(line);
         self.bar.set_position(say::thousandths(line));
         self.bar.set_message(done.clone());
@@ -128,7 +128,7 @@ impl CopyObserver for CopyProgress {
             self.json(event);
         }
         match event {
-            CopyEvent::Progress(progress) => self.show(&progress.into()),
+            CopyEvent::Progress(progress) => self.show(progress),
             CopyEvent::Connected { peer, rtt, .. } => {
                 let rtt = rtt.map(|rtt| format!(", RTT {}", rtt.human()));
                 self.verbose(&format!("connected to {peer}{}", rtt.unwrap_or_default()));
@@ -165,6 +165,7 @@ impl CopyObserver for CopyProgress {
                 self.say(&format!("the far end is back; {} to go", left.human()));
             }
             CopyEvent::Planned { bytes, present, .. } => self.planned(*bytes, *present),
+            CopyEvent::Error { .. } => {}
         }
     }
 }

@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use copy_protocol::remote::{Ask, FileInfo, Listed, Removing};
 use copy_protocol::{Name, Rights, Token};
-use sockets::Address;
-use units::Span;
+use units::{Address, Span};
 
 use crate::RemoteError;
 use crate::caller::Caller;

@@ -5,10 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{DialedRemote, Dialer, StreamDialer};
-use copy_protocol::remote::Welcome;
-use copy_protocol::{Rights, Token};
-use sockets::{Address, Clock, StreamOptions};
-use units::Span;
+use copy_protocol::{Rights, Token, remote::Welcome};
+use sockets::{Clock, StreamOptions};
+use units::{Address, Span};
 
 use crate::RemoteError;
 use crate::adaptation::Adaptation;

@@ -14,7 +14,6 @@
 //!
 //! Reading order: `plan`, `interval`, `activity`, `decision`, `prior`, `look`, `steer`, `limited`.
 
-mod activity;
 mod decision;
 mod interval;
 mod limited;
@@ -24,7 +23,6 @@ mod pool;
 mod prior;
 mod steer;
 
-pub use activity::{Activity, Shares};
 pub use interval::{Interval, Meter, RateMax, SetBy, Streams};
 pub use limited::{Limited, LimitedPart};
 pub use plan::OnlinePlan;

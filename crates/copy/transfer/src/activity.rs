@@ -58,31 +58,35 @@ impl Reporter {
         self.at = now;
         let processors = thread::available_parallelism().map_or(0, |count| count.get());
         let part = |of: fn(&Totals) -> u64| of(&sums.threads).saturating_sub(of(&last.threads));
-        let length = nanoseconds(length);
+        let time = |of: fn(&Totals) -> u64| Span::from_nanos(part(of));
+        let since = |now: u64, last: u64| Span::from_nanos(now.saturating_sub(last));
         let activity = Activity {
-            nanoseconds: length,
+            length: Span::from(length),
             streams,
-            bytes: part(|it| it.bytes),
-            disk: part(|it| it.disk),
-            network: part(|it| it.network),
-            idle: part(|it| it.idle),
-            held: part(|it| it.held),
-            computed: part(|it| it.computed),
-            queued: part(|it| it.queued),
-            flush: part(|it| it.flush),
-            processor: sums.processor.saturating_sub(last.processor),
+            bytes: Bytes::new(part(|it| it.bytes)),
+            disk: time(|it| it.disk),
+            network: time(|it| it.network),
+            idle: time(|it| it.idle),
+            held: time(|it| it.held),
+            computed: time(|it| it.computed),
+            queued: time(|it| it.queued),
+            flush: time(|it| it.flush),
+            processor: since(sums.processor, last.processor),
             processors: u16::try_from(processors).unwrap_or(u16::MAX),
-            host_busy: sums.host_busy.saturating_sub(last.host_busy),
+            host_busy: since(sums.host_busy, last.host_busy),
         };
-        throttled(activity, sums.throttled.saturating_sub(last.throttled))
+        throttled(activity, since(sums.throttled, last.throttled))
     }
 }
 
-/// Activity of threads that were throttled for `nanoseconds`: whatever else they waited for in that
-/// time, none of them could have continued.
-fn throttled(activity: Activity, nanoseconds: u64) -> Activity {
-    let share = nanoseconds as f64 / activity.nanoseconds.max(1) as f64;
-    let of = |wait: u64| (wait as f64 * share.min(1.0)) as u64;
+/// Activity of threads that were throttled for `time`: whatever else they waited for then, none of
+/// them could have continued.
+fn throttled(activity: Activity, time: Span) -> Activity {
+    let share = match activity.length > Span::ZERO {
+        true => time.as_secs_f64() / activity.length.as_secs_f64(),
+        false => 0.0,
+    };
+    let of = |wait: Span| Span::from_nanos((wait.as_nanos() as f64 * share.min(1.0)) as u64);
     let (disk, network) = (of(activity.disk), of(activity.network));
     Activity {
         disk: activity.disk - disk,
@@ -115,25 +119,6 @@ impl Totals {
             flush: self.flush.max(before.flush),
             ..*self
         }
-    }
-}
-
-/// As the tuner takes it.
-pub(crate) fn to_steer(activity: &Activity) -> steer::online::Activity {
-    steer::online::Activity {
-        length: Span::from_nanos(activity.nanoseconds),
-        streams: activity.streams,
-        bytes: Bytes::new(activity.bytes),
-        disk: Span::from_nanos(activity.disk),
-        network: Span::from_nanos(activity.network),
-        idle: Span::from_nanos(activity.idle),
-        held: Span::from_nanos(activity.held),
-        computed: Span::from_nanos(activity.computed),
-        queued: Span::from_nanos(activity.queued),
-        flush: Span::from_nanos(activity.flush),
-        processor: Span::from_nanos(activity.processor),
-        processors: activity.processors,
-        host_busy: Span::from_nanos(activity.host_busy),
     }
 }
 
@@ -175,26 +160,29 @@ mod tests {
         let spent = TimeSpent::default();
         let mut reporter = Reporter::start();
         spent.count(5);
-        assert_eq!(reporter.report(&spent, 2).bytes, 5);
+        assert_eq!(reporter.report(&spent, 2).bytes, Bytes::new(5));
         spent.count(3);
         let second = reporter.report(&spent, 2);
-        assert_eq!((second.bytes, second.idle, second.streams), (3, 0, 2));
+        let counts = (second.bytes, second.idle, second.streams);
+        assert_eq!(counts, (Bytes::new(3), Span::ZERO, 2));
         assert!(second.processors > 0);
     }
 
     #[test]
     fn what_a_throttled_group_waits_for_is_a_processor() {
         let mut reporter = Reporter::start();
+        let nanos = Span::from_nanos;
         let waited = Activity {
-            nanoseconds: 1_000,
-            network: 600,
-            disk: 200,
-            queued: 10,
+            length: nanos(1_000),
+            network: nanos(600),
+            disk: nanos(200),
+            queued: nanos(10),
             ..reporter.report(&TimeSpent::default(), 1)
         };
-        let half = throttled(waited, 500);
-        assert_eq!((half.network, half.disk, half.queued), (300, 100, 410));
-        let all = throttled(waited, 5_000);
-        assert_eq!((all.network, all.disk, all.queued), (0, 0, 810));
+        let waits = |activity: Activity| {
+            [activity.network, activity.disk, activity.queued].map(Span::as_nanos)
+        };
+        assert_eq!(waits(throttled(waited, nanos(500))), [300, 100, 410]);
+        assert_eq!(waits(throttled(waited, nanos(5_000))), [0, 0, 810]);
     }
 }

@@ -7,7 +7,7 @@ use copy_net::control_socket::Status;
 use observe::StreamCount;
 use units::Rate;
 
-use crate::CopyEvent;
+use copy_protocol::CopyEvent;
 
 /// Stops a running copy, bounds its rate and fixes its streams. Clones control the same copy, from
 /// any thread.

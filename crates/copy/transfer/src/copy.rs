@@ -12,7 +12,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use copy_protocol::{CopyDirection, Message, Opening, Problem, ProblemKind, Speaker};
+use copy_protocol::{
+    Connect, CopyDirection, CopyEvent, CopySpec, FarHost, FileProblem, Message, NearEnd, Opening,
+    Outcome, Patience, Problem, ProblemKind, Speaker,
+};
 use units::Span;
 
 use self::connect::Connector;
@@ -25,10 +28,7 @@ use crate::root::Root;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::stream_set::StreamSource;
-use crate::{
-    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, FarHost, FileProblem,
-    NearEnd, Outcome, Patience,
-};
+use crate::{CopyControl, CopyError, CopyObserver};
 
 pub(crate) use self::connect::{Connected, dial, why_not};
 

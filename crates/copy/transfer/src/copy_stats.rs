@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use copy_net::control_socket::Status;
 use copy_protocol::{
-    self, Activity, Entry, Kind, Message, Name, Problem, ProblemKind, Removed, Sending,
+    Activity, CopyEvent, CopyProgress, EndShares, Entry, FileProblem, Kind, Message, Name, Outcome,
+    Problem, ProblemKind, Reading, Removed, Sending,
 };
 use observe::{Limit, StreamCount};
 use steer::LinkReport;
@@ -21,10 +22,7 @@ use self::timeline::Timeline;
 use crate::budget::{BudgetUser, CopyShare};
 use crate::peer_links::LinkMember;
 use crate::problems::{problem, with_hint};
-use crate::{
-    CopyControl, CopyEvent, CopyObserver, EndShares, FileProblem, Outcome, Progress, Reading,
-    activity,
-};
+use crate::{CopyControl, CopyObserver, activity};
 
 /// Failures that are listed one by one: a peer may tell of any number.
 const FAILURES_MAX: usize = 10_000;
@@ -400,7 +398,7 @@ impl<'a> CopyStats<'a> {
                 }
                 return self.tell(&CopyEvent::LeftOut { at, problem });
             }
-            ProblemKind::Follows if self.outcome.has_failed_above(&problem.name) => {
+            ProblemKind::Follows if has_failed_above(&mut self.outcome.failed, &problem.name) => {
                 return self.tell(&CopyEvent::Failed { at, problem });
             }
             _ => {}
@@ -497,29 +495,29 @@ impl<'a> CopyStats<'a> {
             total: counts.is_known.then_some(counts.bytes),
         });
         let may_say = counts.is_known && rate > Rate::ZERO;
-        let progress = Progress {
+        let progress = CopyProgress {
             at,
             done: counts.done,
             total: counts.bytes,
             total_is_known: counts.is_known,
             files_done: counts.files_done,
             files_total: counts.files,
-            reading,
+            rate: reading.rate,
+            streams: reading.streams,
+            rtt: reading.rtt,
+            retransmitted_share: reading.retransmitted_share,
+            limited_by: reading.limited_by,
             left: may_say.then(|| rate.time_to_send(missing)),
         };
         self.tell(&CopyEvent::Progress(progress));
     }
 }
 
-impl Outcome {
-    /// Counts what is in a folder that failed with that folder; `false` where no such folder
-    /// failed.
-    fn has_failed_above(&mut self, name: &str) -> bool {
-        let is_above =
-            |one: &&mut FileProblem| one.name.ends_with('/') && name.starts_with(&one.name);
-        let folder = self.failed.iter_mut().rev().find(is_above);
-        folder.map(|folder| folder.below += 1).is_some()
-    }
+/// Counts what is in a folder that failed with that folder; `false` where no such folder failed.
+fn has_failed_above(failed: &mut [FileProblem], name: &str) -> bool {
+    let is_above = |one: &&mut FileProblem| one.name.ends_with('/') && name.starts_with(&one.name);
+    let folder = failed.iter_mut().rev().find(is_above);
+    folder.map(|folder| folder.below += 1).is_some()
 }
 
 fn hash_of(name: &Name) -> u64 {

@@ -1,10 +1,9 @@
 //! Why a copy ended before its end.
 
-use copy_protocol::{Problem, ProblemKind};
+use copy_protocol::{Outcome, Problem, ProblemKind};
 use thiserror::Error;
 use units::Span;
 
-use crate::Outcome;
 use crate::copy_stats::CopyStats;
 
 /// Why a copy ended before its end. Files that failed while others went on are no error: see

@@ -13,8 +13,8 @@ use std::time::Duration;
 use copy_net::ThirdPartyHandler;
 use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection, RemoteHandler};
 use copy_protocol::{
-    CopyBounds, CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind,
-    Rights, Speaker, Token, Tokens,
+    CopyBounds, CopyDirection, CopyEvent, Filter, Key, KeyName, Message, Opening, Outcome, Problem,
+    ProblemKind, Rights, Speaker, Token, Tokens,
 };
 use observe::StreamCount;
 use units::{Bytes, Span};
@@ -31,7 +31,7 @@ use crate::root::Root;
 use crate::run_session::{LocalFiles, SessionSetup, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::stream_set::StreamSource;
-use crate::{CopyControl, CopyEvent, CopyObserver, Outcome};
+use crate::{CopyControl, CopyObserver};
 
 /// How long the near end may think about what it wants.
 const OPENING_MAX: Duration = Duration::from_secs(30);

@@ -17,7 +17,6 @@ mod control;
 mod copy;
 mod copy_stats;
 mod error;
-mod event;
 pub mod far;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -38,26 +37,19 @@ mod run_session;
 mod sender;
 mod session;
 pub mod source;
-mod spec;
 pub mod store;
 mod stream_options;
 mod stream_set;
 mod throttle;
 mod tree;
 
-pub use copy_net::Transport;
-
 pub use control::{CopyControl, CopyObserver};
 pub use copy::copy;
 pub use error::CopyError;
-pub use event::{
-    CopyEvent, CopyPhase, EndShares, FileProblem, Limited, Outcome, Progress, Reading, TimePart,
-};
 pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use problems::shown;
 pub use remote::RemoteTotals;
 pub use root::Root;
 pub use source::rules::{Rules, check_pattern};
-pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience, Place};
 pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

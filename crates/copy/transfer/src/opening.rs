@@ -1,15 +1,12 @@
 //! The request to the far end: a copy's options as its opening message.
 
-use copy_net::Transport;
-use copy_protocol::{CongestionChoice, CopyDirection, Opening, Selection};
+use copy_protocol::{CongestionChoice, CopyDirection, CopyOptions, CopySpec, Opening, Selection};
 use models::Objective;
-use observe::StreamCount;
-use observe::Window;
+use observe::Transport;
+use observe::{StreamCount, Window};
 use steer::Scavenger;
 use steer::online::{Online, OnlinePlan};
 use units::{Bytes, Rate, Span};
-
-use crate::CopySpec;
 
 /// Delay and loss that a gentle objective may add when only its name is known.
 const GENTLE: Objective = Objective::Gentle {
@@ -84,7 +81,7 @@ fn objective(name: &str) -> Objective {
         (Some("knee"), Some(Ok(share @ 1..=1000))) => Objective::Knee {
             share: f64::from(share) / 1000.0,
         },
-        _ => OnlinePlan::KNEE,
+        _ => CopyOptions::KNEE,
     }
 }
 
@@ -179,7 +176,7 @@ pub(crate) mod tests {
         for meant in [Objective::Max, Objective::Power, Objective::KNEE] {
             assert_eq!(objective(&name(&meant)), meant);
         }
-        assert_eq!(objective("something new"), OnlinePlan::KNEE);
-        assert_eq!(objective("knee-7000"), OnlinePlan::KNEE);
+        assert_eq!(objective("something new"), CopyOptions::KNEE);
+        assert_eq!(objective("knee-7000"), CopyOptions::KNEE);
     }
 }

@@ -31,7 +31,7 @@ use self::send_queue::SendQueue;
 use self::state::SenderState;
 use self::streams::Streams;
 use self::watchdog::Watchdog;
-use crate::activity::{Reporter, to_steer};
+use crate::activity::Reporter;
 use crate::budget::CopyShare;
 use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
@@ -240,10 +240,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             .state
             .is_all_added
             .then(|| Bytes::new(self.state.queue.left()));
-        let (mine, theirs) = (
-            self.mine.as_ref().map(to_steer),
-            self.theirs.as_ref().map(to_steer),
-        );
+        let (mine, theirs) = (self.mine, self.theirs);
         let look = self.streams.look(context, left, mine, theirs);
         if let Some((streams, why)) = look.steered {
             self.state.stats.on_steered(streams, why);

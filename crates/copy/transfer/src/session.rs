@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use copy_net::Channel;
 use copy_protocol::{Entry, FileId, HASH_LENGTH, Message, NoPlace, Problem, ProblemKind, Range};
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 
 use crate::store::EntryPlan;
 
@@ -199,7 +199,7 @@ pub(crate) fn run_role(
 /// copies that wait for them, for ever.
 fn is_progress(event: &Event) -> bool {
     match event {
-        Event::Message(Message::Alive(activity)) => activity.bytes > 0,
+        Event::Message(Message::Alive(activity)) => activity.bytes > Bytes::ZERO,
         Event::Message(message) => !matches!(
             message,
             Message::Sending(..)

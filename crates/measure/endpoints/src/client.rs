@@ -41,8 +41,9 @@ pub use runs::Runs;
 
 use busy_retry::ServerState;
 
+use sockets::BufferLimit;
 use sockets::Clock;
-use sockets::{Address, BufferLimit};
+use units::Address;
 
 /// A server to test against.
 ///

@@ -23,7 +23,7 @@ use observe::{
     Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, TargetError, Trace,
     TracePlan, Train, Transport, Watch, Way,
 };
-use units::Span;
+use units::{Address, Span};
 
 use crate::client::busy_retry::ServerState;
 use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};
@@ -31,7 +31,6 @@ use crate::client::{ClientError, connect};
 use probe_net::Tracer;
 use probe_net::trains::least_packet;
 use session::{Outcome, ProbingSession};
-use sockets::Address;
 
 /// A train whose stamps are worthless, or for which the server has no budget, is asked for so
 /// often.

@@ -10,7 +10,8 @@ use std::thread::{self, JoinHandle};
 
 use units::{Bytes, Span};
 
-use copy_net::{Channel, StreamHandle, Transport};
+use copy_net::{Channel, StreamHandle};
+use observe::Transport;
 use sockets::processor;
 
 /// How soon a stop is noticed.

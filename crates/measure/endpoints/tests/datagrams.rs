@@ -4,9 +4,8 @@ mod support;
 
 use endpoints::{Client, ClientError};
 use observe::{DatagramPlan, Datagrams, Way};
-use sockets::Address;
 use support::{Iperf3Server, Running, finished, iperf3_client};
-use units::{Rate, Span};
+use units::{Address, Rate, Span};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 

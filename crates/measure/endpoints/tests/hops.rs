@@ -10,8 +10,7 @@ use endpoints::{PathProbes, Server, ServerLimits};
 use netpath::PathSpec;
 use observe::{Fault, Probes, ProbesError, Trace, TracePlan, TraceProtocol, Watch};
 use probe_net::Tracer;
-use sockets::Address;
-use units::{Bytes, Span};
+use units::{Address, Bytes, Span};
 
 /// Delays of 3, 5 and 2 ms one way.
 fn three_links(middle: &str, hosts: &str) -> PathSpec {

@@ -10,15 +10,13 @@ use std::thread;
 
 use endpoints::server::Refusal;
 use endpoints::{Client, ClientError, Server, ServerEvent, ServerLimits};
-use measure_protocol::echo::Echo;
-use measure_protocol::{Cookie, Denial, EchoToken, State};
+use measure_protocol::{Cookie, Denial, EchoToken, State, echo::Echo};
 use observe::{
     Direction, Observation, SamplePlan, Setting, StreamCount, TargetError, Watch, Window,
 };
 use socket2::{Domain, Socket, Type};
-use sockets::Address;
 use support::Running;
-use units::{Bytes, Rate, Span};
+use units::{Address, Bytes, Rate, Span};
 
 /// How long the one wait that a test is about may last. The others keep their usual length, so that
 /// a busy machine does not end the test for another reason.

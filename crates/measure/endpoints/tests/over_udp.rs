@@ -15,9 +15,8 @@ use observe::{
     Amount, DatagramPlan, Direction, Observation, Peer, SamplePlan, Setting, StreamCount,
     TargetError, Then, Transport, UDP_CONTROL, Way, Window,
 };
-use sockets::Address;
 use support::{Iperf3Server, Running};
-use units::{Bytes, Rate, Span};
+use units::{Address, Bytes, Rate, Span};
 
 fn setting(streams: u64, direction: Direction) -> Setting {
     Setting {

@@ -8,8 +8,8 @@ use copies::{Far, TIMEOUT, token};
 use copy_net::{AcceptLimits, DialError};
 use endpoints::{Client, ClientError, Server, ServerLimits};
 use observe::{SamplePlan, Setting, StreamCount, Window};
-use sockets::{Address, StreamOptions};
-use units::{Bytes, Span};
+use sockets::StreamOptions;
+use units::{Address, Bytes, Span};
 
 fn one_second(target: Address) -> Result<observe::Observation, ClientError> {
     let plan = SamplePlan {

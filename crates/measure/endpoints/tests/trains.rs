@@ -9,17 +9,15 @@ use std::time::Duration;
 
 use endpoints::server::{ProbingLimits, ServerEvent};
 use endpoints::{PathProbes, ServerLimits};
-use measure_protocol::echo::Echo;
 use measure_protocol::trains::{
     Announcement, Bounds, Datagram, DatagramKind, FromClient, FromServer, ProbingWaits, TrainPlan,
 };
-use measure_protocol::{Answer, Cookie, EchoToken};
+use measure_protocol::{Answer, Cookie, EchoToken, echo::Echo};
 use observe::{
     Fault, Passages, ProbeMethod, Probes, ProbesError, Stamped, TargetError, Train, Watch, Way,
 };
-use sockets::Address;
 use support::{Iperf3Server, Running, finished, iperf3_client};
-use units::{Bytes, Rate, Span};
+use units::{Address, Bytes, Rate, Span};
 
 const FULL: Bytes = Bytes::new(1_500);
 

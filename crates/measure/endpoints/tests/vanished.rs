@@ -8,9 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use endpoints::{Client, ClientError, Server, ServerLimits};
 use observe::{Direction, SamplePlan, Setting, Snapshot, StreamCount, Watch, Window};
-use sockets::Address;
 use support::{Iperf3Server, iperf3_client};
-use units::{Bytes, Span};
+use units::{Address, Bytes, Span};
 
 const DIRECTIONS: [Direction; 3] = [Direction::Forward, Direction::Reverse, Direction::Both];
 

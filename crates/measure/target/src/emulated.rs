@@ -14,7 +14,8 @@ use observe::{
     Fault, Observation, Probes, ProbesError, Punctuality, SamplePlan, Setting, Target, TargetError,
     TargetInfo, TargetKind, Transport, Watch,
 };
-use sockets::{Address, BufferLimit, PORT_DEFAULT};
+use sockets::BufferLimit;
+use units::{Address, PORT_DEFAULT};
 
 use crate::{EmulatedNetwork, OpenError, limits};
 use probes::NearProbes;

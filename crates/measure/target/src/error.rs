@@ -4,8 +4,8 @@ use emu::EmuError;
 use endpoints::{BackgroundError, BindError};
 use movers::FarError;
 use netpath::PathError;
-use sockets::AddressError;
 use thiserror::Error;
+use units::AddressError;
 
 /// A target that cannot be used.
 #[derive(Debug, Error)]

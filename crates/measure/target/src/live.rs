@@ -5,7 +5,7 @@ use observe::{
     DatagramPlan, Datagrams, Observation, Probes, ProbesError, SamplePlan, Setting, Target,
     TargetError, TargetInfo, TargetKind, Watch,
 };
-use sockets::Address;
+use units::Address;
 
 /// A host that runs `trunkline serve` or `iperf3 -s`.
 #[derive(Debug)]

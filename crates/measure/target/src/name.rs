@@ -2,7 +2,7 @@
 
 use movers::Far;
 use netpath::{PathError, PathSpec};
-use sockets::Address;
+use units::Address;
 
 use crate::OpenError;
 

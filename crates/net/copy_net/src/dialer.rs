@@ -9,10 +9,11 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Instant;
 
-use copy_protocol::third_party::Report;
-use copy_protocol::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
+use copy_protocol::{
+    Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode, third_party::Report,
+};
 use observe::Transport;
-use units::Span;
+use units::{Address, Span};
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -22,9 +23,9 @@ use super::identity::connection_to;
 use super::tls::Tls;
 use super::udp_dialer::{TCP_FIRST_WAIT, dial_control_over_udp, udp_wait_after};
 use super::udp_relay::{RelayGoodbye, round_trip};
+use sockets::Deadline;
 use sockets::connect::{ConnectError, connect_any};
 use sockets::options::StreamOptions;
-use sockets::{Address, Deadline};
 
 use deadline_io::DeadlineIo;
 pub use error::DialError;

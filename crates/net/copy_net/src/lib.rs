@@ -50,8 +50,7 @@ mod udp_relay;
 use std::io;
 use std::net::SocketAddr;
 
-use copy_protocol::third_party::Order;
-use copy_protocol::{Admitted, Key, KeyName, Rights, Secret};
+use copy_protocol::{Admitted, Key, KeyName, Rights, Secret, third_party::Order};
 use sockets::random;
 use units::Span;
 
@@ -66,7 +65,6 @@ pub use handle::StreamHandle;
 pub use handshaking::is_of_a_copy;
 pub use identity::Identity;
 pub use listener::{Callbacks, ListenError, Listener};
-pub use observe::Transport;
 pub use session_registry::{ArrivedStream, IncomingStreams};
 pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd, may_ask};
 pub use ssh_child::{CallbackTarget, SshChildError, SshPipes, serve_ssh_child};

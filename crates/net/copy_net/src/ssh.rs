@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use copy_protocol::{KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token};
 
-use sockets::Address;
 use sockets::poll::{readable, wait};
+use units::Address;
 
 pub use error::SshError;
 

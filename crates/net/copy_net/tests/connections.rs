@@ -388,7 +388,7 @@ fn hundreds_of_streams_come_at_once() {
 fn a_wait_for_a_silent_host_can_be_given_up() {
     // The kernel takes the connection, and nothing is said on it.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let place = sockets::Address {
+    let place = units::Address {
         host: "127.0.0.1".to_owned(),
         port: silent.local_addr().unwrap().port(),
     };

@@ -12,8 +12,8 @@ use copy_net::{
 };
 use copy_protocol::{GREETING_LENGTH, HandshakeError, Message, NearHandshake, SessionKey};
 use socket2::{Domain, Socket, Type};
-use sockets::{Address, StreamOptions};
-use units::Span;
+use sockets::StreamOptions;
+use units::{Address, Span};
 
 /// How long the one wait that a test is about may last.
 const SHORT: Span = Span::from_secs(1);

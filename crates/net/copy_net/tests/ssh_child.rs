@@ -18,8 +18,8 @@ use copy_net::{
     SshPipes, new_secret, serve_ssh_child,
 };
 use copy_protocol::{CallBack, KeyName, StartAnswer, StartRequest, Token};
-use sockets::{Address, StreamOptions};
-use units::Span;
+use sockets::StreamOptions;
+use units::{Address, Span};
 
 const FROM_LOOPBACK: Option<&str> = Some("127.0.0.1 40000 127.0.0.1 22");
 

@@ -18,9 +18,11 @@
 //! `greeting` for who may say it; `codec` for the bytes; `conversation_state` for which message is
 //! legal when.
 
+mod activity;
 mod base32;
 mod codec;
 mod conversation_state;
+mod event;
 mod greeting;
 mod handshake;
 mod message;
@@ -29,15 +31,22 @@ mod piece;
 pub mod remote;
 mod secret;
 mod sending;
+mod shown_name;
+mod spec;
 mod start;
 pub mod third_party;
 mod token;
 
+pub use activity::{Activity, Shares};
 pub(crate) use codec::decode_as;
 pub use codec::{CodecError, Frames, HELLO_MAX, Incoming, MESSAGE_MAX, decode, encode};
 pub use conversation_state::{
     COPY_STREAMS_MAX, ConversationState, ENTRIES_MAX, LISTED_MAX, NAMES_MAX, PARTS_MAX,
     ProtocolRule, ProtocolViolation, Speaker, UNFINISHED_MAX, check_opening,
+};
+pub use event::{
+    CopyEvent, CopyPhase, CopyProgress, EndShares, FileProblem, LimitedBy, Outcome, Reading,
+    TimePart,
 };
 pub use greeting::{
     GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
@@ -47,8 +56,8 @@ pub use handshake::{
     answer_hello, no_place, refusal,
 };
 pub use message::{
-    Activity, Attributes, CongestionChoice, CopyDirection, Entry, Filter, Kind, Message, Opening,
-    Problem, ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
+    Attributes, CongestionChoice, CopyDirection, Entry, Filter, Kind, Message, Opening, Problem,
+    ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
 };
 pub use name::{
     FileId, JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX,
@@ -60,6 +69,8 @@ pub use piece::{
 };
 pub use secret::{Exporter, KEY_LENGTH, Key, Secret};
 pub use sending::{Limited, LimitedPart, Sending};
+pub use shown_name::FileName;
+pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience, Place};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{
     CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,

@@ -1,5 +1,6 @@
 //! The messages of the control connection.
 
+use crate::Activity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -254,38 +255,6 @@ pub struct Problem {
     pub what: String,
     /// The next step.
     pub hint: Option<String>,
-}
-
-/// Time of an end's threads since its last report, summed over the threads; for the verdict on what
-/// limits.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Activity {
-    /// Length of the time in nanoseconds.
-    pub nanoseconds: u64,
-    /// Threads that carried data.
-    pub streams: u16,
-    /// Bytes of files read or written.
-    pub bytes: u64,
-    /// Nanoseconds waiting for files, summed over threads like those below.
-    pub disk: u64,
-    /// Waiting for the connection.
-    pub network: u64,
-    /// Waiting for pieces.
-    pub idle: u64,
-    /// Waiting because of the rate limit.
-    pub held: u64,
-    /// On a processor.
-    pub computed: u64,
-    /// Waiting for a processor.
-    pub queued: u64,
-    /// Flushing whole files to the disk.
-    pub flush: u64,
-    /// Processor time of the whole process, and how many processors the host has.
-    pub processor: u64,
-    /// Processors of the host.
-    pub processors: u16,
-    /// Busy time of all processors of the host, with any program.
-    pub host_busy: u64,
 }
 
 /// A message of the control connection. The sender is in brackets.

@@ -4,12 +4,11 @@
 //! [`poll`] and [`Deadline`] wait, [`mod@connect`] connects, [`fn@listen`] listens. [`host`] has
 //! the limits of this network namespace, [`processor`] the processor time of threads, [`Clock`] the
 //! monotonic clock, [`random`] the kernel's randomness. [`child`] runs other programs, [`diag`]
-//! reads their connections. [`Address`] is `HOST[:PORT]` as users write it. [`eviction`] chooses
-//! which connection goes when too many are unidentified.
+//! reads their connections. [`eviction`] chooses which connection goes when too many are
+//! unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`. Left out: choosing the local address.
 
-mod address;
 pub mod child;
 mod clock;
 pub mod connect;
@@ -24,7 +23,6 @@ pub mod processor;
 pub mod random;
 pub mod tcp_info;
 
-pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use clock::Clock;
 pub use deadline::Deadline;
 pub use listen::{is_any_v6, listen};

@@ -1,7 +1,6 @@
 //! What a copy was asked for, what it did, and where it stood twice a second.
 
 mod command;
-mod event;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -12,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::{Direction, Limit, Target, Transport, Window};
 
 pub use command::shown_command;
-pub use copy_protocol::{Filter, ProblemKind, SelectionRule};
-pub use event::{CopyEventLine, FileName, ProgressLine};
+pub use copy_protocol::{
+    CopyEvent, CopyPhase, CopyProgress, EndShares, FileName, FileProblem, Filter, ProblemKind,
+    SelectionRule,
+};
 pub use shape::{CopyLog, Request, direction, remembered_name};
-pub use transfer::{CopyPhase, EndShares, FileProblem as FileFailure};
-
 /// The body of a `trunkline/copy` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Copy {
@@ -62,11 +61,11 @@ pub struct Copy {
     pub skipped_files: u64,
     /// Files that were not copied, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failed: Vec<FileFailure>,
+    pub failed: Vec<FileProblem>,
     /// What is no part of it: pipes, sockets and devices, which have no content to copy, and
     /// unfinished files of copies that were broken off, at either end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<FileFailure>,
+    pub left_out: Vec<FileProblem>,
     /// Files, links and folders that were removed at the destination, or would be; absent where
     /// that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

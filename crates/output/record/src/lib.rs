@@ -53,7 +53,7 @@ pub use ::tune::{Cost, Objective, Purpose};
 pub use archive::{Archive, ArchiveError};
 pub use beside::{Beside, BesideSetting};
 pub use characteristics::Characteristics;
-pub use copy::{Copy, CopyEventLine, CopyLog, Request as CopyRequest};
+pub use copy::{Copy, CopyLog, Request as CopyRequest};
 pub use cpu::{Cpu, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::DirectionFigures;

@@ -9,9 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use record::archive::{Comparison, Listing};
+use record::copy::CopyEvent;
 use record::{
-    Body, Campaign, Characteristics, Copy, CopyEventLine, Demo, Document, Emulation, Fit, Measure,
-    Predict, Responsiveness, Simulate, Sweep, SweepComparison, Tune,
+    Body, Campaign, Characteristics, Copy, Demo, Document, Emulation, Fit, Measure, Predict,
+    Responsiveness, Simulate, Sweep, SweepComparison, Tune,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -210,10 +211,7 @@ impl Page {
             section::<Copy>(&mut generator),
         ];
         let mut other = |heading: &str, schema| sections.push((heading.to_owned(), schema));
-        other(
-            "Events of a copy",
-            definition::<CopyEventLine>(&mut generator),
-        );
+        other("Events of a copy", definition::<CopyEvent>(&mut generator));
         other("history", definition::<Listing<'_>>(&mut generator));
         other(
             "history --compare",

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use campaign_store::{Entry, Failed, Fate, Kind, Notes, StoreError};
-use copy_protocol::ProblemKind;
-use transfer::{CopyEvent, FileProblem, shown};
+use copy_protocol::{CopyEvent, FileProblem, ProblemKind};
+use transfer::shown;
 
 use super::changes;
 

@@ -11,9 +11,9 @@ use campaign_store::{
     Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
     StoreError, causes,
 };
-use copy_protocol::ProblemKind;
+use copy_protocol::{CopyEvent, CopyProgress, ProblemKind};
 use observe::StreamCount;
-use transfer::{CopyControl, CopyError, CopyEvent, CopyObserver, Reading};
+use transfer::{CopyControl, CopyError, CopyObserver};
 use units::{Bytes, Span};
 
 use super::outcomes::Outcomes;
@@ -483,8 +483,8 @@ impl Running<'_> {
         let mut share = self.link_share(slot);
         let look = || {
             let told = *newest.lock().unwrap_or_else(PoisonError::into_inner);
-            if let (Some(share), Some((done, reading))) = (&mut share, told) {
-                share.look(&control, done, reading);
+            if let (Some(share), Some(progress)) = (&mut share, told) {
+                share.look(&control, progress);
             }
         };
         let (copied, halt) = self.watcher.beside(&control, look, copying);
@@ -606,7 +606,7 @@ fn passing_trouble(fate: &Fate) -> Option<Stop> {
 
 /// Passes on what the copy tells, and writes down how far it is.
 struct Telling<'a, 'n> {
-    newest: &'a Mutex<Option<(Bytes, Reading)>>,
+    newest: &'a Mutex<Option<CopyProgress>>,
     outcomes: Outcomes<'n>,
     run: &'a ShardRun,
     row: &'a ShardRow,
@@ -621,7 +621,7 @@ impl CopyObserver for Telling<'_, '_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.outcomes.on_event(event);
         if let CopyEvent::Progress(progress) = event {
-            let newest = Some((progress.done, progress.reading));
+            let newest = Some(*progress);
             *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;
             let is_due = self
                 .told

@@ -38,7 +38,7 @@ pub struct ShardProgress {
 impl ShardProgress {
     pub(super) fn of(
         row: &ShardRow,
-        progress: &transfer::Progress,
+        progress: &copy_protocol::CopyProgress,
         done: u64,
         [began, at]: [i64; 2],
     ) -> ShardProgress {
@@ -48,13 +48,9 @@ impl ShardProgress {
             at,
             done,
             bytes: progress.done.get(),
-            bits_per_second: progress.reading.rate.bits_per_second(),
-            streams: progress.reading.streams,
-            limited_by: progress
-                .reading
-                .limited_by
-                .map(Limit::name)
-                .map(str::to_owned),
+            bits_per_second: progress.rate.bits_per_second(),
+            streams: progress.streams,
+            limited_by: progress.limited_by.map(Limit::name).map(str::to_owned),
         }
     }
 }

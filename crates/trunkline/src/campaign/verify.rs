@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use campaign_store::{Entry, Failed, Fate, Kind, ShardRow, ShardRun, StoreError, replace};
-use copy_protocol::ProblemKind;
+use copy_protocol::{CopyEvent, ProblemKind};
 use serde::Serialize;
-use transfer::{CopyControl, CopyEvent, CopyObserver, shown};
+use transfer::{CopyControl, CopyObserver, shown};
 use units::Bytes;
 
 use super::patience::Patience;

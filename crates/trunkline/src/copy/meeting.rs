@@ -7,8 +7,9 @@
 use std::path::Path;
 
 use campaign_store::{Slot, Slots};
-use copy_net::{Transport, control_socket};
-use transfer::{CopySpec, FarHost, NearEnd};
+use copy_net::control_socket;
+use copy_protocol::{CopySpec, FarHost, NearEnd};
+use observe::Transport;
 
 use crate::host;
 use crate::link_share::LinkShare;
@@ -59,7 +60,7 @@ impl Meeting {
 #[cfg(test)]
 mod tests {
     use copy_protocol::CopyDirection;
-    use transfer::{Connect, CopyOptions, Patience, Place};
+    use copy_protocol::{Connect, CopyOptions, Patience, Place};
     use units::Span;
 
     use super::*;

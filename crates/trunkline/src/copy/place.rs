@@ -6,9 +6,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-
-use sockets::{Address, AddressError, PORT_DEFAULT};
-use units::Bytes;
+use units::{Address, AddressError, Bytes, PORT_DEFAULT};
 
 /// Where files are.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,13 +3,12 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use copy_protocol::{CongestionChoice, Token};
-use observe::Window;
-use sockets::options::StreamOptions;
-use transfer::{
-    Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience, Place as FarPlace,
-    Transport,
+use copy_protocol::{
+    CongestionChoice, Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience,
+    Place as FarPlace, Token,
 };
+use observe::{Transport, Window};
+use sockets::options::StreamOptions;
 
 use super::{Place, Route};
 use crate::Error;

@@ -13,8 +13,7 @@ use std::thread;
 use changes::{FarHost, Visit};
 use copy_protocol::Token;
 use observe::Fault;
-use sockets::Address;
-use units::{Direction, Span};
+use units::{Address, Direction, Span};
 use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 use watch_plan::{Due, IpVersion, Pair, Plan, Task};
 

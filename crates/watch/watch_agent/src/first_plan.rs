@@ -2,7 +2,7 @@
 
 use changes::{FarHost, UnixTime};
 use copy_protocol::Token;
-use sockets::Address;
+use units::Address;
 use watch_link::{AgentLink, LINK_VERSION, LinkError, PlanText, PlanWish, Refused, Report};
 
 /// Asks the collector for its plan, once.

@@ -36,8 +36,7 @@ use std::time::Duration;
 
 use changes::FarHost;
 use copy_protocol::Token;
-use sockets::Address;
-use units::Span;
+use units::{Address, Span};
 use watch_link::{PlanDigest, PlanText};
 use watch_plan::{HostName, Timetable};
 

@@ -5,9 +5,8 @@ use std::net::SocketAddr;
 
 use copy_net::{Channel, DialError, Dialer, StreamHandle};
 use copy_protocol::Token;
-use sockets::Address;
 use thiserror::Error;
-use units::Span;
+use units::{Address, Span};
 
 use crate::frame::{self, FrameError};
 use crate::{Answer, Refused, Reply, Report};

@@ -9,8 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use copy_net::{AcceptLimits, CopyHandler, Listener, new_secret};
-use copy_protocol::remote::FailureKind;
-use copy_protocol::{CopyBounds, Name, Rights, Token, Tokens};
+use copy_protocol::{CopyBounds, Name, Rights, Token, Tokens, remote::FailureKind};
 use remote_files::{ReadBytes, ReadRange, RemoteError, RemoteFiles, RemoteOptions, SmallFile};
 use transfer::Root;
 use transfer::far::{FarEnd, FarEvent, Keys};

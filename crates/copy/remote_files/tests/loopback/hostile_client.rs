@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use copy_net::{Channel, DialedRemote, Dialer};
-use copy_protocol::Frames;
-use copy_protocol::Rights;
 use copy_protocol::remote::{
     Answer, Ask, FailureKind, NewFile, REQUEST_MAX, Removing, Request, STORE_MAX, Told,
 };
+use copy_protocol::{Frames, Rights};
 use units::Span;
 
 use super::common::{GO_ON, Random, Server, name, names, names_in, noise, read, store, whole};

@@ -10,8 +10,8 @@
 use observe::Limit;
 use units::{Rate, Span};
 
-use super::activity::Shares;
-use super::{Activity, Interval, Streams};
+use super::{Interval, Streams};
+use copy_protocol::{Activity, Shares};
 
 /// Share of the threads' time from which an activity is what they mostly do.
 const MOSTLY: f64 = 0.5;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use observe::{TcpSample, Transport};
 use units::{Bytes, Rate, Span};
 
-use super::Activity;
+use copy_protocol::Activity;
 
 /// What one interval of a copy showed. Intervals follow each other without gaps; 0.1 to 0.5 s is
 /// best, shorter ones do no harm.

@@ -3,6 +3,7 @@
 use observe::{StreamCount, Window};
 use units::{Bytes, Span};
 
+use copy_protocol::CopyOptions;
 use models::Objective;
 
 /// The plan by which a copy is steered.
@@ -29,16 +30,11 @@ pub struct OnlinePlan {
     pub rtt: Option<Span>,
 }
 
-impl OnlinePlan {
-    /// A knee closer to the maximum than [`Objective::KNEE`]: a user waits for the copy to end.
-    pub const KNEE: Objective = Objective::Knee { share: 0.97 };
-}
-
 impl Default for OnlinePlan {
     /// The knee, with at most as many streams as a run may have, and nothing known.
     fn default() -> Self {
         OnlinePlan {
-            objective: OnlinePlan::KNEE,
+            objective: CopyOptions::KNEE,
             streams_max: StreamCount::MAX,
             streams: None,
             remembered: None,

@@ -3,6 +3,8 @@
 use observe::{Limit, StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
+use copy_protocol::Activity;
+
 use super::*;
 use models::Objective;
 

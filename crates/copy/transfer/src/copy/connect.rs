@@ -8,18 +8,18 @@ use std::time::Duration;
 
 use copy_net::{
     AcceptLimits, AcceptedSession, Callbacks, CopyHandler, DialError, Dialed, Dialer, Fingerprint,
-    IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, Transport,
-    may_ask, new_secret,
+    IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, may_ask,
+    new_secret,
 };
 use copy_protocol::{
-    CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind,
+    CallBack, Connect, CopySpec, FarHost, HandshakeError, Key, KeyName, Message, Opening, Problem,
+    ProblemKind, Rights, StartRequest, Token,
 };
-use copy_protocol::{Rights, StartRequest, Token};
-use sockets::Address;
+use observe::Transport;
+use units::Address;
 
 use crate::preconnect::Preconnected;
 use crate::session::SessionEnd;
-use crate::{Connect, CopySpec, FarHost};
 
 /// Before another try, where a connection was closed at once or ssh did not get through.
 const AGAIN_PAUSE: Duration = Duration::from_millis(300);

@@ -9,17 +9,19 @@ use std::time::{Duration, Instant};
 
 use copy_net::Conversation;
 use copy_protocol::third_party::{End, Order, Push, Report};
-use copy_protocol::{CopyDirection, Opening, ProblemKind, Purpose, Token};
+use copy_protocol::{
+    Connect, CopyDirection, CopySpec, Opening, Place, ProblemKind, Purpose, Token,
+};
 use observe::StreamCount;
 use units::Rate;
 
 use super::host::Host;
 use super::opener::{Opener, Presence, has_wildcard, new_number};
+use crate::CopyError;
 use crate::copy_stats::CopyStats;
 use crate::opening::opening;
 use crate::problems::{problem, with_hint};
 use crate::session::{SessionEnd, protocol};
-use crate::{Connect, CopyError, CopySpec, Place};
 
 /// How long the destination may take to grant a token.
 const GRANT_MAX: Duration = Duration::from_secs(60);

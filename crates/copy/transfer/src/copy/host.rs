@@ -4,12 +4,11 @@ use std::ops::RangeInclusive;
 
 use copy_net::{Conversation, DialError, Dialer, SshFarEnd};
 use copy_protocol::third_party::{Receiving, Report};
-use copy_protocol::{HandshakeError, KEY_LENGTH, Problem, Purpose, Token};
-use sockets::Address;
+use copy_protocol::{FarHost, HandshakeError, KEY_LENGTH, Problem, Purpose, Token};
+use units::Address;
 
 use super::connect::{bad_token, start_through_ssh, why_not};
 use super::opener::name_of;
-use crate::FarHost;
 use crate::session::SessionEnd;
 
 /// What an end says that does not know what it is asked for.

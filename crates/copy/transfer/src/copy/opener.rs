@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use copy_protocol::ProblemKind;
+use copy_protocol::{FarHost, ProblemKind};
 
+use crate::CopyError;
 use crate::copy_stats::CopyStats;
 use crate::session::SessionEnd;
-use crate::{CopyError, FarHost};
 
 /// What opens a copy as often as it takes.
 pub(super) trait Opener {

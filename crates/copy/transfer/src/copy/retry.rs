@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use units::Span;
 
-use crate::Patience;
+use copy_protocol::Patience;
 
 /// First pause before another try; each is twice the one before.
 const PAUSE_MIN: Duration = Duration::from_millis(250);

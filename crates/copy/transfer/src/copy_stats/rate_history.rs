@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::{Bytes, Rate, Span, Time};
 
-use crate::Reading;
+use copy_protocol::Reading;
 
 /// The rate is that of the last three seconds: acknowledgements come in bursts of a round trip.
 /// What the kernel has delivered never exceeds the link; whole pieces, which many streams end at

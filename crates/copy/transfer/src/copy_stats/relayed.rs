@@ -4,7 +4,7 @@ use copy_protocol::third_party::{Report, Standing, Totals};
 use units::{Bytes, Span};
 
 use super::{CopyStats, SenderStatus, hash_of};
-use crate::{CopyEvent, FileProblem};
+use copy_protocol::{CopyEvent, FileProblem};
 
 impl CopyStats<'_> {
     /// The source tells something.

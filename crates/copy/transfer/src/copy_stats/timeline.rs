@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use observe::Limit;
 use units::{Span, Time};
 
-use crate::{CopyEvent, CopyPhase, Limited, TimePart};
+use copy_protocol::{CopyEvent, CopyPhase, LimitedBy, TimePart};
 
 /// Share of the time in which data flowed for which a part must bind to be named.
 const NAMED: f64 = 0.5;
@@ -88,7 +88,7 @@ impl Timeline {
     }
 
     /// Where the time until `at` went, the largest part first, and what limited the copy.
-    pub(super) fn conclude(&self, at: Time) -> (Vec<TimePart>, Option<Limited>) {
+    pub(super) fn conclude(&self, at: Time) -> (Vec<TimePart>, Option<LimitedBy>) {
         let mut ended = self.clone();
         ended.leave(at, CopyPhase::Ending);
         let some = ended.spent.iter().filter(|(_, time)| **time > Span::ZERO);
@@ -169,17 +169,17 @@ impl Timeline {
         *self.spent.entry(phase).or_default() += time;
     }
 
-    fn limited(&self, took: Span) -> Option<Limited> {
+    fn limited(&self, took: Span) -> Option<LimitedBy> {
         let (by, reason) = self.reasons.iter().max_by_key(|(_, reason)| reason.time)?;
         let share = reason.time.as_secs_f64() / took.as_secs_f64();
         let is_named = reason.time.as_secs_f64() >= NAMED * self.flowed.as_secs_f64();
-        let named = || Limited {
+        let named = || LimitedBy {
             by: *by,
             share,
             why: reason.why.clone(),
             advice: reason.advice.clone(),
         };
-        let several = || Limited {
+        let several = || LimitedBy {
             by: Limit::Several,
             share,
             why: "none of its parts bound for half of the time in which data flowed".to_owned(),

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler, Transport};
+use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler};
 use copy_protocol::third_party::{End, Order, Push, Receiving, Report, Standing, Totals};
 use copy_protocol::{
-    CopyDirection, KeyName, Opening, Problem, ProblemKind, Purpose, Sending, Targets,
+    CopyDirection, CopyEvent, CopyProgress, KeyName, Opening, Problem, ProblemKind, Purpose,
+    Sending, Targets,
 };
-use sockets::Address;
-use units::{Rate, Span};
+use observe::Transport;
+use units::{Address, Rate, Span};
 
 use super::{FarEnd, FarEvent, Keys, check_rights, no_plain, read};
 use crate::budget::Use;
@@ -21,7 +22,7 @@ use crate::opening::stream_count;
 use crate::problems::{problem, with_hint};
 use crate::run_session::LocalFiles;
 use crate::session::{SessionEnd, protocol};
-use crate::{CopyControl, CopyEvent, CopyObserver, Reading, shown};
+use crate::{CopyControl, CopyObserver, shown};
 
 /// How long a controller may think about what it wants.
 const ORDER_MAX: Duration = Duration::from_secs(30);
@@ -243,7 +244,7 @@ impl CopyObserver for Relay<'_> {
     }
 }
 
-fn sending(reading: &Reading) -> Sending {
+fn sending(reading: &CopyProgress) -> Sending {
     Sending {
         streams: reading.streams,
         rate: reading.rate.bits_per_second(),
@@ -279,7 +280,7 @@ fn report(event: &CopyEvent) -> Option<Report> {
             total_is_known: progress.total_is_known,
             files_done: progress.files_done,
             files_total: progress.files_total,
-            sending: sending(&progress.reading),
+            sending: sending(progress),
         })),
         CopyEvent::Published {
             name,
@@ -314,7 +315,10 @@ fn report(event: &CopyEvent) -> Option<Report> {
             why: why.clone(),
         },
         // Sessions are opened anew by the controller.
-        CopyEvent::Queued { .. } | CopyEvent::Lost { .. } | CopyEvent::Resumed { .. } => {
+        CopyEvent::Queued { .. }
+        | CopyEvent::Lost { .. }
+        | CopyEvent::Resumed { .. }
+        | CopyEvent::Error { .. } => {
             return None;
         }
     })

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use copy_protocol::{
-    CopyDirection, Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published,
-    Range, Want,
+    CopyDirection, Entry, FileId, FileProblem, HASH_LENGTH, Message, Opening, Problem, ProblemKind,
+    Published, Range, Want,
 };
 use units::Bytes;
 
 use super::comparer::Comparer;
 use super::shared::Shared;
-use crate::FileProblem;
 use crate::copy_stats::CopyStats;
 use crate::requested::Requested;
 use crate::session::{Event, Outbox, SessionEnd, unexpected};

@@ -51,7 +51,7 @@ impl SenderState<'_, '_> {
         true
     }
 
-    fn leave_out(&mut self, problem: crate::FileProblem, outbox: &dyn Outbox) {
+    fn leave_out(&mut self, problem: copy_protocol::FileProblem, outbox: &dyn Outbox) {
         outbox.send(Message::LeftOut {
             name: problem.name.clone(),
             problem: Problem {

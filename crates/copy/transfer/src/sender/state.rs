@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use copy_protocol::{Entry, FileId, Filter, Message, Opening, Problem, ProblemKind, Range};
+use copy_protocol::{
+    Entry, FileId, FileProblem, Filter, Message, Opening, Problem, ProblemKind, Range,
+};
 use units::Bytes;
 
 use super::findings::Findings;
 use super::send_queue::SendQueue;
-use crate::FileProblem;
 use crate::copy_stats::CopyStats;
 use crate::session::{Outbox, SessionEnd, protocol, unexpected};
 use crate::source::Source;

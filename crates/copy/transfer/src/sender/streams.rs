@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use copy_net::Channel;
-use copy_protocol::Opening;
+use copy_protocol::{Activity, Opening};
 use observe::{Limit, StreamCount, TcpSample, Transport};
-use steer::online::{Activity, Interval, Meter, Online, RateMax, Streams as Seen};
+use steer::online::{Interval, Meter, Online, RateMax, Streams as Seen};
 use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
 

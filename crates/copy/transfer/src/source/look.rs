@@ -3,13 +3,11 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use copy_protocol::{Problem, ProblemKind};
+use copy_protocol::{Entry, FileProblem, Problem, ProblemKind};
 use nix::dir::Dir;
 use nix::sys::stat::{FileStat, SFlag};
 
-use crate::event::FileProblem;
 use crate::problems::{problem, shown, with_hint};
-use copy_protocol::Entry;
 
 /// Names in a folder, in the order of their bytes; a folder of a million takes 8 bytes each beside
 /// them.

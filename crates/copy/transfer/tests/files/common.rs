@@ -4,10 +4,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use copy_protocol::{Attributes, CopyDirection, Entry, Filter, Kind, Name, Opening, Problem};
+use copy_protocol::{
+    Attributes, CopyDirection, Entry, FileProblem, Filter, Kind, Name, Opening, Problem,
+};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{EntryPlan, Piece, Rest, Store, StoreSpec};
-use transfer::{FileProblem, HashTree, PieceHasher, Root};
+use transfer::{HashTree, PieceHasher, Root};
 
 /// Everything is kept.
 pub const ALL: Attributes = Attributes {

@@ -13,14 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use copy_net::{AcceptLimits, Listener, new_secret};
-use copy_protocol::{Attributes, CopyDirection, Filter, ProblemKind, Token};
+use copy_protocol::{
+    Attributes, Connect, CopyDirection, CopyEvent, CopyOptions, CopySpec, Credentials, FarHost,
+    Filter, NearEnd, Outcome, Patience, Place, ProblemKind, Token,
+};
+use observe::Transport;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
-use transfer::{
-    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, Credentials,
-    FarHost, NearEnd, Outcome, Patience, PieceHasher, Place, Root, Transport, copy,
-};
+use transfer::{CopyControl, CopyError, CopyObserver, PieceHasher, Root, copy};
 use units::Span;
 
 /// Everything is kept.

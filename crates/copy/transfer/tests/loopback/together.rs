@@ -27,7 +27,7 @@ fn spec_of(direction: CopyDirection, near: &Path, server: &Server, far: &str) ->
 /// Streams that were seen while it copied.
 fn streams(log: &Log) -> Vec<u16> {
     let reading = |event: &CopyEvent| match event {
-        CopyEvent::Progress(progress) => Some(progress.reading.streams),
+        CopyEvent::Progress(progress) => Some(progress.streams),
         _ => None,
     };
     log.0.iter().filter_map(reading).collect()

@@ -7,8 +7,7 @@ use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
-use measure_protocol::iperf3::client::Waiting;
-use measure_protocol::{ClientControlError, Denial};
+use measure_protocol::{ClientControlError, Denial, iperf3::client::Waiting};
 use observe::Watch;
 use units::Span;
 

@@ -12,13 +12,13 @@ use measure_protocol::{Cookie, numbered_greeting};
 use nix::poll::{PollFd, PollFlags};
 use observe::{Transport, Watch};
 use socket2::{Domain, Socket};
-use units::Span;
+use units::{Address, Span};
 
 use super::ClientError;
 use crate::control_connection::ControlConnection;
+use sockets::Deadline;
 use sockets::connect::{ConnectError, connect_any};
 use sockets::options::{OptionError, StreamOptions, is_out_of_descriptors};
-use sockets::{Address, Deadline};
 
 /// Longest wait for a connection: three tries of the kernel, one second apart and then two.
 const CONNECT_WAIT: Span = Span::from_secs(5);

@@ -7,11 +7,10 @@ use measure_protocol::{
     Answer, ClientAction, ClientControl, ClientControlError, Cookie, Results, TestRequest,
 };
 use observe::Watch;
-use units::Span;
+use units::{Address, Span};
 
 use super::ClientError;
 use crate::control_connection::{ControlConnection, Heard};
-use sockets::Address;
 use sockets::Clock;
 use sockets::poll::{readable, wait};
 

@@ -7,9 +7,8 @@ use copy_net::DialError;
 use measure_protocol::ClientControlError;
 use observe::{Fault, Peer, TargetError};
 use thiserror::Error;
-use units::Span;
+use units::{Address, Span};
 
-use sockets::Address;
 use sockets::options::OptionError;
 
 /// Why a test could not be run.

@@ -2,14 +2,13 @@
 
 use measure_protocol::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 use observe::{Transport, Watch};
-use units::Span;
+use units::{Address, Span};
 
 use super::ClientError;
 use super::busy_retry::{ServerState, retry_while_busy};
 use super::connect;
 use super::conversation::Conversation;
 use crate::control_connection::ControlConnection;
-use sockets::Address;
 use sockets::random;
 
 /// A server that does not know trains takes the request for that of a test this long, until it

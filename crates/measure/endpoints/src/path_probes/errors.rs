@@ -2,12 +2,11 @@
 
 use measure_protocol::trains::{Cause, Refused};
 use observe::{Fault, ProbesError, TargetError};
-use units::Bytes;
+use units::{Address, Bytes};
 
 use super::session::LinkError;
 use crate::client::ClientError;
 use probe_net::trains::TransmitError;
-use sockets::Address;
 
 /// No server of ours at the far end.
 pub(super) fn not_ours(address: &Address, what: &str) -> ProbesError {

@@ -1,7 +1,8 @@
 //! What client and server have agreed on, and the streams that have arrived for it.
 
-use copy_net::{Channel, Transport};
+use copy_net::Channel;
 use measure_protocol::{Nagle, StreamPlan, TestRequest};
+use observe::Transport;
 use units::Bytes;
 
 use super::Reserved;

@@ -3,8 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 
-use measure_protocol::trains::ProbingServerError;
-use measure_protocol::{BeyondBounds, CookieError, ServerControlError, TestRequest};
+use measure_protocol::{
+    BeyondBounds, CookieError, ServerControlError, TestRequest, trains::ProbingServerError,
+};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use endpoints::server::{ServerEvent, SessionError, SessionSummary};
 use endpoints::{Server, ServerLimits};
-use sockets::Address;
+use units::Address;
 
 /// Longest wait for something that has to happen.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -1,9 +1,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
-use observe::{Buffer, Buffers as SocketBuffers, Counted, Delivery};
 use observe::{
-    Hop, HopAnswer, HostLimits, Passage, Passages, Peer, Probe, ProbeMethod, Progress, RoundTrips,
-    Stamped, Stream, StreamDirection, TargetInfo, TargetKind, TracePlan, TraceProtocol, Train,
+    Buffer, Buffers as SocketBuffers, Counted, Delivery, Hop, HopAnswer, HostLimits, Passage,
+    Passages, Peer, Probe, ProbeMethod, Progress, RoundTrips, Stamped, Stream, StreamDirection,
+    TargetInfo, TargetKind, TracePlan, TraceProtocol, Train,
 };
 use units::{Rate, Time};
 

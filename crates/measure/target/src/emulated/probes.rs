@@ -6,8 +6,7 @@ use observe::{
     Passages, PathMtu, ProbeSeries, Probes, ProbesError, TargetError, Trace, TracePlan, Train,
     Watch, Way,
 };
-use sockets::Address;
-use units::Span;
+use units::{Address, Span};
 
 use super::namespace_lost;
 

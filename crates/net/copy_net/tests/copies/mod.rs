@@ -15,7 +15,7 @@ use copy_net::{
     Rejection,
 };
 use copy_protocol::{Key, KeyName, Rights, Secret, Token};
-use sockets::Address;
+use units::Address;
 
 /// Longest wait for something that has to happen.
 pub const TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,7 +1,8 @@
 //! From a copy and what it told to its document.
 
-use copy_protocol::CopyDirection;
-use transfer::{CopyEvent, CopySpec, FarHost, Limited, NearEnd, Outcome, Reading, TimePart};
+use copy_protocol::{
+    CopyDirection, CopyEvent, CopySpec, FarHost, LimitedBy, NearEnd, Outcome, Reading, TimePart,
+};
 use units::{Rate, Span};
 
 use super::{Asked, Copy, CopyLimit, CopyReading, Outage, Over, Planned, Step, TimeShare};
@@ -200,8 +201,8 @@ fn time_shares(outcome: &Outcome) -> Vec<TimeShare> {
     outcome.time.iter().map(share).collect()
 }
 
-impl From<&Limited> for CopyLimit {
-    fn from(limit: &Limited) -> Self {
+impl From<&LimitedBy> for CopyLimit {
+    fn from(limit: &LimitedBy) -> Self {
         CopyLimit {
             by: limit.by,
             share_ratio: limit.share,

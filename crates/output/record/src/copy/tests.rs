@@ -1,5 +1,4 @@
-use copy_protocol::Name;
-use transfer::CopyEvent;
+use copy_protocol::{CopyEvent, Name};
 use units::{Bytes, Span, Time};
 
 use super::*;
@@ -7,7 +6,7 @@ use crate::synthetic;
 
 fn lines() -> Vec<String> {
     let events = synthetic::events();
-    let line = |event: &CopyEvent| CopyEventLine::from(event).to_line();
+    let line = |event: &CopyEvent| event.to_line();
     events.iter().map(line).collect()
 }
 
@@ -15,8 +14,8 @@ fn lines() -> Vec<String> {
 fn an_event_is_one_line_that_comes_back() {
     for (line, event) in lines().iter().zip(synthetic::events()) {
         assert!(line.ends_with('\n') && line.matches('\n').count() == 1);
-        let back: CopyEventLine = serde_json::from_str(line).unwrap();
-        assert_eq!(back, CopyEventLine::from(&event));
+        let back: CopyEvent = serde_json::from_str(line).unwrap();
+        assert_eq!(back, event);
     }
 }
 
@@ -41,7 +40,7 @@ fn a_line_break_in_a_name_stays_in_its_line() {
         name: Name::new(b"a\nb".to_vec()).unwrap(),
         bytes: Bytes::new(1),
     };
-    let line = CopyEventLine::from(&event).to_line();
+    let line = event.to_line();
     assert_eq!(line.matches('\n').count(), 1);
 }
 
@@ -87,8 +86,8 @@ fn the_first_plan_counts() {
     assert_eq!(body.planned.unwrap().files, 3);
 }
 
-fn nothing() -> transfer::Outcome {
-    transfer::Outcome {
+fn nothing() -> copy_protocol::Outcome {
+    copy_protocol::Outcome {
         time: Vec::new(),
         took: Span::from_secs(1),
         files: 0,

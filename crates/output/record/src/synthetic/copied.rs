@@ -1,11 +1,11 @@
 //! A made-up copy: some minutes at 165 ms, with a cut cable in the middle.
 
-use copy_protocol::{CopyDirection, Name, ProblemKind};
-use observe::{Limit, StreamCount};
-use transfer::{
-    Connect, CopyEvent, CopyOptions, CopyPhase, CopySpec, EndShares, FarHost, FileProblem, Limited,
-    NearEnd, Outcome, Patience, Place, Reading, TimePart, Transport,
+use copy_protocol::{
+    Connect, CopyDirection, CopyEvent, CopyOptions, CopyPhase, CopySpec, EndShares, FarHost,
+    FileProblem, LimitedBy, Name, NearEnd, Outcome, Patience, Place, ProblemKind, Reading,
+    TimePart,
 };
+use observe::{Limit, StreamCount, Transport};
 use units::{Bytes, Rate, Span, Time};
 
 use super::origin;
@@ -92,14 +92,18 @@ pub fn events() -> Vec<CopyEvent> {
         },
         steered(8, 8, "4 streams carried 96 % more than 2"),
         steered(20, 12, "8 streams carried 71 % more than 4"),
-        CopyEvent::Progress(transfer::Progress {
+        CopyEvent::Progress(copy_protocol::CopyProgress {
             at: at(40),
             done: Bytes::new(2_400_000_000),
             total: Bytes::new(9_140_000_000),
             total_is_known: true,
             files_done: 300,
             files_total: 1_204,
-            reading: reading(40),
+            rate: reading(40).rate,
+            streams: reading(40).streams,
+            rtt: reading(40).rtt,
+            retransmitted_share: reading(40).retransmitted_share,
+            limited_by: reading(40).limited_by,
             left: Some(Span::from_secs(75)),
         }),
         CopyEvent::Published {
@@ -199,7 +203,7 @@ fn copy_outcome() -> Outcome {
         reconnects: 1,
         streams_replaced: 2,
         streams: 12,
-        limit: Some(Limited {
+        limit: Some(LimitedBy {
             by: Limit::Link,
             share: 0.855,
             why: "four more streams brought 1 % and the round trip rose by 22 ms".to_owned(),

@@ -1,7 +1,7 @@
 //! Sentences about a copy while it runs and of what failed.
 
 use record::Limit;
-use record::copy::{Copy, CopyPhase, FileFailure, ProgressLine, TimeShare};
+use record::copy::{Copy, CopyPhase, CopyProgress, FileProblem, TimeShare};
 
 use super::{count, limit, plain};
 use crate::format;
@@ -39,7 +39,7 @@ pub fn time_parts(time: &[TimeShare]) -> Vec<(u64, CopyPhase)> {
 
 /// How many files and folders were not copied; `None` where all were.
 pub fn failures_title(copy: &Copy) -> Option<String> {
-    let is_folder = |failure: &&FileFailure| failure.name.ends_with('/');
+    let is_folder = |failure: &&FileProblem| failure.name.ends_with('/');
     let all = copy.failed.len() as u64;
     let folders = copy.failed.iter().filter(is_folder).count() as u64;
     let what = match (all - folders, folders) {
@@ -53,7 +53,7 @@ pub fn failures_title(copy: &Copy) -> Option<String> {
 }
 
 /// One file that was not copied, why, and the next step.
-pub fn failure(failure: &FileFailure) -> String {
+pub fn failure(failure: &FileProblem) -> String {
     let hint = failure.hint.as_deref();
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     let below = match failure.below {
@@ -69,27 +69,27 @@ pub fn failure(failure: &FileFailure) -> String {
 }
 
 /// How far a copy is, in two parts: what is done, and how it goes.
-pub fn progress(line: &ProgressLine) -> (String, String) {
-    let total = format::size(line.total_bytes);
+pub fn progress(line: &CopyProgress) -> (String, String) {
+    let total = format::size(line.total.get());
     let so_far = if line.total_is_known {
         ""
     } else {
         " found so far"
     };
-    let left = line.left_seconds.filter(|_| line.total_is_known);
-    let left = left.map(|left| format!(", {} left", format::lasting(left)));
+    let left = line.left.filter(|_| line.total_is_known);
+    let left = left.map(|left| format!(", {} left", format::lasting(left.as_secs_f64())));
     let done = format!(
         "{} of {total}{so_far}, {} of {}{}",
-        format::size(line.done_bytes),
+        format::size(line.done.get()),
         line.files_done,
         count(line.files_total, "file"),
         left.unwrap_or_default()
     );
     let how = [
-        Some(format::rate(line.rate_bits_per_second)),
+        Some(format::rate(line.rate.bits_per_second())),
         Some(format!("{} now", count(line.streams.into(), "stream"))),
-        line.rtt_seconds
-            .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt))),
+        line.rtt
+            .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt.as_secs_f64()))),
         line.limited_by
             .map(|by| format!("limited by {}", limited_by(by))),
     ];
@@ -100,20 +100,21 @@ pub fn progress(line: &ProgressLine) -> (String, String) {
 /// Thousandths of the bytes that are done; zero while it is not known how many there are.
 ///
 /// ```
-/// use record::copy::ProgressLine;
-/// let mut line = ProgressLine {
-///     at_seconds: 1.0, done_bytes: 300, total_bytes: 1200, total_is_known: true, files_done: 0, files_total: 1,
-///     rate_bits_per_second: 0, streams: 1, rtt_seconds: None, retransmitted_ratio: None, limited_by: None,
-///     left_seconds: None,
+/// use record::copy::CopyProgress;
+/// use units::{Bytes, Rate, Time};
+/// let mut line = CopyProgress {
+///     at: Time::ZERO, done: Bytes::new(300), total: Bytes::new(1200), total_is_known: true,
+///     files_done: 0, files_total: 1, rate: Rate::ZERO, streams: 1, rtt: None,
+///     retransmitted_share: None, limited_by: None, left: None,
 /// };
 /// assert_eq!(report::text::copy::thousandths(&line), 250);
 /// line.total_is_known = false;
 /// assert_eq!(report::text::copy::thousandths(&line), 0);
 /// ```
-pub fn thousandths(line: &ProgressLine) -> u64 {
-    match (line.total_is_known, line.total_bytes) {
+pub fn thousandths(line: &CopyProgress) -> u64 {
+    match (line.total_is_known, line.total.get()) {
         (false, _) => 0,
         (true, 0) => 1000,
-        (true, total) => (line.done_bytes.min(total) as f64 / total as f64 * 1000.0) as u64,
+        (true, total) => (line.done.get().min(total) as f64 / total as f64 * 1000.0) as u64,
     }
 }

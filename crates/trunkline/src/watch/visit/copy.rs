@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use copy_protocol::Token;
+use copy_protocol::{CopyEvent, CopyOptions, Token};
 use observe::TargetError;
-use sockets::Address;
-use transfer::{CopyControl, CopyEvent, CopyObserver, CopyOptions};
-use units::{Bytes, Rate, Span};
+use transfer::{CopyControl, CopyObserver};
+use units::{Address, Bytes, Rate, Span};
 
 use super::{Deadline, Order, Part, failed};
 use crate::copy::{Access, CopyRequest, Patience};

@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use copy_protocol::{Name, PART_ENDING, Problem, ProblemKind, Removed, is_reserved};
+use copy_protocol::{FileProblem, Name, PART_ENDING, Problem, ProblemKind, Removed, is_reserved};
 use nix::dir::Dir;
 use nix::sys::stat::{FileStat, Mode, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
@@ -24,7 +24,6 @@ use units::{Bytes, Span};
 use super::super::temporary::Leftover;
 use super::plan_entry::is_folder;
 use super::{Destination, FOLDER, look};
-use crate::FileProblem;
 use crate::problems::{failed, problem, shown, with_hint};
 use crate::root::open_below;
 use crate::source::rules::Rules;

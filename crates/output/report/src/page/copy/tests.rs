@@ -1,4 +1,4 @@
-use record::copy::CopyEventLine;
+use record::copy::CopyEvent;
 use record::synthetic;
 
 use super::*;
@@ -111,12 +111,9 @@ fn the_number_of_streams_names_its_moment() {
 
 #[test]
 fn progress_fits_two_lines_of_eighty_columns() {
-    let lines = synthetic::events()
-        .iter()
-        .map(CopyEventLine::from)
-        .collect::<Vec<_>>();
-    let line = lines.iter().find_map(|line| match line {
-        CopyEventLine::Progress(progress) => Some(*progress),
+    let events = synthetic::events();
+    let line = events.iter().find_map(|line| match line {
+        CopyEvent::Progress(progress) => Some(*progress),
         _ => None,
     });
     let mut line = line.unwrap();

@@ -3,12 +3,10 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use copy_net::Transport;
-use copy_protocol::{Attributes, CongestionChoice, CopyDirection, Filter, Selection};
+use crate::{Attributes, CongestionChoice, CopyDirection, Filter, Selection};
 use models::Objective;
-use observe::{StreamCount, Window};
-use steer::online::OnlinePlan;
-use units::{Rate, Span};
+use observe::{StreamCount, Transport, Window};
+use units::{Address, Rate, Span};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
@@ -32,7 +30,7 @@ pub struct CopySpec {
 impl CopySpec {
     /// The patience with the hosts of this copy. ssh is not started until it gets through: it may
     /// ask for a password each time, and its own `ConnectionAttempts` waits for a host.
-    pub(crate) fn patience(&self) -> Patience {
+    pub fn patience(&self) -> Patience {
         let is_ssh = |host: &FarHost| matches!(host, FarHost::Ssh { .. });
         let source = match &self.near {
             NearEnd::Here(_) => None,
@@ -127,6 +125,11 @@ pub struct CopyOptions {
     pub gentle: Option<Span>,
 }
 
+impl CopyOptions {
+    /// A knee closer to the maximum than [`Objective::KNEE`]: a user waits for the copy to end.
+    pub const KNEE: Objective = Objective::Knee { share: 0.97 };
+}
+
 /// What the command line means where nothing else is said.
 impl Default for CopyOptions {
     fn default() -> Self {
@@ -144,7 +147,7 @@ impl Default for CopyOptions {
             verify: false,
             dry_run: false,
             compress: false,
-            objective: OnlinePlan::KNEE,
+            objective: CopyOptions::KNEE,
             streams: None,
             remembered: None,
             window: Window::Auto,
@@ -181,7 +184,7 @@ pub enum FarHost {
     /// A standing `trunkline serve --root`.
     Server {
         /// Where it listens.
-        address: sockets::Address,
+        address: Address,
         /// What opens it.
         credentials: Credentials,
     },

@@ -1,27 +1,32 @@
 //! What a copy tells while it runs, and what it comes down to.
 
-use copy_protocol::{Activity, Name, Problem, ProblemKind};
+use crate::shown_name::{self, FileName};
+use crate::{Activity, Name, Problem, ProblemKind};
 use observe::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
-/// Something that people, or programs that read events, want to know. Times are since the copy
-/// began.
-#[derive(Debug, Clone, PartialEq)]
+/// Something that people, or programs that read events, want to know: one line that `trunkline copy
+/// --json` prints. The last line is the document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
 pub enum CopyEvent {
     /// The far end answered.
     Connected {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Its address.
         peer: String,
         /// Smallest round trip of the handshake.
+        #[serde(rename = "rtt_seconds", skip_serializing_if = "Option::is_none")]
         rtt: Option<Span>,
     },
     /// All there is to copy is known.
     Planned {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Regular files.
         files: u64,
@@ -32,26 +37,36 @@ pub enum CopyEvent {
         /// Bytes of all files.
         bytes: Bytes,
         /// Bytes that need not be sent: they are there already.
+        #[serde(rename = "present_bytes")]
         present: Bytes,
     },
     /// Where it stands, twice a second.
-    Progress(Progress),
+    Progress(CopyProgress),
     /// A file (or link) has its final name.
     Published {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Its name below the destination.
+        #[serde(flatten, with = "shown_name")]
+        #[schemars(with = "FileName")]
         name: Name,
         /// Its size.
         bytes: Bytes,
         /// BLAKE3 of its content; `None` for a link.
+        #[serde(rename = "blake3", default, skip_serializing_if = "Option::is_none")]
+        #[serde(with = "hex")]
+        #[schemars(with = "Option<String>")]
         digest: Option<[u8; 32]>,
     },
     /// A file was there already.
     Skipped {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Its name below the destination.
+        #[serde(flatten, with = "shown_name")]
+        #[schemars(with = "FileName")]
         name: Name,
         /// Its size.
         bytes: Bytes,
@@ -59,6 +74,8 @@ pub enum CopyEvent {
     /// A dry run says what would be copied.
     WouldCopy {
         /// Its name below the destination.
+        #[serde(flatten, with = "shown_name")]
+        #[schemars(with = "FileName")]
         name: Name,
         /// Bytes that would be sent.
         bytes: Bytes,
@@ -66,6 +83,7 @@ pub enum CopyEvent {
     /// Something was removed that the sources do not have, or would be in a dry run.
     Removed {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Its name below the destination, that of a folder with a `/` at its end.
         name: String,
@@ -74,65 +92,92 @@ pub enum CopyEvent {
     /// unfinished file of another copy.
     LeftOut {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Which and why.
+        #[serde(flatten)]
         problem: FileProblem,
     },
     /// A file could not be copied; others go on.
     Failed {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Which and why.
+        #[serde(flatten)]
         problem: FileProblem,
     },
     /// The number of streams changed.
     Steered {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Streams from now on.
         streams: u16,
         /// Why, as a sentence for people without a full stop.
+        #[serde(rename = "because")]
         why: String,
     },
     /// The far end has no place for one more copy now, or another copy has the same files.
     Queued {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Which bound is reached, or which copy goes on.
+        #[serde(rename = "because")]
         why: String,
         /// How many wait before this one.
         ahead: u16,
         /// Until a place may be free, as far as the far end knows that.
+        #[serde(rename = "place_in_seconds", skip_serializing_if = "Option::is_none")]
         place_in: Option<Span>,
         /// When it asks again.
+        #[serde(rename = "retry_in_seconds")]
         retry_in: Span,
     },
     /// The far end is gone for now.
     Lost {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// What was seen.
+        #[serde(rename = "because")]
         why: String,
         /// When the next try is.
+        #[serde(rename = "retry_in_seconds")]
         retry_in: Span,
     },
     /// It is back; what had arrived is not sent again.
     Resumed {
         /// Since the copy began.
+        #[serde(rename = "at_seconds")]
         at: Time,
         /// Bytes that are still to be sent.
+        #[serde(rename = "left_bytes")]
         left: Bytes,
+    },
+    /// The copy did not come about, or ended early; then its document follows. Printed by the
+    /// program, and told to no observer.
+    Error {
+        /// What happened.
+        what: String,
+        /// The next step.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
     },
 }
 
 /// Where a copy stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CopyProgress {
     /// Since the copy began.
+    #[serde(rename = "at_seconds")]
     pub at: Time,
     /// Bytes of files that the receiver has confirmed, those that were there before included.
+    #[serde(rename = "done_bytes")]
     pub done: Bytes,
     /// Bytes of all files found so far.
+    #[serde(rename = "total_bytes")]
     pub total: Bytes,
     /// Whether all files are found.
     pub total_is_known: bool,
@@ -140,10 +185,64 @@ pub struct Progress {
     pub files_done: u64,
     /// Files found so far.
     pub files_total: u64,
-    /// What the readings said last.
-    pub reading: Reading,
-    /// Time left at this rate; `None` while that cannot be said.
+    /// What the streams delivered over the last seconds, as bytes of files.
+    #[serde(rename = "rate_bits_per_second")]
+    pub rate: Rate,
+    /// Streams that carry data.
+    pub streams: u16,
+    /// Mean smoothed round trip of the streams.
+    #[serde(rename = "rtt_seconds", skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Span>,
+    /// Bytes sent again as a share of those sent.
+    #[serde(
+        rename = "retransmitted_ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub retransmitted_share: Option<f64>,
+    /// What binds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<Limit>,
+    /// Time left at this rate.
+    #[serde(rename = "left_seconds", skip_serializing_if = "Option::is_none")]
     pub left: Option<Span>,
+}
+
+impl CopyEvent {
+    /// The event as one line of JSON, with a line break at its end.
+    ///
+    /// ```
+    /// let event = copy_protocol::CopyEvent::Resumed {
+    ///     at: units::Time::ZERO,
+    ///     left: units::Bytes::new(7),
+    /// };
+    /// let line = "{\"event\":\"resumed\",\"at_seconds\":0.0,\"left_bytes\":7}\n";
+    /// assert_eq!(event.to_line(), line);
+    /// ```
+    pub fn to_line(&self) -> String {
+        let line = serde_json::to_string(self);
+        line.expect("events have texts as keys and no number that JSON lacks") + "\n"
+    }
+}
+
+/// A digest as `b3sum` prints it.
+mod hex {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(
+        digest: &Option<[u8; 32]>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text = digest.map(|digest| blake3::Hash::from(digest).to_hex());
+        text.as_deref().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<[u8; 32]>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        let digest = text.map(|text| blake3::Hash::from_hex(text).map(Into::into));
+        digest.transpose().map_err(D::Error::custom)
+    }
 }
 
 /// What one half second showed.
@@ -182,8 +281,8 @@ pub struct EndShares {
 
 impl EndShares {
     /// `None` where no thread did anything.
-    pub(crate) fn of(activity: &Activity) -> Option<EndShares> {
-        let shares = crate::activity::to_steer(activity).shares()?;
+    pub fn of(activity: &Activity) -> Option<EndShares> {
+        let shares = activity.shares()?;
         Some(EndShares {
             disk_ratio: shares.disk,
             network_ratio: shares.network,
@@ -216,7 +315,7 @@ pub struct FileProblem {
 
 impl FileProblem {
     /// The problem of something of this name.
-    pub(crate) fn new(name: String, problem: Problem) -> Self {
+    pub fn new(name: String, problem: Problem) -> Self {
         FileProblem {
             name,
             kind: problem.kind,
@@ -259,7 +358,7 @@ pub struct TimePart {
 
 /// What limited the copy, for its last line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limited {
+pub struct LimitedBy {
     /// What bound for at least half of the time in which data flowed; [`Limit::Several`] where
     /// nothing did.
     pub by: Limit,
@@ -315,7 +414,7 @@ pub struct Outcome {
     /// Stream count that carried most of it; what to remember of this host.
     pub streams: u16,
     /// What limited it; `None` where it was over too soon to say.
-    pub limit: Option<Limited>,
+    pub limit: Option<LimitedBy>,
     /// All readings.
     pub readings: Vec<Reading>,
     /// Processor time of this process.

@@ -11,7 +11,7 @@ pub const PORT_DEFAULT: u16 = 5201;
 /// A host by name or number, and a port.
 ///
 /// ```
-/// use sockets::Address;
+/// use units::Address;
 /// let address: Address = "[fe80::1]:5202".parse().unwrap();
 /// assert_eq!((address.host.as_str(), address.port), ("fe80::1", 5202));
 /// assert_eq!("dtn.example.org".parse::<Address>().unwrap().to_string(), "dtn.example.org:5201");

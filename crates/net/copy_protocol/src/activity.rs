@@ -1,37 +1,49 @@
 //! What the threads of an end spent their time on.
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
-/// Time of an end's threads in one interval, summed over the threads that carry data.
+/// Time of an end's threads in one interval, or since its last report, summed over the threads that
+/// carry data; for the verdict on what limits.
 ///
 /// At each moment a thread runs, waits for a processor, or waits for something else.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Activity {
     /// Length of the interval.
+    #[serde(with = "nanoseconds")]
     pub length: Span,
     /// Threads that carried data.
     pub streams: u16,
     /// Bytes of files that were read or written.
     pub bytes: Bytes,
     /// Waiting for files to be read or written.
+    #[serde(with = "nanoseconds")]
     pub disk: Span,
     /// Waiting for the connection to take or to bring data.
+    #[serde(with = "nanoseconds")]
     pub network: Span,
     /// Waiting for pieces to send.
+    #[serde(with = "nanoseconds")]
     pub idle: Span,
     /// Waiting because of the rate limit.
+    #[serde(with = "nanoseconds")]
     pub held: Span,
     /// On a processor.
+    #[serde(with = "nanoseconds")]
     pub computed: Span,
     /// Waiting for a processor.
+    #[serde(with = "nanoseconds")]
     pub queued: Span,
     /// Flushing whole files to the disk, on a thread of its own.
+    #[serde(with = "nanoseconds")]
     pub flush: Span,
     /// Processor time of the whole process.
+    #[serde(with = "nanoseconds")]
     pub processor: Span,
     /// Processors of the host; zero where that is not known.
     pub processors: u16,
     /// Busy time of all processors of the host, with any program.
+    #[serde(with = "nanoseconds")]
     pub host_busy: Span,
 }
 
@@ -72,12 +84,12 @@ impl Activity {
     }
 
     /// Of the interval, the share in which whole files were flushed.
-    pub(super) fn flush_share(&self) -> f64 {
+    pub fn flush_share(&self) -> f64 {
         self.part_of_length(self.flush)
     }
 
     /// Processors that the process used, on average.
-    pub(super) fn processors_used(&self) -> f64 {
+    pub fn processors_used(&self) -> f64 {
         self.part_of_length(self.processor)
     }
 
@@ -101,14 +113,14 @@ impl Activity {
     }
 
     /// Share of the host's processor time that all programs used.
-    pub(super) fn host_busy_share(&self) -> f64 {
+    pub fn host_busy_share(&self) -> f64 {
         self.processor_shares().map_or(0.0, |(_, all)| all)
     }
 
     /// Whether the host's processors are full, and with this copy.
     ///
     /// ```
-    /// use steer::online::Activity;
+    /// use copy_protocol::Activity;
     /// use units::Span;
     /// let busy = |own, all| Activity {
     ///     length: Span::from_secs(1),
@@ -127,5 +139,19 @@ impl Activity {
     pub fn host_is_full(&self) -> bool {
         self.processor_shares()
             .is_some_and(|(own, all)| own >= OWN_SHARE && all >= HOST_FULL)
+    }
+}
+
+/// Times of a message.
+mod nanoseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use units::Span;
+
+    pub fn serialize<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(span.as_nanos())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Span, D::Error> {
+        u64::deserialize(deserializer).map(Span::from_nanos)
     }
 }
