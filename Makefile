@@ -68,7 +68,7 @@ STRICT := -D clippy::unwrap_used -D clippy::panic -D clippy::print_stdout -D cli
 TOOLS := trunkline-testkit trunkline-fuzz-checks 'trunkline-bench-*'
 
 # While working: formatting, then lints and tests of the crates that neither wait nor need rights.
-PURE := units stats models netpath link rate_control sim observe inference measure_protocol copy_protocol tune steer sweep probing changes watch_plan campaign_plan watch_metrics predict movers
+PURE := errors units stats models netpath link rate_control sim observe inference measure_protocol copy_protocol tune steer sweep probing changes watch_plan campaign_plan watch_metrics predict movers
 quick:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked $(subst _,-,$(PURE:%=-p trunkline-%)) -- -D warnings $(STRICT)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use trunkline::Hint;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -94,7 +95,7 @@ impl Done {
                 let cause = std::error::Error::source(&error);
                 let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
                 let what = format!("{error}{cause}; this result is not kept");
-                self.warnings.push((what, error.hint().to_owned()));
+                self.warnings.push((what, error.hint().unwrap_or_default()));
             }
         }
         self

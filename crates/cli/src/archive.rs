@@ -4,6 +4,7 @@
 //! worth a finished measurement.
 
 use trunkline::AnyDocument;
+use trunkline::Hint;
 use trunkline::history::{ArchiveError, History, default_place};
 use trunkline::record::archive::Essence;
 
@@ -46,5 +47,6 @@ pub(crate) fn keep_silently(document: &AnyDocument, keep: &Keep) -> Option<i64> 
 fn warn(error: &ArchiveError, so: &str) {
     let cause = std::error::Error::source(error);
     let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
-    tell!("warning: {error}{cause}; {so}\n\nhint: {}", error.hint());
+    let hint = error.hint().unwrap_or_default();
+    tell!("warning: {error}{cause}; {so}\n\nhint: {hint}");
 }

@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 /// Folders below `crates`, and the crates in each. Every crate may use those before it, never one
 /// after it.
 const AREAS: [(&str, &[&str]); 9] = [
-    ("base", &["schema", "units", "stats", "models", "testkit"]),
+    (
+        "base",
+        &["schema", "errors", "units", "stats", "models", "testkit"],
+    ),
     (
         "path",
         &[
@@ -81,7 +84,8 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 21] = [
+const PURE: [&str; 22] = [
+    "errors",
     "units",
     "stats",
     "models",

@@ -28,7 +28,7 @@ use std::io;
 use std::path::Path;
 
 use campaign_plan::{Campaign as Plan, Group, Link};
-use campaign_store::{CampaignFolder, Manifest, ShardRow, ShardRun, StoreError};
+use campaign_store::{CampaignFolder, Manifest, ShardRow, ShardRun};
 
 use crate::{Error, Fault};
 
@@ -233,17 +233,4 @@ fn unwritable(file: &Path, error: io::Error) -> Error {
 fn listed<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     let names = names.into_iter().map(|name| format!("`{name}`"));
     names.collect::<Vec<_>>().join(", ")
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
-        let fault = match &error {
-            StoreError::Cancelled => Fault::Cancelled,
-            StoreError::Missing { .. } => Fault::Request,
-            passing if passing.may_pass() => Fault::Later,
-            _ => Fault::Run,
-        };
-        let hint = error.hint();
-        Error::of(fault, error, Some(hint))
-    }
 }

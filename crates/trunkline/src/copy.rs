@@ -157,11 +157,3 @@ impl From<PlaceError> for Error {
         Error::wrong_request(error.what, error.hint)
     }
 }
-
-/// A token that is none. The text is not shown: most of it may be a secret.
-impl From<TokenTextError> for Error {
-    fn from(error: TokenTextError) -> Self {
-        let hint = "copy it again from where it was made, whole and on one line";
-        Error::of(crate::Fault::Request, error, Some(hint.to_owned()))
-    }
-}

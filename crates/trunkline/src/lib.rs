@@ -61,7 +61,6 @@ pub mod campaign;
 mod cancel;
 pub mod copy;
 pub mod emulate;
-mod error;
 pub mod examine;
 pub mod history;
 pub mod host;
@@ -81,7 +80,6 @@ pub mod watch;
 pub use beside::{compare_beside, simulate_beside};
 pub use cancel::Cancel;
 pub use copy::copy;
-pub use error::Error;
 pub use examine::{examine, responsiveness};
 pub use measure::measure;
 pub use origin::{name_command, origin};
@@ -92,8 +90,8 @@ pub use simulate::simulate;
 pub use target::{PORT_DEFAULT, Target, TargetName, load_path};
 pub use tune::tune;
 
+pub use errors::{Error, Fault, Hint};
 pub use netpath::PathSpec as Path;
-pub use observe::Fault;
 pub use record::{AnyDocument, Document};
 
 pub use netpath;

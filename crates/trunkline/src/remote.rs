@@ -24,7 +24,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use copy_protocol::remote::{Failure, Listed};
+use copy_protocol::remote::Listed;
 use copy_protocol::{CopyDirection, Name, Rights, Token};
 use observe::StreamCount;
 use remote_files::{RemoteError, RemoteFiles};
@@ -34,7 +34,7 @@ use crate::copy::{
     self, Access, Copied, CopyControl, CopyObserver, CopyOptions, CopyRequest, Place,
 };
 use crate::history::History;
-use crate::{Cancel, Error, Fault};
+use crate::{Cancel, Error};
 
 pub use copy_protocol::remote::{
     FailureKind, FileAttributes, FileIdentity, FileInfo, FileKind, Removing, STORE_MAX,
@@ -474,27 +474,6 @@ impl From<Listed> for Entry {
             name: listed.name.into(),
             info: listed.info,
         }
-    }
-}
-
-impl From<RemoteError> for Error {
-    fn from(error: RemoteError) -> Self {
-        let fault = match &error {
-            RemoteError::Cancelled => Fault::Cancelled,
-            RemoteError::Failed(Failure {
-                kind:
-                    FailureKind::Request
-                    | FailureKind::NotFound
-                    | FailureKind::Exists
-                    | FailureKind::NotAFolder
-                    | FailureKind::IsAFolder
-                    | FailureKind::NotEmpty,
-                ..
-            }) => Fault::Request,
-            _ => Fault::Run,
-        };
-        let hint = error.hint().map(str::to_owned);
-        Error::of(fault, error, hint)
     }
 }
 

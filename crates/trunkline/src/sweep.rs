@@ -10,7 +10,7 @@ use record::{AnyDocument, Archive, ArchiveError};
 
 use crate::progress::Watcher;
 use crate::target::{PORT_DEFAULT, TargetName};
-use crate::{Cancel, Error, Fault, OnProgress, Target, origin};
+use crate::{Cancel, Error, OnProgress, Target, origin};
 use keeper::ArchiveKeeper;
 
 pub use ::sweep::{
@@ -275,22 +275,5 @@ fn no_sweep(error: ArchiveError) -> Error {
              that has room with `--history FILE`",
         ),
         false => error.into(),
-    }
-}
-
-impl From<SweepError> for Error {
-    fn from(error: SweepError) -> Self {
-        let fault = match error {
-            SweepError::Cancelled => Fault::Cancelled,
-            SweepError::Request(_) => Fault::Request,
-            SweepError::Failing { .. } | SweepError::NotKept { .. } => Fault::Run,
-        };
-        let hint = match &error {
-            SweepError::Request(error) | SweepError::Failing { last: error, .. } => &error.hint,
-            SweepError::NotKept { source, .. } => &source.hint,
-            SweepError::Cancelled => &None,
-        };
-        let hint = hint.clone();
-        Error::of(fault, error, hint)
     }
 }

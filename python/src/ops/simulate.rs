@@ -1,6 +1,7 @@
 //! Simulations.
 
 use std::path::PathBuf;
+use trunkline::Hint;
 
 use pyo3::prelude::*;
 use trunkline::ask;
@@ -121,7 +122,8 @@ pub fn start_simulate(asked: Asked<'_>) -> PyResult<Call> {
             CacheAsked::Default(true) => match Cache::open_default() {
                 Ok(cache) => Some(cache),
                 Err(error) => {
-                    missing = Some((format!("{error}; nothing is kept"), error.hint()));
+                    let hint = error.hint().unwrap_or_default();
+                    missing = Some((format!("{error}; nothing is kept"), hint));
                     None
                 }
             },
@@ -139,7 +141,7 @@ pub fn start_simulate(asked: Asked<'_>) -> PyResult<Call> {
         });
         let mut done = Done::of(simulated.document).kept_in(&history).cut(cut);
         if let Some((what, hint)) = missing {
-            done = done.warned(what, hint);
+            done = done.warned(what, &hint);
         }
         if let Some(error) = simulated.not_kept {
             done = done.warned(format!("not every finished run could be kept: {error}"), "");

@@ -1,5 +1,6 @@
 //! What can go wrong with a campaign's files.
 
+use errors::{Fault, Hint};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +72,49 @@ pub enum StoreError {
     Cancelled,
 }
 
+impl Hint for StoreError {
+    fn fault(&self) -> Fault {
+        match self {
+            StoreError::Cancelled => Fault::Cancelled,
+            StoreError::Missing { .. } => Fault::Request,
+            passing if passing.may_pass() => Fault::Later,
+            _ => Fault::Run,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            StoreError::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                "make room and give the same command again: what was planned before is untouched"
+                    .to_owned()
+            }
+            StoreError::File { .. } => {
+                "check the name, and that you may read and write it".to_owned()
+            }
+            StoreError::Line { .. } | StoreError::Changed { .. } => {
+                "make the shards again with `trunkline campaign plan`, in another folder".to_owned()
+            }
+            StoreError::Lost { .. } => {
+                "if the folder was copied or is on a network, bring all of it here and give the \
+                 same command again; otherwise `trunkline campaign plan` in another folder: files \
+                 that are at the destination are not sent again"
+                    .to_owned()
+            }
+            StoreError::Unsafe { .. } => {
+                "remove it, or take the rights to it from others; who may write in this folder \
+                 decides what is copied with your rights"
+                    .to_owned()
+            }
+            StoreError::Busy { .. } => {
+                "wait for its end, and give the same command again".to_owned()
+            }
+            StoreError::Missing { hint, .. } => hint.clone(),
+            StoreError::Cancelled => "give the same command again".to_owned(),
+        };
+        Some(hint)
+    }
+}
+
 impl StoreError {
     pub(crate) fn file(
         doing: &'static str,
@@ -98,38 +142,6 @@ impl StoreError {
             StoreError::Busy { .. } => true,
             StoreError::File { source, .. } => source.kind() == io::ErrorKind::StorageFull,
             _ => false,
-        }
-    }
-
-    /// The next step.
-    pub fn hint(&self) -> String {
-        match self {
-            StoreError::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                "make room and give the same command again: what was planned before is untouched"
-                    .to_owned()
-            }
-            StoreError::File { .. } => {
-                "check the name, and that you may read and write it".to_owned()
-            }
-            StoreError::Line { .. } | StoreError::Changed { .. } => {
-                "make the shards again with `trunkline campaign plan`, in another folder".to_owned()
-            }
-            StoreError::Lost { .. } => {
-                "if the folder was copied or is on a network, bring all of it here and give the \
-                 same command again; otherwise `trunkline campaign plan` in another folder: files \
-                 that are at the destination are not sent again"
-                    .to_owned()
-            }
-            StoreError::Unsafe { .. } => {
-                "remove it, or take the rights to it from others; who may write in this folder \
-                 decides what is copied with your rights"
-                    .to_owned()
-            }
-            StoreError::Busy { .. } => {
-                "wait for its end, and give the same command again".to_owned()
-            }
-            StoreError::Missing { hint, .. } => hint.clone(),
-            StoreError::Cancelled => "give the same command again".to_owned(),
         }
     }
 }

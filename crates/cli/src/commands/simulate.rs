@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
+use trunkline::Hint;
 
 use trunkline::simulate::{self, Cache, Grid, LogForm, Plan, Simulated, TcpSettings, Work};
 use trunkline::{Cancel, sim::Scenario};
@@ -144,7 +145,7 @@ fn cache(folder: Option<&Path>, keep_nothing: bool) -> Result<Option<Cache>, Fai
         .inspect_err(|error| {
             tell!(
                 "warning: {error}; nothing is kept\n\nhint: {}",
-                error.hint()
+                error.hint().unwrap_or_default()
             )
         })
         .ok())

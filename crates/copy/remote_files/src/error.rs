@@ -3,6 +3,7 @@
 use copy_net::DialError;
 use copy_protocol::HandshakeError;
 use copy_protocol::remote::{Failure, FailureKind};
+use errors::{Fault, Hint};
 use thiserror::Error;
 use units::Span;
 
@@ -46,6 +47,37 @@ pub enum RemoteError {
     Cancelled,
 }
 
+impl Hint for RemoteError {
+    fn fault(&self) -> Fault {
+        match self {
+            RemoteError::Cancelled => Fault::Cancelled,
+            RemoteError::Failed(Failure {
+                kind:
+                    FailureKind::Request
+                    | FailureKind::NotFound
+                    | FailureKind::Exists
+                    | FailureKind::NotAFolder
+                    | FailureKind::IsAFolder
+                    | FailureKind::NotEmpty,
+                ..
+            }) => Fault::Request,
+            _ => Fault::Run,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            RemoteError::Failed(failure) => failure.hint.as_deref(),
+            RemoteError::Unreachable { hint, .. } => hint.as_deref(),
+            RemoteError::Lost { .. } => Some("try again when the server can be reached"),
+            RemoteError::Unsure { .. } => Some("look whether it was done before asking again"),
+            RemoteError::Protocol(_) => Some("use the same version of trunkline at both ends"),
+            RemoteError::Cancelled => None,
+        };
+        hint.map(str::to_owned)
+    }
+}
+
 impl RemoteError {
     /// Kind of the failure, where the far end or its files are what failed.
     pub fn kind(&self) -> Option<FailureKind> {
@@ -53,18 +85,6 @@ impl RemoteError {
             RemoteError::Failed(failure) => Some(failure.kind),
             RemoteError::Protocol(_) => Some(FailureKind::Protocol),
             _ => None,
-        }
-    }
-
-    /// The next step.
-    pub fn hint(&self) -> Option<&str> {
-        match self {
-            RemoteError::Failed(failure) => failure.hint.as_deref(),
-            RemoteError::Unreachable { hint, .. } => hint.as_deref(),
-            RemoteError::Lost { .. } => Some("try again when the server can be reached"),
-            RemoteError::Unsure { .. } => Some("look whether it was done before asking again"),
-            RemoteError::Protocol(_) => Some("use the same version of trunkline at both ends"),
-            RemoteError::Cancelled => None,
         }
     }
 }

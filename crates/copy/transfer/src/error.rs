@@ -1,6 +1,7 @@
 //! Why a copy ended before its end.
 
 use copy_protocol::{Outcome, Problem, ProblemKind};
+use errors::{Fault, Hint};
 use thiserror::Error;
 use units::Span;
 
@@ -62,6 +63,29 @@ pub enum CopyError {
     },
 }
 
+impl Hint for CopyError {
+    fn fault(&self) -> Fault {
+        match self {
+            CopyError::Problem { kind, .. } => kind.fault(),
+            CopyError::Unreachable { .. } => Fault::Run,
+            CopyError::Busy { .. } | CopyError::Lost { .. } => Fault::Later,
+            CopyError::Cancelled { .. } => Fault::Cancelled,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            CopyError::Problem { hint, .. }
+            | CopyError::Unreachable { hint, .. }
+            | CopyError::Busy { hint, .. } => hint.as_deref(),
+            CopyError::Lost { .. } | CopyError::Cancelled { .. } => {
+                Some("run the same command again; what has arrived is not sent again")
+            }
+        };
+        hint.map(str::to_owned)
+    }
+}
+
 /// One fact once: what was seen mostly begins with where.
 fn unreachable(peer: &str, why: &str) -> String {
     match why.contains(peer) {
@@ -82,18 +106,6 @@ impl CopyError {
             what,
             hint,
             so_far,
-        }
-    }
-
-    /// The next step, where one is known.
-    pub fn hint(&self) -> Option<&str> {
-        match self {
-            CopyError::Problem { hint, .. }
-            | CopyError::Unreachable { hint, .. }
-            | CopyError::Busy { hint, .. } => hint.as_deref(),
-            CopyError::Lost { .. } | CopyError::Cancelled { .. } => {
-                Some("run the same command again; what has arrived is not sent again")
-            }
         }
     }
 }

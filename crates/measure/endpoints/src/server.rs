@@ -39,6 +39,7 @@ mod session;
 mod udp_memory;
 mod udp_streams;
 
+use errors::{Fault, Hint};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -140,11 +141,14 @@ pub enum BindError {
     },
 }
 
-impl BindError {
-    /// What the user can try next.
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for BindError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
         let (BindError::Tcp { source, .. } | BindError::Udp { source, .. }) = self;
-        match source.kind() {
+        let hint = match source.kind() {
             io::ErrorKind::AddrInUse => {
                 Some("another server uses this port: stop it or choose another with `--port`")
             }
@@ -155,7 +159,8 @@ impl BindError {
                 Some("this host does not have that address: leave `--bind` out to use all")
             }
             _ => None,
-        }
+        };
+        hint.map(str::to_owned)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is visited: a grid of settings, how often, for how long.
 
+use errors::{Fault, Hint};
 use observe::{Amount, Direction, SamplePlan, Setting, StreamCount, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,20 @@ pub enum GridError {
         /// Cycles.
         cycles: u32,
     },
+}
+
+impl Hint for GridError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            GridError::NothingLeft { .. } => "ask for other products or numbers of streams",
+            GridError::TooMany { .. } => "ask for fewer settings or cycles",
+        };
+        Some(hint.to_owned())
+    }
 }
 
 /// One page: a smaller buffer cannot hold what a packet brings.

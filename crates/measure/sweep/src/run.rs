@@ -2,6 +2,7 @@
 
 mod keeper;
 
+use errors::Hint;
 use std::error::Error;
 
 use observe::{Fault, Observation, Target, TargetError};
@@ -59,6 +60,26 @@ pub enum SweepError {
         /// Why.
         source: KeepError,
     },
+}
+
+impl Hint for SweepError {
+    fn fault(&self) -> Fault {
+        match self {
+            SweepError::Cancelled => Fault::Cancelled,
+            SweepError::Request(_) => Fault::Request,
+            SweepError::Failing { .. } | SweepError::NotKept { .. } => Fault::Run,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            SweepError::Request(error) | SweepError::Failing { last: error, .. } => {
+                error.hint.clone()
+            }
+            SweepError::NotKept { source, .. } => source.hint.clone(),
+            SweepError::Cancelled => None,
+        }
+    }
 }
 
 /// Makes the visits of `plan` that `ledger` does not have as measured.

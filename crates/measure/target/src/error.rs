@@ -2,6 +2,7 @@
 
 use emu::EmuError;
 use endpoints::{BackgroundError, BindError};
+use errors::{Fault, Hint};
 use movers::FarError;
 use netpath::PathError;
 use thiserror::Error;
@@ -56,12 +57,22 @@ pub enum OpenError {
     },
 }
 
-impl OpenError {
-    /// The next step.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for OpenError {
+    fn fault(&self) -> Fault {
         match self {
-            OpenError::Path(error) => Some(error.hint()),
-            OpenError::Emulation(error) => error.hint().map(str::to_owned),
+            OpenError::Path(_)
+            | OpenError::Address(_)
+            | OpenError::Far(_)
+            | OpenError::UnknownScheme { .. }
+            | OpenError::TooManyTransfers { .. } => Fault::Request,
+            _ => Fault::Run,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            OpenError::Path(error) => error.hint(),
+            OpenError::Emulation(error) => error.hint(),
             OpenError::UnknownScheme { .. } => Some(
                 "these are known: gridftp, gsiftp, sshftp and ftp, root and roots, scp, iperf2, \
                  nuttcp, and `sftp+rclone:REMOTE`"
@@ -82,7 +93,9 @@ impl OpenError {
             OpenError::Server(_) => None,
         }
     }
+}
 
+impl OpenError {
     /// Whether the request itself was wrong.
     pub fn is_wrong_request(&self) -> bool {
         matches!(

@@ -153,6 +153,8 @@ mod tests {
 
     use netpath::Way;
 
+    use errors::{Fault, Hint};
+
     use super::*;
 
     const ROW: &str = "[forward]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\n\
@@ -177,7 +179,7 @@ mod tests {
             error.to_string(),
             "cross traffic 2 asks for 401 transfers a second, and an emulated host carries 400"
         );
-        assert!(error.is_wrong_request());
+        assert_eq!(error.fault(), Fault::Request);
         assert!(error.hint().unwrap().contains("`per_second`"));
     }
 

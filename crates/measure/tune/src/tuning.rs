@@ -1,5 +1,6 @@
 //! What the tuner found.
 
+use errors::{Fault, Hint};
 use observe::{MoverCommand, Observation, RateInterval, Setting, Summary, TargetError, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,8 +191,8 @@ impl Tuning {
 #[derive(Debug, Error)]
 pub enum TuneError {
     /// The first sample failed, so nothing is known.
-    #[error("the first sample could not be taken: {0}")]
-    Target(#[source] TargetError),
+    #[error(transparent)]
+    Target(TargetError),
     /// Samples were taken, but nothing arrived in any.
     #[error("no data arrived in {samples} samples over {elapsed}", elapsed = .elapsed.human())]
     NothingDelivered {
@@ -200,4 +201,20 @@ pub enum TuneError {
         /// How long they took.
         elapsed: Span,
     },
+}
+
+impl Hint for TuneError {
+    fn fault(&self) -> Fault {
+        match self {
+            TuneError::Target(error) => error.fault,
+            TuneError::NothingDelivered { .. } => Fault::Run,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            TuneError::Target(error) => error.hint.clone(),
+            TuneError::NothingDelivered { .. } => None,
+        }
+    }
 }

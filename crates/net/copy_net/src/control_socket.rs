@@ -21,6 +21,7 @@ mod client;
 #[cfg(test)]
 mod tests;
 
+use errors::{Fault, Hint};
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -96,6 +97,30 @@ pub enum ControlError {
         /// What happened.
         source: io::Error,
     },
+}
+
+impl Hint for ControlError {
+    fn fault(&self) -> Fault {
+        match self {
+            ControlError::NoPlace | ControlError::Place { .. } => Fault::Request,
+            ControlError::Silent { .. } => Fault::Run,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            ControlError::NoPlace => {
+                "set HOME or XDG_RUNTIME_DIR, the same for the copy and for `trunkline limit`"
+            }
+            ControlError::Place { .. } => {
+                "see that the folder is yours and writable, or set XDG_RUNTIME_DIR to one that is"
+            }
+            ControlError::Silent { .. } => {
+                "the copy has ended, or hangs: `trunkline limit` lists those that answer"
+            }
+        };
+        Some(hint.to_owned())
+    }
 }
 
 /// A socket at which this process is steered; gone when dropped.

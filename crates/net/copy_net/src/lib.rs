@@ -88,8 +88,8 @@ pub trait CopyHandler: Send + Sync {
         None
     }
 
-    /// Serves the controllers of third-party copies ([`copy_protocol::third_party`]); without, none are
-    /// served.
+    /// Serves the controllers of third-party copies ([`copy_protocol::third_party`]); without, none
+    /// are served.
     fn third_party(&self) -> Option<&dyn ThirdPartyHandler> {
         None
     }

@@ -1,6 +1,7 @@
 //! A port for copies alone: of a far end that ssh started, or of a near end to which
 //! streams come.
 
+use errors::{Fault, Hint};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -108,10 +109,13 @@ pub enum ListenError {
     Identity(#[source] io::Error),
 }
 
-impl ListenError {
-    /// The next step.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+impl Hint for ListenError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             ListenError::Range { source, .. } => match source.kind() {
                 io::ErrorKind::PermissionDenied => {
                     Some("ports below 1024 are for root: choose higher ones")
@@ -119,7 +123,8 @@ impl ListenError {
                 _ => Some("other copies may use all of them: allow more ports, or wait"),
             },
             ListenError::None(_) | ListenError::Identity(_) => None,
-        }
+        };
+        hint.map(str::to_owned)
     }
 }
 

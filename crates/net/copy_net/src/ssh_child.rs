@@ -1,6 +1,7 @@
 //! A far end that ssh has started: one line in, one line out, then copies until no near end is
 //! left.
 
+use errors::{Fault, Hint};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
@@ -64,6 +65,25 @@ pub enum SshChildError {
     /// The near end is to be called, but ssh does not say where it is.
     #[error("SSH_CONNECTION is not set, so that this end does not know whom to connect to")]
     NoNearAddress,
+}
+
+impl Hint for SshChildError {
+    fn fault(&self) -> Fault {
+        match self {
+            SshChildError::Request(_) => Fault::Request,
+            _ => Fault::Run,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            SshChildError::Request(_) | SshChildError::Pipe(_) => None,
+            SshChildError::Listen(error) => error.hint(),
+            SshChildError::NoNearAddress => {
+                Some("let this end listen instead: leave out `--connect from-far`".to_owned())
+            }
+        }
+    }
 }
 
 /// The pipes from and to ssh; mostly the standard ones.

@@ -1,6 +1,7 @@
 //! The messages of the control connection.
 
 use crate::Activity;
+use errors::{Error, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -244,6 +245,26 @@ pub enum ProblemKind {
     Unfinished,
 }
 
+impl ProblemKind {
+    /// Whether another request would have been the remedy.
+    pub fn fault(self) -> Fault {
+        match self {
+            ProblemKind::Request | ProblemKind::NotFound => Fault::Request,
+            ProblemKind::Cancelled => Fault::Cancelled,
+            ProblemKind::Busy => Fault::Later,
+            ProblemKind::Permission
+            | ProblemKind::DiskFull
+            | ProblemKind::Disk
+            | ProblemKind::SourceChanged
+            | ProblemKind::Corrupt
+            | ProblemKind::Protocol
+            | ProblemKind::NoContent
+            | ProblemKind::Unfinished
+            | ProblemKind::Follows => Fault::Run,
+        }
+    }
+}
+
 /// A problem, in words for the user at the other end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
@@ -255,6 +276,16 @@ pub struct Problem {
     pub what: String,
     /// The next step.
     pub hint: Option<String>,
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        let error = Error::sentence(problem.kind.fault(), problem.what, None);
+        match problem.hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
 }
 
 /// A message of the control connection. The sender is in brackets.

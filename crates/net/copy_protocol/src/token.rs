@@ -1,5 +1,6 @@
 //! Tokens: what opens a standing server, and the file in which the server keeps them.
 
+use errors::{Fault, Hint};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -64,6 +65,17 @@ pub enum TokenTextError {
     /// The name is not one.
     #[error("{0}")]
     Name(KeyNameError),
+}
+
+impl Hint for TokenTextError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "copy it again from where it was made, whole and on one line";
+        Some(hint.to_owned())
+    }
 }
 
 /// Text that is no name of a token.

@@ -1,5 +1,6 @@
 //! Documents on disk: written whole or not at all, and read with care.
 
+use errors::{Fault, Hint};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,18 @@ pub struct SaveError {
     pub path: PathBuf,
     /// What the system said.
     pub source: io::Error,
+}
+
+impl Hint for SaveError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint =
+            "name a file in a directory that exists, that you may write to and that has room";
+        Some(hint.to_owned())
+    }
 }
 
 /// Why a file is not a document that can be shown.
@@ -76,25 +89,13 @@ pub enum LoadError {
     },
 }
 
-/// What stands where the schema should.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FoundSchema {
-    /// No schema at all.
-    #[error("there is no key `schema`")]
-    Missing,
-    /// Another one.
-    #[error("the schema is `{0}`")]
-    Other(String),
-}
+impl Hint for LoadError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
 
-fn known_schemas() -> String {
-    Schema::ALL.map(Schema::name).join(", ")
-}
-
-impl LoadError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             LoadError::Read { .. } => "check the name, and that you may read the file",
             LoadError::Truncated { .. } => {
                 "the file was cut short, perhaps by a full disk or a copy that ended early; run the measurement again with `--json` or copy the file again"
@@ -108,15 +109,24 @@ impl LoadError {
             LoadError::Shape { .. } => {
                 "the file was changed by hand or by another program; run the measurement again"
             }
-        }
+        };
+        Some(hint.to_owned())
     }
 }
 
-impl SaveError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        "name a file in a directory that exists, that you may write to and that has room"
-    }
+/// What stands where the schema should.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FoundSchema {
+    /// No schema at all.
+    #[error("there is no key `schema`")]
+    Missing,
+    /// Another one.
+    #[error("the schema is `{0}`")]
+    Other(String),
+}
+
+fn known_schemas() -> String {
+    Schema::ALL.map(Schema::name).join(", ")
 }
 
 /// Writes `text` to `path` so that a reader sees the old file or the whole new one.

@@ -18,6 +18,7 @@
 mod convert;
 mod shape;
 
+use errors::{Fault, Hint};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, from_str, from_value};
@@ -54,10 +55,14 @@ pub enum Iperf3Error {
     },
 }
 
-impl Iperf3Error {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        "give what `iperf3 -c HOST -J` prints of a finished TCP test"
+impl Hint for Iperf3Error {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "give what `iperf3 -c HOST -J` prints of a finished TCP test";
+        Some(hint.to_owned())
     }
 }
 

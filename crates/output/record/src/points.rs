@@ -13,6 +13,7 @@
 mod csv_file;
 mod documents;
 
+use errors::{Fault, Hint};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,11 +88,14 @@ pub enum PointsError {
     },
 }
 
-impl PointsError {
-    /// The next step.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            PointsError::Load(error) => error.hint(),
+impl Hint for PointsError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            PointsError::Load(error) => return error.hint(),
             PointsError::Kind { .. } => {
                 "give a saved `tune`, `sweep` or campaign of `simulate`, or a CSV file with the columns `streams` and \
                  `goodput`"
@@ -115,7 +119,8 @@ impl PointsError {
             PointsError::Empty { .. } => {
                 "write one line for each measurement below the names, like `8,45Mbit/s`"
             }
-        }
+        };
+        Some(hint.to_owned())
     }
 }
 

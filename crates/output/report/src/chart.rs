@@ -14,6 +14,7 @@ pub mod file;
 pub mod palette;
 mod svg;
 
+use errors::{Fault, Hint};
 use std::fmt::Display;
 
 use plotters::style::RGBColor;
@@ -249,6 +250,16 @@ impl Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the plot could not be drawn: {0}")]
 pub struct ChartError(String);
+
+impl Hint for ChartError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
+        None
+    }
+}
 
 impl ChartError {
     fn from_drawing(error: impl Display) -> Self {

@@ -1,5 +1,6 @@
 //! Why a path could not be emulated.
 
+use errors::{Fault, Hint};
 use std::io;
 
 use thiserror::Error;
@@ -70,10 +71,13 @@ pub enum EmuError {
     },
 }
 
-impl EmuError {
-    /// The next step.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+impl Hint for EmuError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             EmuError::NamespaceRefused(_) | EmuError::UserNamespaceRefused(_) => Some(
                 "run as root, or allow user namespaces: `sysctl -w user.max_user_namespaces=10000` \
                  (Debian: also kernel.unprivileged_userns_clone=1; Ubuntu: \
@@ -94,6 +98,7 @@ impl EmuError {
             EmuError::Interface { .. } | EmuError::Sysctl { .. } | EmuError::Resource { .. } => {
                 None
             }
-        }
+        };
+        hint.map(str::to_owned)
     }
 }

@@ -1,5 +1,6 @@
 //! Why a path was refused.
 
+use errors::{Fault, Hint};
 use std::io;
 
 use thiserror::Error;
@@ -46,9 +47,28 @@ pub enum PathError {
     Several(Vec<PathError>),
 }
 
+impl Hint for PathError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            PathError::Unreadable { presets, .. } => {
+                format!("give a file, or one of {presets}")
+            }
+            PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under `[forward]`, `[reverse]`, `[[before]]`, `[[beyond]]`, `[hosts]`, `[[cross]]`".to_owned(),
+            PathError::Field { hint, .. } => hint.clone(),
+            PathError::Several(_) => "mend them all; a part with several mistakes shows its first".to_owned(),
+        };
+        Some(hint)
+    }
+}
+
 /// Each error on its lines, its hint behind it.
 fn listed(errors: &[PathError]) -> String {
-    let line = |error: &PathError| format!("- {error}\n  hint: {}", error.hint());
+    let line =
+        |error: &PathError| format!("- {error}\n  hint: {}", error.hint().unwrap_or_default());
     errors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -58,18 +78,6 @@ impl PathError {
         match errors.len() {
             1 => errors.remove(0),
             _ => PathError::Several(errors),
-        }
-    }
-
-    /// The next step.
-    pub fn hint(&self) -> String {
-        match self {
-            PathError::Unreadable { presets, .. } => {
-                format!("give a file, or one of {presets}")
-            }
-            PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under `[forward]`, `[reverse]`, `[[before]]`, `[[beyond]]`, `[hosts]`, `[[cross]]`".to_owned(),
-            PathError::Field { hint, .. } => hint.clone(),
-            PathError::Several(_) => "mend them all; a part with several mistakes shows its first".to_owned(),
         }
     }
 }

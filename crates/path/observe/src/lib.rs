@@ -30,6 +30,7 @@ pub use analysis::{
     Summary, TcpSummary, Unsettled,
 };
 pub use datagrams::{DatagramPlan, Datagrams};
+pub use errors::Fault;
 pub use ladder::Ladder;
 pub use limit::{Limit, Verdict};
 pub use observation::{
@@ -45,7 +46,7 @@ pub use setting::{Amount, Moving, Precision, SamplePlan, Setting, StreamCount, T
 pub use target::{
     HostLimits, MoverAxes, MoverCommand, Punctuality, Target, TargetInfo, TargetKind,
 };
-pub use target_error::{Fault, TargetError};
+pub use target_error::TargetError;
 pub use tcp::TcpSample;
 pub use transport::{Transport, UDP_CONTROL};
 pub use units::{Direction, Way};

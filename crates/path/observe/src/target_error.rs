@@ -3,19 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// Whose fault a failure is; decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// The request was wrong: exit code 2.
-    Request,
-    /// The path, the far end or this host failed: exit code 1.
-    Run,
-    /// The user ended it: exit code 1, without a complaint.
-    Cancelled,
-    /// Others are at it, the far end is away, or a disk is full: the same request goes on later.
-    /// Exit code 75.
-    Later,
-}
+use errors::{Fault, Hint};
 
 /// Why a target could not be observed.
 #[derive(Debug)]
@@ -41,5 +29,15 @@ impl Error for TargetError {
         self.source
             .as_deref()
             .map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl Hint for TargetError {
+    fn fault(&self) -> Fault {
+        self.fault
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
     }
 }

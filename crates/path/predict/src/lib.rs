@@ -12,6 +12,7 @@
 mod fit;
 mod inputs;
 
+use errors::{Fault, Hint};
 use models::{
     Acks, Bottleneck, BufferRule, Candidate, Conditions, Control, Equilibrium, Flows, PathFacts,
     Response, Rule, altman_utilisation, choose, hacker, mathis_with_window, pftk, window_limited,
@@ -89,11 +90,14 @@ pub enum PredictError {
     },
 }
 
-impl PredictError {
-    /// The next step.
-    pub fn hint(&self) -> String {
-        match self {
-            PredictError::Path(error) => error.hint(),
+impl Hint for PredictError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            PredictError::Path(error) => return error.hint(),
             PredictError::Congestion { .. } => {
                 "choose another with `-C cubic`, or simulate it: `trunkline simulate PATH`".to_owned()
             }
@@ -107,7 +111,8 @@ impl PredictError {
             PredictError::NoEquilibrium { .. } => {
                 "give the path a `delay` above 0 and hosts with an `mtu` above 100".to_owned()
             }
-        }
+        };
+        Some(hint)
     }
 }
 

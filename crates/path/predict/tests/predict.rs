@@ -3,6 +3,8 @@
 //! Runs last 400 round trips and at least 20 s, of which the first half does not count; the seed is
 //! fixed. docs/guide/predicting.md tells what the differences come from.
 
+use errors::Hint;
+
 use std::sync::atomic::AtomicBool;
 
 use netpath::{PathSpec, presets};
@@ -120,5 +122,9 @@ fn several_links_are_refused_with_what_to_do_instead() {
         error.to_string(),
         "the formulas describe one link each way, and this path has a `before` (1 of 3 links)"
     );
-    assert!(error.hint().contains("emu:PATH"), "{}", error.hint());
+    assert!(
+        error.hint().unwrap().contains("emu:PATH"),
+        "{}",
+        error.hint().unwrap()
+    );
 }

@@ -1,5 +1,6 @@
 //! What a simulation is asked for.
 
+use errors::{Fault, Hint};
 use netpath::{Class, PathSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,16 @@ pub struct ScenarioError {
     pub problem: String,
     /// The next step.
     pub hint: String,
+}
+
+impl Hint for ScenarioError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.hint.clone())
+    }
 }
 
 impl Scenario {

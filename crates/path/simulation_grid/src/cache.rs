@@ -1,5 +1,6 @@
 //! Finished runs in a folder.
 
+use errors::{Fault, Hint};
 use std::env;
 use std::fs;
 use std::io::{self, Write};
@@ -49,10 +50,14 @@ pub enum CacheError {
     Homeless,
 }
 
-impl CacheError {
-    /// The next step.
-    pub fn hint(&self) -> &'static str {
-        "name another folder with `--cache DIR`, or keep nothing with `--no-cache`"
+impl Hint for CacheError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "name another folder with `--cache DIR`, or keep nothing with `--no-cache`";
+        Some(hint.to_owned())
     }
 }
 
@@ -206,6 +211,6 @@ mod tests {
         fs::write(&file, "").unwrap();
         let error = Cache::open(&file.join("below")).unwrap_err();
         assert!(error.to_string().contains("taken/below"), "{error}");
-        assert!(error.hint().contains("--no-cache"));
+        assert!(error.hint().unwrap().contains("--no-cache"));
     }
 }

@@ -18,6 +18,7 @@ mod log;
 mod plan;
 mod workers;
 
+use errors::{Fault, Hint};
 use std::io;
 
 use nix::time::{ClockId, clock_gettime};
@@ -127,10 +128,16 @@ pub enum CampaignError {
     },
 }
 
-impl CampaignError {
-    /// The next step.
-    pub fn hint(&self) -> String {
+impl Hint for CampaignError {
+    fn fault(&self) -> Fault {
         match self {
+            CampaignError::Cancelled { .. } => Fault::Cancelled,
+            _ => Fault::Request,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             CampaignError::Scenario(error) => error.hint.clone(),
             CampaignError::TooMany { .. } => {
                 "give fewer streams, windows, variants or seeds".to_owned()
@@ -150,7 +157,8 @@ impl CampaignError {
                 "nothing was kept; without `--no-cache` the same command would resume here"
                     .to_owned()
             }
-        }
+        };
+        Some(hint)
     }
 }
 

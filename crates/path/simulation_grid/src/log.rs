@@ -3,6 +3,7 @@
 mod capture;
 mod headers;
 
+use errors::{Fault, Hint};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +32,23 @@ pub enum LogError {
         /// How far it goes, in simulated time.
         at: Span,
     },
+}
+
+impl Hint for LogError {
+    fn fault(&self) -> Fault {
+        match self {
+            LogError::Scenario(error) => error.fault(),
+            LogError::Write(_) => Fault::Run,
+            LogError::Cancelled { .. } => Fault::Cancelled,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            LogError::Scenario(error) => error.hint(),
+            LogError::Write(_) | LogError::Cancelled { .. } => None,
+        }
+    }
 }
 
 /// What a log looks like.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use copy_protocol::{KeyName, Rights, Token, Tokens};
+use copy_protocol::{KeyName, Rights, Token, Tokens, TokensError};
 use nix::unistd::geteuid;
 
 use crate::{Error, Fault};
@@ -54,7 +54,21 @@ pub(super) fn existing(file: &Path) -> Result<Tokens, Error> {
     check(file, metadata.uid(), metadata.mode(), geteuid().as_raw())?;
     let mut text = String::new();
     open.read_to_string(&mut text).map_err(unreadable)?;
-    Tokens::parse(&text).map_err(|error| Error::tokens(file, error))
+    Tokens::parse(&text).map_err(|error| unusable(file, error))
+}
+
+/// A tokens file that cannot be used. What stands in it is not shown.
+fn unusable(file: &Path, error: TokensError) -> Error {
+    let file = file.display();
+    let error = Error::sentence(
+        Fault::Request,
+        format!("cannot use {file}"),
+        Some(error.into()),
+    );
+    error.with_hint(format!(
+        "mend or delete that line; `trunkline serve --tokens {file} --new-token NAME` writes right \
+         ones"
+    ))
 }
 
 /// Whether only `me` and root can have written the file or read it.

@@ -1,6 +1,7 @@
 //! Puts finished visits into the archive.
 
 use ::sweep::{Finished, KeepError, Keeper, Measured, Visit};
+use errors::Hint;
 use netpath::PathSpec;
 use observe::TargetInfo;
 use record::archive::{FinishedVisit, VisitResult};
@@ -82,7 +83,7 @@ impl Keeper for ArchiveKeeper<'_> {
         let kept = self.insert(visit, finished, took);
         kept.map_err(|error| KeepError {
             what: told(&error),
-            hint: Some(hint(&error)),
+            hint: hint(&error),
             may_pass: error.may_pass(),
         })
     }
@@ -96,9 +97,9 @@ fn told(error: &ArchiveError) -> String {
     }
 }
 
-fn hint(error: &ArchiveError) -> String {
+fn hint(error: &ArchiveError) -> Option<String> {
     match error.may_pass() {
-        true => "make room on its disk, or end the process that holds it".to_owned(),
-        false => error.hint().to_owned(),
+        true => Some("make room on its disk, or end the process that holds it".to_owned()),
+        false => error.hint(),
     }
 }

@@ -14,7 +14,7 @@ use changes::{FarHost, Visit};
 use copy_protocol::Token;
 use observe::Fault;
 use units::{Address, Direction, Span};
-use watch_agent::{AgentError, AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
+use watch_agent::{AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 use watch_plan::{Due, IpVersion, Pair, Plan, Task};
 
 use super::plan::PlanFile;
@@ -253,12 +253,5 @@ impl Visitor for LiveVisitor {
                     document: None,
                 }
             })
-    }
-}
-
-impl From<AgentError> for Error {
-    fn from(error: AgentError) -> Self {
-        let hint = error.hint().map(str::to_owned);
-        Error::of(Fault::Run, error, hint)
     }
 }

@@ -1,5 +1,6 @@
 //! A collector that listens.
 
+use errors::Hint;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -13,10 +14,10 @@ use copy_net::{ListenError, Listener};
 use copy_protocol::{Key, KeyName, Rights};
 use observe::Fault;
 use units::Span;
-use watch_collector::{Allowed, Collector, CollectorError, CollectorOptions};
+use watch_collector::{Allowed, Collector, CollectorOptions};
 use watch_link::{Answer, Report, Reports};
-use watch_store::{DatabaseName, Name, Store, StoreError};
-use watch_web::{WebError, WebOptions, WebServer};
+use watch_store::{DatabaseName, Name, Store};
+use watch_web::{WebOptions, WebServer};
 
 use super::alerting::{AlertDesk, load_alerting};
 use super::collector_event::{CollectorEvent, OnCollectorEvent, now};
@@ -226,7 +227,7 @@ fn tend(collector: &Collector, taking: &Taking, cancel: &Cancel) {
         next = Instant::now() + TEND_EVERY;
         if let Err(error) = collector.tend(now()) {
             on_event(&CollectorEvent::Failed {
-                hint: error.hint().to_owned(),
+                hint: error.hint().unwrap_or_default(),
                 what: error.to_string(),
             });
         }
@@ -340,32 +341,5 @@ impl PageServer {
             database: database.clone(),
             token: self.token.clone(),
         }
-    }
-}
-
-impl From<WebError> for Error {
-    fn from(error: WebError) -> Self {
-        Error::of(Fault::Run, error, None)
-    }
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
-        let hint = error.hint().to_owned();
-        Error::of(super::export::fault(&error), error, Some(hint))
-    }
-}
-
-impl From<CollectorError> for Error {
-    fn from(error: CollectorError) -> Self {
-        let hint = error.hint().to_owned();
-        Error::of(Fault::Run, error, Some(hint))
-    }
-}
-
-impl From<ListenError> for Error {
-    fn from(error: ListenError) -> Self {
-        let hint = error.hint().map(str::to_owned);
-        Error::of(Fault::Run, error, hint)
     }
 }

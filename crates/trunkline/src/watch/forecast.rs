@@ -1,12 +1,11 @@
 //! When a copy will end, from what a path has carried at such hours.
 
-use changes::{Finish, Forecast, Hour, TooLong, UnixTime};
-use observe::Fault;
+use changes::{Finish, Forecast, Hour, UnixTime};
 use report::format::rate;
 use report::page::{Block, Column, Fact, Page, Row, Table};
 use serde::Serialize;
 use units::{Bytes, Span};
-use watch_store::{DatabaseName, NameError, Pair, PairHistory, Store};
+use watch_store::{DatabaseName, Pair, PairHistory, Store};
 
 use super::collector_event::now;
 use crate::Error;
@@ -125,17 +124,5 @@ impl CopyForecast {
             Block::note("low, high: 19 of 20 such hours lie between them, while nothing changes."),
         ];
         Page::new("watch-forecast", title, blocks)
-    }
-}
-
-impl From<NameError> for Error {
-    fn from(error: NameError) -> Self {
-        Error::of(Fault::Request, error, None)
-    }
-}
-
-impl From<TooLong> for Error {
-    fn from(error: TooLong) -> Self {
-        Error::of(Fault::Request, error, None)
     }
 }

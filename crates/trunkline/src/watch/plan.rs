@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use observe::Fault;
 use watch_link::PlanText;
 use watch_plan::psconfig::{self, Include};
 use watch_plan::{HostName, Notice, Plan, PlanError, Timetable};
@@ -134,18 +133,5 @@ fn names(plan: &Plan) -> String {
             names.len() - SHOWN
         ),
         false => names.join(", "),
-    }
-}
-
-impl From<PlanError> for Error {
-    fn from(error: PlanError) -> Self {
-        Error::of(Fault::Request, error, None)
-    }
-}
-
-impl From<watch_plan::TightSchedule> for Error {
-    fn from(error: watch_plan::TightSchedule) -> Self {
-        let hint = error.hint();
-        Error::wrong_request(error.problem(), hint)
     }
 }

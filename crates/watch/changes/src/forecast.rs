@@ -8,6 +8,7 @@
 //!
 //! Left out: changes to come. An interval holds while the path stays as it is.
 
+use errors::{Fault, Hint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::{median, quantile};
@@ -90,6 +91,16 @@ pub struct Finish {
 pub struct TooLong {
     /// Its size.
     pub bytes: Bytes,
+}
+
+impl Hint for TooLong {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        None
+    }
 }
 
 impl Forecast {

@@ -1,5 +1,6 @@
 //! Why an agent cannot begin.
 
+use errors::{Fault, Hint};
 use std::io;
 use std::path::PathBuf;
 
@@ -25,13 +26,17 @@ pub enum AgentError {
     Spool(#[from] SpoolError),
 }
 
-impl AgentError {
-    /// The next step; `None` where the error has it.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+impl Hint for AgentError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             AgentError::Folder { .. } => Some("name one that you may write to with `--state`"),
             AgentError::Taken(_) => Some("end that one, or name another folder with `--state`"),
             AgentError::Spool(_) => None,
-        }
+        };
+        hint.map(str::to_owned)
     }
 }

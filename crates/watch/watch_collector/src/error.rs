@@ -1,5 +1,6 @@
 //! Why a collector cannot go on.
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 use watch_store::StoreError;
 
@@ -11,9 +12,12 @@ pub enum CollectorError {
     Store(#[from] StoreError),
 }
 
-impl CollectorError {
-    /// The next step.
-    pub fn hint(&self) -> &'static str {
+impl Hint for CollectorError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
         let CollectorError::Store(error) = self;
         error.hint()
     }

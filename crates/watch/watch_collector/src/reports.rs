@@ -1,5 +1,7 @@
 //! Reports of agents: checks them, and stores each visit once.
 
+use errors::Hint;
+
 use std::net::SocketAddr;
 
 use changes::UnixTime;
@@ -107,7 +109,7 @@ impl Collector {
             .collect();
         let stored = self.store(&fine).map_err(|error| Refused {
             what: error.to_string(),
-            hint: error.hint().to_owned(),
+            hint: error.hint().unwrap_or_default(),
         })?;
         let mut stored = stored.into_iter();
         for receipt in &mut receipts {

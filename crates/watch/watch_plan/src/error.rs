@@ -1,5 +1,6 @@
 //! Why a plan was refused, and what was noticed in one that was not.
 
+use errors::{Fault, Hint};
 use std::fmt;
 
 use serde::Serialize;
@@ -37,6 +38,16 @@ impl fmt::Display for Mistake {
 #[error("{}", listed(.mistakes))]
 pub struct PlanError {
     mistakes: Vec<Mistake>,
+}
+
+impl Hint for PlanError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        None
+    }
 }
 
 impl PlanError {

@@ -7,6 +7,7 @@ mod explain;
 mod frame;
 mod visits;
 
+use errors::Error;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -77,6 +78,12 @@ impl TightSchedule {
             "make the interval {} or more, a `duration` shorter, or a group smaller",
             self.needed
         )
+    }
+}
+
+impl From<TightSchedule> for Error {
+    fn from(error: TightSchedule) -> Self {
+        Error::wrong_request(error.problem(), error.hint())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why a store cannot be used.
 
+use errors::{Fault, Hint};
 use std::io;
 
 use thiserror::Error;
@@ -99,16 +100,21 @@ pub enum StoreError {
     BrokenOff,
 }
 
-impl StoreError {
-    /// Whether the same may succeed later without another request.
-    pub fn may_pass(&self) -> bool {
-        use StoreError::{Busy, Full, Unreachable};
-        matches!(self, Busy { .. } | Full { .. } | Unreachable { .. })
+impl Hint for StoreError {
+    fn fault(&self) -> Fault {
+        match self {
+            StoreError::Missing { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Older { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::FewPoints { .. } => Fault::Request,
+            StoreError::BrokenOff => Fault::Cancelled,
+            _ => Fault::Run,
+        }
     }
 
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             StoreError::Newer { .. } => {
                 "use the trunkline that wrote it, or name another one with `--database`"
             }
@@ -140,6 +146,15 @@ impl StoreError {
             StoreError::FewPoints { .. } => "ask for more points, or for a shorter time",
             StoreError::Export(_) => "name a file on a disk with room",
             StoreError::BrokenOff => "ask for less with `--from` and `--to`, or let it finish",
-        }
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl StoreError {
+    /// Whether the same may succeed later without another request.
+    pub fn may_pass(&self) -> bool {
+        use StoreError::{Busy, Full, Unreachable};
+        matches!(self, Busy { .. } | Full { .. } | Unreachable { .. })
     }
 }

@@ -1,5 +1,6 @@
 //! Names of hosts, tasks and databases.
 
+use errors::{Fault, Hint};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -23,6 +24,16 @@ pub enum NameError {
     /// It would garble a page or a terminal.
     #[error("the name {0:?} has a control character; remove it")]
     Control(String),
+}
+
+impl Hint for NameError {
+    fn fault(&self) -> Fault {
+        Fault::Request
+    }
+
+    fn hint(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Name of a host or a task: 1 to 253 bytes without control characters.

@@ -1,6 +1,7 @@
 //! What goes wrong with a request, as a page with the next step.
 
 use axum::http::StatusCode;
+use errors::Hint;
 use maud::{Markup, html};
 use report::ChartError;
 use watch_store::StoreError;
@@ -95,7 +96,8 @@ pub fn title(status: StatusCode) -> &'static str {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
-        Problem::new(status, error.to_string(), error.hint())
+        let hint = error.hint().unwrap_or_default();
+        Problem::new(status, error.to_string(), hint)
     }
 }
 

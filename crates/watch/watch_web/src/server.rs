@@ -1,5 +1,6 @@
 //! The server: its parts, beginning and end.
 
+use errors::{Fault, Hint};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -49,6 +50,16 @@ pub enum WebError {
     /// The system gives no thread or no event queue.
     #[error("cannot start the server of pages: {0}; raise the limits of processes and open files")]
     Start(io::Error),
+}
+
+impl Hint for WebError {
+    fn fault(&self) -> Fault {
+        Fault::Run
+    }
+
+    fn hint(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A running server of pages. It ends with this value or with [`WebServer::stop`].

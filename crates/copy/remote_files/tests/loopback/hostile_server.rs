@@ -1,5 +1,6 @@
 //! Servers that know the token and answer what they like.
 
+use errors::Hint;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -362,5 +363,5 @@ fn words_of_a_server_cannot_steer_the_terminal() {
         Server::start(move |request, _| Some(told(request.id, &Told::Failed(failure.clone()))));
     let error = server.files().info(&name("f"), GO_ON).unwrap_err();
     assert_eq!(error.to_string(), "\u{FFFD}[2J\u{FFFD}gone");
-    assert_eq!(error.hint(), Some("\u{FFFD}\u{FFFD}\u{FFFD}"));
+    assert_eq!(error.hint().as_deref(), Some("\u{FFFD}\u{FFFD}\u{FFFD}"));
 }

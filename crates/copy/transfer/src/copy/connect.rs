@@ -1,5 +1,7 @@
 //! Connects to the far end: a server, or a program started through ssh that listens or calls back.
 
+use errors::Hint;
+
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -258,7 +260,7 @@ impl Port {
                 kind: ProblemKind::Request,
                 file: None,
                 what: error.to_string(),
-                hint: error.hint().map(str::to_owned),
+                hint: error.hint(),
             })
         })?;
         let call_back = CallBack {

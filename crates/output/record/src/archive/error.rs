@@ -1,5 +1,6 @@
 //! Why an archive cannot be used.
 
+use errors::{Fault, Hint};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -120,37 +121,21 @@ pub enum ArchiveError {
     Document(#[from] LoadError),
 }
 
-impl ArchiveError {
-    pub(super) fn of(path: &Path, source: rusqlite::Error) -> Self {
-        let path = path.to_owned();
-        match source.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-                ArchiveError::Damaged { path }
-            }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                ArchiveError::Busy { path }
-            }
-            _ => ArchiveError::Database { path, source },
+impl Hint for ArchiveError {
+    fn fault(&self) -> Fault {
+        match self {
+            ArchiveError::Folder { .. }
+            | ArchiveError::Database { .. }
+            | ArchiveError::Damaged { .. }
+            | ArchiveError::Busy { .. }
+            | ArchiveError::SweepTaken { .. }
+            | ArchiveError::VisitTaken { .. } => Fault::Run,
+            _ => Fault::Request,
         }
     }
 
-    /// Whether the same may succeed later without anybody changing the request: another process
-    /// writes, or a disk is full.
-    pub fn may_pass(&self) -> bool {
-        let code = match self {
-            ArchiveError::Busy { .. } => return true,
-            ArchiveError::Database { source, .. } => source.sqlite_error_code(),
-            _ => None,
-        };
-        matches!(
-            code,
-            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::CannotOpen)
-        )
-    }
-
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             ArchiveError::Folder { .. } | ArchiveError::Database { .. } => {
                 "name a file that you may write to and that has room with `--history FILE`, or keep nothing with `--no-history`"
             }
@@ -184,7 +169,37 @@ impl ArchiveError {
             ArchiveError::NotKept { .. } => {
                 "only `copy`, `measure`, `tune`, `demo`, `path`, `responsiveness` and one setting of `simulate` are kept; save others with `--save`"
             }
-            ArchiveError::Document(error) => error.hint(),
+            ArchiveError::Document(error) => return error.hint(),
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl ArchiveError {
+    pub(super) fn of(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                ArchiveError::Damaged { path }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                ArchiveError::Busy { path }
+            }
+            _ => ArchiveError::Database { path, source },
         }
+    }
+
+    /// Whether the same may succeed later without anybody changing the request: another process
+    /// writes, or a disk is full.
+    pub fn may_pass(&self) -> bool {
+        let code = match self {
+            ArchiveError::Busy { .. } => return true,
+            ArchiveError::Database { source, .. } => source.sqlite_error_code(),
+            _ => None,
+        };
+        matches!(
+            code,
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::CannotOpen)
+        )
     }
 }

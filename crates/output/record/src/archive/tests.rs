@@ -1,3 +1,4 @@
+use errors::Hint;
 use std::fs;
 use std::thread;
 
@@ -470,7 +471,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     fs::write(&file, "").unwrap();
     let error = Archive::open(&file.join("below/archive.sqlite")).unwrap_err();
     assert!(error.to_string().contains("taken/below"), "{error}");
-    assert!(error.hint().contains("--no-history"));
+    assert!(error.hint().unwrap().contains("--no-history"));
 }
 
 #[test]

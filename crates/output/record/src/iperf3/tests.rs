@@ -13,7 +13,7 @@ fn document(text: &str) -> Document<Measure> {
 
 fn refusal(text: &str) -> String {
     let error = read(Path::new("result.json"), text).unwrap_err();
-    assert!(error.hint().contains("iperf3 -c HOST -J"));
+    assert!(error.hint().unwrap().contains("iperf3 -c HOST -J"));
     error.to_string()
 }
 

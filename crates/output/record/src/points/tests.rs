@@ -107,7 +107,7 @@ fn of_several_windows_one_is_asked_for() {
         told,
         "points.csv: the points are of several windows: 64KiB, auto"
     );
-    assert!(csv(text).unwrap_err().hint().contains("--window"));
+    assert!(csv(text).unwrap_err().hint().unwrap().contains("--window"));
     assert_eq!(csv_with(text, Some(Window::Auto)).unwrap(), [mbit(4, 50)]);
     let none = csv_with(text, Some(Window::Fixed(Bytes::from_kib(1))))
         .unwrap_err()

@@ -4,6 +4,8 @@ use std::io::IoSliceMut;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::AsRawFd;
 
+use errors::Hint;
+
 use super::*;
 use netpath::Way;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};

@@ -1,5 +1,6 @@
 use super::*;
 use crate::spec::{Class, Cross, CrossTraffic, Cut, Loss, Variation};
+use errors::Hint;
 
 pub(super) const GOOD: &str = r#"
 [forward]
@@ -25,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<PathSpec, PathError> {
 fn refusal(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "`{from}` is not in the good file");
     let error = read(&GOOD.replacen(from, to, 1)).expect_err("the file should be refused");
-    format!("{error}\nhint: {}", error.hint())
+    format!("{error}\nhint: {}", error.hint().unwrap())
 }
 
 #[test]
@@ -355,7 +356,7 @@ fn a_recorded_rate_is_read_from_beside_the_path_and_refused_line_by_line() {
     ] {
         let error = read_trace(text).unwrap_err();
         assert!(error.to_string().contains(expected), "{text}: {error}");
-        assert!(!error.hint().is_empty());
+        assert!(!error.hint().unwrap().is_empty());
     }
     let missing = GOOD.replace("\"45Mbit/s\"", "{ trace = \"no.trace\" }");
     let error = read(&missing).unwrap_err();
@@ -416,7 +417,11 @@ fn a_reverse_link_of_its_own_is_read_whole() {
 #[test]
 fn an_unknown_name_lists_the_presets() {
     let error = PathSpec::load("slac-cren").unwrap_err();
-    assert!(error.hint().contains("slac-cern"), "{}", error.hint());
+    assert!(
+        error.hint().unwrap().contains("slac-cern"),
+        "{}",
+        error.hint().unwrap()
+    );
 }
 
 mod row;

@@ -1,12 +1,13 @@
 use super::*;
 use crate::parse::tests::{GOOD, read};
+use errors::Hint;
 
 /// The groups of `GOOD` with this table in place of its own.
 fn with_cross(text: &str) -> Result<Vec<Cross>, String> {
     let head = GOOD.split("[[cross]]").next().unwrap();
     let path = read(&format!("{head}{text}"));
     path.map(|path| path.cross)
-        .map_err(|error| format!("{error}\nhint: {}", error.hint()))
+        .map_err(|error| format!("{error}\nhint: {}", error.hint().unwrap()))
 }
 
 #[test]

@@ -1,12 +1,13 @@
 use super::*;
 use crate::parse::tests::{GOOD, read};
+use errors::Hint;
 
 /// The queue of `GOOD` with another text in its place.
 fn with_queue(text: &str) -> Result<QueueSpec, String> {
     let from = r#"{ kind = "drop-tail", limit = "128KiB" }"#;
     let path = read(&GOOD.replace(from, text));
     path.map(|path| path.forward.queue)
-        .map_err(|error| format!("{error}\nhint: {}", error.hint()))
+        .map_err(|error| format!("{error}\nhint: {}", error.hint().unwrap()))
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::spec::{Arrivals, Way};
+use errors::Hint;
 
 const THREE: &str = r#"
 [forward]
@@ -30,7 +31,7 @@ queue = { kind = "drop-tail", limit = "100packets" }
 fn refusal(from: &str, to: &str) -> String {
     assert!(THREE.contains(from), "`{from}` is not in the good file");
     let error = read(&THREE.replacen(from, to, 1)).expect_err("the file should be refused");
-    format!("{error}\nhint: {}", error.hint())
+    format!("{error}\nhint: {}", error.hint().unwrap())
 }
 
 #[test]
