@@ -1,8 +1,8 @@
 //! A call on its way: on a thread of its own, which knows nothing of the interpreter.
 //!
-//! A thread that waits does so without the interpreter's lock, and looks for signals every [`TICK`].
-//! A forked child has no thread of the call; it is told so before it touches a lock that no thread
-//! will open.
+//! A thread that waits does so without the interpreter's lock, and looks for signals every
+//! [`TICK`]. A forked child has no thread of the call; it is told so before it touches a lock that
+//! no thread will open.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, PipeWriter, Read, Write};

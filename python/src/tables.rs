@@ -296,7 +296,8 @@ impl Table {
     }
 }
 
-/// A capsule that frees what no library took: the structures release themselves when they are dropped.
+/// A capsule that frees what no library took: the structures release themselves when they are
+/// dropped.
 fn capsule<'py, T: Send + 'static>(
     py: Python<'py>,
     value: T,

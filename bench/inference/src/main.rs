@@ -144,8 +144,8 @@ fn case(draw: &mut Draw, beside: bool) -> Result<Case, String> {
     };
     let lost = format!("loss = {{ kind = \"random\", rate = {loss:e} }}\n");
     let text = format!(
-        "[forward]\nrate = \"{rate:.0}bit/s\"\ndelay = \"{:.0}us\"\nqueue = {{ kind = \"drop-tail\", \
-         limit = \"{queue}packets\" }}\n{}{cross}",
+        "[forward]\nrate = \"{rate:.0}bit/s\"\ndelay = \"{:.0}us\"\nqueue = {{ kind = \
+            \"drop-tail\", limit = \"{queue}packets\" }}\n{}{cross}",
         rtt / 2.0 * 1e6,
         if loss > 0.0 { lost } else { String::new() },
     );
@@ -272,7 +272,8 @@ fn table(name: &str, errors: &[Errors]) {
         let other = errors.iter();
         let other = other.map(|one| (one[0][length].error, one[1][length].error));
         println!(
-            "{seconds:7}  {:9.0} %  {:2.0} %  {:2.0} %  {:+.2}   {:.2}    {:.2}       {:+.2}  {:+.2}",
+            "{seconds:7}  {:9.0} %  {:2.0} %  {:2.0} %  {:+.2}   {:.2}    {:.2}       {:+.2}  \
+                {:+.2}",
             within(1.1),
             within(1.2),
             within(1.4),

@@ -56,7 +56,8 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), String> {
     println!(
-        "| path | best fixed | its time | steered | shortest, longest | over best | streams at the ends | changes |"
+        "| path | best fixed | its time | steered | shortest, longest | over best | streams at the \
+            ends | changes |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     for name in &args.paths {

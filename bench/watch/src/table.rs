@@ -110,8 +110,8 @@ fn is_step(outcome: &Outcome, size: f64) -> bool {
     step && outcome.size >= size
 }
 
-const FOUND: &str = "series | within 3 visits | 6 visits | 24 visits | a week | first cause right |\n\
-     |---|---|---|---|---|---|---|";
+const FOUND: &str = "series | within 3 visits | 6 visits | 24 visits | a week | first cause right \
+    |\n|---|---|---|---|---|---|---|";
 
 fn by_size(page: &mut String, ours: &Side<'_>) {
     let _ = writeln!(page, "| size, in units of the noise before | {FOUND}");
@@ -226,8 +226,8 @@ fn forecast(page: &mut String, name: &str, kept: &Kept) {
     let _ = writeln!(
         page,
         "| {name}: visits of the next 24 hours | {} | {} | interval {:.1} % wide |\n\
-         | {name}: ends of copies of a tenth, three tenths and all of a day's worth | {} | {} | off \
-         by {:.1} % of their time |",
+         | {name}: ends of copies of a tenth, three tenths and all of a day's worth | {} | {} | \
+         off by {:.1} % of their time |",
         kept.visits,
         share(kept.visits_inside, kept.visits),
         percent(&kept.widths),

@@ -34,8 +34,8 @@ pub(crate) fn keep_silently(document: &AnyDocument, keep: &Keep) -> Option<i64> 
     let is_kept = Essence::of(document).is_some() && !keep.no_history;
     if is_kept && keep.history.is_none() && default_place().is_none() {
         tell!(
-            "warning: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set; this result is not kept\n\n\
-             hint: name a file with `--history FILE`"
+            "warning: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set; this result is not \
+                kept\n\nhint: name a file with `--history FILE`"
         );
     }
     let kept = keep.history().keep(document);

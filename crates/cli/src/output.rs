@@ -179,7 +179,8 @@ pub(crate) fn write_plots_with(
     if plots.is_empty() {
         return Err(Failure::wrong_request(
             &format!("there are no plots of this {}", document.schema().kind()),
-            "a document of `--brief` has no readings to draw; ask for a page with `--report FILE.html`",
+            "a document of `--brief` has no readings to draw; ask for a page with `--report \
+                FILE.html`",
         ));
     }
     save_plots(plots, folder)

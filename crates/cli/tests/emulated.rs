@@ -203,8 +203,9 @@ fn users_without_root_get_a_user_namespace() {
     // A node of our own, so that the machine's keeps its rights.
     let script = format!(
         "set -e; mount -t tmpfs none /mnt; mknod /mnt/tun c 10 200; chmod 666 /mnt/tun; \
-         mount --bind /mnt/tun /dev/net/tun; cp {} /mnt/trunkline; umask 022; chmod 755 /mnt/trunkline; \
-         exec setpriv --reuid 65534 --regid 65534 --clear-groups /mnt/trunkline measure emu:lan -t 1 --json",
+         mount --bind /mnt/tun /dev/net/tun; cp {} /mnt/trunkline; umask 022; chmod 755 \
+         /mnt/trunkline; exec setpriv --reuid 65534 --regid 65534 --clear-groups /mnt/trunkline \
+         measure emu:lan -t 1 --json",
         env!("CARGO_BIN_EXE_trunkline")
     );
     let output = std::process::Command::new("unshare")

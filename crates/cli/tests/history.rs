@@ -162,9 +162,17 @@ fn a_search_remembers_what_an_earlier_one_found_on_the_same_path_only() {
     let describe = |delay: &str| {
         let link = format!(
             "rate = \"20Mbit/s\"\ndelay = \"{delay}\"\n\
-             queue = {{ kind = \"drop-tail\", limit = \"64KiB\" }}\nloss = {{ kind = \"random\", rate = 0.002 }}\n"
+             queue = {{ kind = \"drop-tail\", limit = \"64KiB\" }}\nloss = {{ kind = \"random\", \
+             rate = 0.002 }}\n"
         );
-        fs::write(&file, format!("[forward]\n{link}\n[reverse]\nrate = \"20Mbit/s\"\ndelay = \"{delay}\"\nqueue = {{ kind = \"drop-tail\", limit = \"64KiB\" }}\n")).unwrap();
+        fs::write(
+            &file,
+            format!(
+                "[forward]\n{link}\n[reverse]\nrate = \"20Mbit/s\"\ndelay = \
+            \"{delay}\"\nqueue = {{ kind = \"drop-tail\", limit = \"64KiB\" }}\n"
+            ),
+        )
+        .unwrap();
     };
     describe("20ms");
     let first = tune(&target, &[]);

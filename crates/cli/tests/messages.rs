@@ -63,7 +63,8 @@ fn a_refused_port_says_what_to_start() {
 fn a_wrong_path_file_is_told_with_line_and_bound() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bad.toml");
-    let text = "[forward]\nrate = \"1Gbit/s\"\ndelay = \"1ms\"\nqueue = { kind = \"drop-tail\", limit = \"1KiB\" }\n";
+    let text = "[forward]\nrate = \"1Gbit/s\"\ndelay = \"1ms\"\nqueue = { kind = \"drop-tail\", \
+        limit = \"1KiB\" }\n";
     fs::write(&file, text).unwrap();
     let target = format!("emu:{}", file.display());
     assert_told(

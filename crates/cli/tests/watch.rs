@@ -86,7 +86,8 @@ impl Site {
         let [a, b, _] = site.ports;
         let plan = format!(
             "gap = \"1s\"\n[hosts]\na = {{ address = \"127.0.0.1:{a}\" }}\n\
-             b = {{ address = \"127.0.0.2:{b}\" }}\n[groups]\nall = {{ mesh = [\"a\", \"b\"] }}\n{tasks}"
+             b = {{ address = \"127.0.0.2:{b}\" }}\n[groups]\nall = {{ mesh = [\"a\", \"b\"] \
+             }}\n{tasks}"
         );
         fs::write(site.path("plan.toml"), plan).unwrap();
         for host in ["a", "b"] {

@@ -206,7 +206,8 @@ fn each_entry_of_a_piped_list_is_one_line() {
         .join(format!("{}.toml", "a-long-name".repeat(12)));
     fs::write(
         &path,
-        "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = { kind = \"drop-tail\", limit = \"64KiB\" }\n",
+        "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = { kind = \"drop-tail\", limit = \
+            \"64KiB\" }\n",
     )
     .unwrap();
     let target = format!("sim:{}", path.display());

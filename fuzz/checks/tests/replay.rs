@@ -157,7 +157,8 @@ fn replay((name, check): Target, random: u64) {
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}"));
         fs::write(&file, bytes).unwrap();
         panic!(
-            "{name} failed with {what}; TRUNKLINE_FUZZ_SEED={random} repeats it, and the input is in {}",
+            "{name} failed with {what}; TRUNKLINE_FUZZ_SEED={random} repeats it, and the input is \
+                in {}",
             file.display()
         );
     }

@@ -31,9 +31,9 @@ pub(super) fn study() -> Result<Study, StudyError> {
         name: "balancing",
         title: "Buffer size against parallel streams",
         source: "Balancing TCP buffer size against parallel streams, DADC 2009",
-        setup: "A bottleneck of 100 Mbit/s with a round trip of 40 ms and a queue of 100 packets; SACK, \
-            TCP set up as in ns-2; 100 s, of which the first 20 do not count. Rate, delay and queue \
-            are guesses; those of the document's simulations are not known here.",
+        setup: "A bottleneck of 100 Mbit/s with a round trip of 40 ms and a queue of 100 packets; \
+            SACK, TCP set up as in ns-2; 100 s, of which the first 20 do not count. Rate, delay \
+            and queue are guesses; those of the document's simulations are not known here.",
         sweeps: sweeps?,
         read,
     })

@@ -92,7 +92,8 @@ pub enum ChoiceError {
     NoCandidates,
     /// The rule needs round-trip times that were not measured.
     #[error(
-        "no setting has a loaded round-trip time, which this objective needs; choose by `max` or `knee`"
+        "no setting has a loaded round-trip time, which this objective needs; choose by `max` or \
+            `knee`"
     )]
     NoRoundTrips,
 }

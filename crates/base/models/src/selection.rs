@@ -65,7 +65,8 @@ pub enum CombinationError {
     Samples(CurveError),
     /// Each of the curves breaks a bound.
     #[error(
-        "none of {combinations} combinations of samples gives a {form} curve within its bounds, so these samples show no peak; use the knee"
+        "none of {combinations} combinations of samples gives a {form} curve within its bounds, so \
+            these samples show no peak; use the knee"
     )]
     NoneEffective {
         /// Which form.

@@ -164,7 +164,8 @@ mod tests {
         let error = "10 MB/s".parse::<Rate>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`10 MB/s` is not a rate: the unit `MB/s` is unknown; write it like `622Mbit/s`, `10Gbit/s` or `10G`"
+            "`10 MB/s` is not a rate: the unit `MB/s` is unknown; write it like `622Mbit/s`, \
+                `10Gbit/s` or `10G`"
         );
     }
 

@@ -32,8 +32,8 @@ use rules::Rules;
     trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r --gentle run7 dtn.example.org:/store\n  \
     trunkline copy -r a.example.org:/data/run7 b.example.org:/store\n\n\
-A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong, \
-    75 it is not finished: run the same command again."
+A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something \
+is not, 2 the request was wrong, 75 it is not finished: run the same command again."
 )]
 pub(crate) struct Copy {
     /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or

@@ -23,8 +23,8 @@ const fn answer(words: &'static [&'static str], answer: &'static str) -> Foreign
 const COPY: &[Foreign] = &[
     answer(
         &["--bwlimit"],
-        "write `--max-rate RATE` in bits per second, eight times rsync's bytes: its 20m is about 168M; \
-         `trunkline limit` changes it while the copy runs",
+        "write `--max-rate RATE` in bits per second, eight times rsync's bytes: its 20m is about \
+            168M; `trunkline limit` changes it while the copy runs",
     ),
     answer(
         &["--rate", "--limit", "--limit-rate"],
@@ -32,7 +32,8 @@ const COPY: &[Foreign] = &[
     ),
     answer(
         &["--progress", "--info", "--stats", "--human-readable"],
-        "leave it out: progress and figures are shown anyway; `-v` names each file, `--json` has everything",
+        "leave it out: progress and figures are shown anyway; `-v` names each file, `--json` has \
+            everything",
     ),
     answer(
         &["-i", "--itemize-changes"],
@@ -51,7 +52,8 @@ const COPY: &[Foreign] = &[
     answer(&["-B"], "give it to ssh: `-e 'ssh -o BatchMode=yes'`"),
     answer(
         &["-l"],
-        "scp's bound on the rate is `--max-rate 100M`, in bits per second; links are kept as links anyway",
+        "scp's bound on the rate is `--max-rate 100M`, in bits per second; links are kept as links \
+            anyway",
     ),
     answer(
         &[
@@ -70,8 +72,8 @@ const COPY: &[Foreign] = &[
     ),
     answer(
         &["-u", "--update", "--existing", "--size-only"],
-        "a file that differs in size or time is replaced, whichever is newer; `-c` compares contents, \
-         `--ignore-existing` leaves whatever is there",
+        "a file that differs in size or time is replaced, whichever is newer; `-c` compares \
+            contents, `--ignore-existing` leaves whatever is there",
     ),
     answer(
         &["-I", "--ignore-times"],
@@ -88,7 +90,8 @@ const COPY: &[Foreign] = &[
             "--whole-file",
             "--fsync",
         ],
-        "leave it out: what has arrived is kept, checked and on the disk anyway; run the same command again to resume",
+        "leave it out: what has arrived is kept, checked and on the disk anyway; run the same \
+            command again to resume",
     ),
     answer(&["--rsync-path"], "write `--far-program PATH`"),
     answer(
@@ -116,8 +119,8 @@ const COPY: &[Foreign] = &[
             "--super",
             "--fake-super",
         ],
-        "owners, hard links, devices, ACLs and extended attributes are not kept: only root can give files away, and \
-         users differ from host to host; use rsync or tar for those",
+        "owners, hard links, devices, ACLs and extended attributes are not kept: only root can \
+            give files away, and users differ from host to host; use rsync or tar for those",
     ),
     answer(
         &["--no-owner", "--no-o", "--no-group", "--no-g"],
@@ -140,7 +143,8 @@ const COPY: &[Foreign] = &[
             "--force",
             "--ignore-errors",
         ],
-        "`--delete` keeps what `--exclude` names and removes nothing after an error; look with `-n` first",
+        "`--delete` keeps what `--exclude` names and removes nothing after an error; look with \
+            `-n` first",
     ),
     answer(
         &[
@@ -150,7 +154,8 @@ const COPY: &[Foreign] = &[
             "-f",
             "--cvs-exclude",
         ],
-        "give each pattern with `--exclude PATTERN` or `--include PATTERN`; the first that fits decides",
+        "give each pattern with `--exclude PATTERN` or `--include PATTERN`; the first that fits \
+            decides",
     ),
     answer(
         &["--remove-source-files"],

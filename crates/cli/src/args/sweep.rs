@@ -19,13 +19,12 @@ use super::{RowsOutput, Tcp, port, whole};
 /// interrupted goes on with `--resume`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline sweep emu:slac-cern\n  \
-    trunkline sweep dtn.example.org --streams 1..20 --windows 8k,16k,55k,256k --cycles 21 --duration 20s\n  \
-    trunkline sweep dtn.example.org --streams 2,4,8,16,32,64,126 --product 5M,10M,20M --both-ways\n  \
-    trunkline sweep sim:slac-cern --cycles 2 --report sweep.html\n  \
-    trunkline sweep dtn.example.org --beside sim --report sweep.html\n  \
-    trunkline sweep --resume\n\n\
-A sweep of six settings in five cycles of ten seconds takes six minutes; before it starts, it says how long \
-it will take.")]
+    trunkline sweep dtn.example.org --streams 1..20 --windows 8k,16k,55k,256k --cycles 21 \
+    --duration 20s\n  trunkline sweep dtn.example.org --streams 2,4,8,16,32,64,126 --product \
+    5M,10M,20M --both-ways\n  trunkline sweep sim:slac-cern --cycles 2 --report sweep.html\n  \
+    trunkline sweep dtn.example.org --beside sim --report sweep.html\n  trunkline sweep \
+    --resume\n\nA sweep of six settings in five cycles of ten seconds takes six minutes; before it \
+    starts, it says how long it will take.")]
 pub(crate) struct Sweep {
     /// `HOST[:PORT]`, or `emu:PATH` or `sim:PATH` with a named path or a path file; not needed with
     /// `--resume`

@@ -39,7 +39,8 @@ fn place(arguments: &History) -> Result<PathBuf, Failure> {
     let place = arguments.history.clone().or_else(history::default_place);
     place.ok_or_else(|| {
         Failure::wrong_request(
-            "there is no place for results: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set",
+            "there is no place for results: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is \
+                set",
             "name the archive with `--history FILE`",
         )
     })
@@ -116,7 +117,8 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
             let (sweep, run) = if first { (from, to) } else { (to, from) };
             return Err(Failure::wrong_request(
                 &format!("{sweep} is a sweep and {run} is not"),
-                "compare two sweeps, or two runs; `trunkline history --sweep SWEEP` lists the runs of a sweep",
+                "compare two sweeps, or two runs; `trunkline history --sweep SWEEP` lists the runs \
+                    of a sweep",
             ));
         }
     }

@@ -108,7 +108,8 @@ fn say_stop(cancel: &Cancel, copies: RunningCopies) {
         log::line(&match copies.count() {
             0 => "stopping, as a signal asked: no copy runs".to_owned(),
             copies => format!(
-                "stopping, as a signal asked: {} broken off first; run the same command again to resume it. A second signal ends at once",
+                "stopping, as a signal asked: {} broken off first; run the same command again to \
+                    resume it. A second signal ends at once",
                 match copies {
                     1 => "1 copy is".to_owned(),
                     many => format!("{many} copies are"),
@@ -126,7 +127,8 @@ fn new_token(file: &Path, name: &str, arguments: &Serve) -> Result<ExitCode, Fai
     tell!(
         "\nadded to {} with rights {rights}; a running server takes it at `kill -HUP`. \
          Anyone who has this text can use it:\nmake one token for each person; give \
-         this one to `{name}`, who keeps it in a private file for `trunkline copy --token-file FILE`",
+         this one to `{name}`, who keeps it in a private file for `trunkline copy --token-file \
+         FILE`",
         file.display()
     );
     Ok(ExitCode::SUCCESS)

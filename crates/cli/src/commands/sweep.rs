@@ -19,7 +19,8 @@ use crate::stop;
 pub(crate) fn run(arguments: &Sweep) -> Result<ExitCode, Failure> {
     if arguments.no_history {
         return Err(Failure::wrong_request(
-            "a sweep keeps every visit as it is finished, so that nothing is lost when it is interrupted",
+            "a sweep keeps every visit as it is finished, so that nothing is lost when it is \
+                interrupted",
             "leave out `--no-history`; `--history FILE` keeps it in a file of its own",
         ));
     }
@@ -35,7 +36,8 @@ fn place(arguments: &Sweep) -> Result<PathBuf, Failure> {
     let place = arguments.history.clone().or_else(default_place);
     place.ok_or_else(|| {
         Failure::wrong_request(
-            "there is no place for the visits: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set",
+            "there is no place for the visits: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is \
+                set",
             "name the archive with `--history FILE`",
         )
     })
@@ -88,7 +90,8 @@ fn hint_at_unfinished(
 ) -> Result<(), Failure> {
     if let Some(one) = sweep::unfinished_like(place, target, plan)? {
         tell!(
-            "hint: sweep {id} is the same and stands at {} of {} visits: `trunkline sweep --resume {id}{elsewhere}` goes on with it",
+            "hint: sweep {id} is the same and stands at {} of {} visits: `trunkline sweep --resume \
+                {id}{elsewhere}` goes on with it",
             one.measured,
             one.visits(),
             id = one.id,

@@ -306,8 +306,9 @@ impl Attempt {
         let least = Span::from_secs_f64(self.dispersion_min()).human();
         ProbesError::Unsupported {
             why: format!(
-                "{size} packets arrive within {within}, where stamps can tell no less than {least}: the receiver \
-                 takes them in batches, or the path is faster than trains can measure"
+                "{size} packets arrive within {within}, where stamps can tell no less than \
+                    {least}: the receiver takes them in batches, or the path is faster than trains \
+                    can measure"
             ),
             hint: Some(
                 "look at the interrupt coalescing of the receiver (`ethtool -c`)".to_owned(),
@@ -331,12 +332,14 @@ impl Attempt {
         let best = self.findings.iter().min_by(least)?;
         Some(match best.doubt {
             Some(Doubt::Disturbed(share)) => format!(
-                "others were in the way of every bulk of {} packets, the least disturbed by {:.0} % of its length",
+                "others were in the way of every bulk of {} packets, the least disturbed by {:.0} \
+                    % of its length",
                 self.size,
                 share * 100.0
             ),
             Some(Doubt::Batched(batch)) => format!(
-                "the receiver takes packets in batches of about {batch:.1} on average, so their distances are not the path's"
+                "the receiver takes packets in batches of about {batch:.1} on average, so their \
+                    distances are not the path's"
             ),
             Some(Doubt::SenderTooSlow) => {
                 "the sender sent no faster than this, so the path may be faster".to_owned()

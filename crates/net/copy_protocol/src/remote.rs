@@ -1,10 +1,10 @@
 //! Access to the files of a far end, without I/O: information, listings, ranges, small files that
 //! are stored, and changes of names.
 //!
-//! A session has one connection that authenticates, with the handshake of [this crate](crate), and any
-//! number of streams, which greet as those of copies do. All of them are alike afterwards: the near
-//! end sends requests ([`Request`]) without waiting, and the far end answers them in their order
-//! ([`Answer`]). Requests of different connections are independent of each other.
+//! A session has one connection that authenticates, with the handshake of [this crate](crate), and
+//! any number of streams, which greet as those of copies do. All of them are alike afterwards: the
+//! near end sends requests ([`Request`]) without waiting, and the far end answers them in their
+//! order ([`Answer`]). Requests of different connections are independent of each other.
 //!
 //! Every answer with bytes of a file has their hash, and which version of the file they are of
 //! ([`FileIdentity`]). Messages are bounded: a request by [`REQUEST_MAX`], an answer by

@@ -4,8 +4,8 @@
 //! The controller has a secret in common with each of the two, the source and the destination have
 //! none. So the controller asks the destination for a token that opens one copy ([`Order::Grant`],
 //! [`Report::Granted`]), and hands it to the source together with what is to be sent
-//! ([`Order::Push`]). The source is then the near end of an ordinary copy ([this crate](crate)), and
-//! tells the controller how far it is ([`Report`]). Files never pass through the controller.
+//! ([`Order::Push`]). The source is then the near end of an ordinary copy ([this crate](crate)),
+//! and tells the controller how far it is ([`Report`]). Files never pass through the controller.
 //!
 //! Both conversations begin with the handshake of [this crate](crate), with a purpose of their own.
 //! Frames and their encoding are those of copies, at most [`MESSAGE_MAX`](crate::MESSAGE_MAX)

@@ -98,10 +98,12 @@ impl Hint for LoadError {
         let hint = match self {
             LoadError::Read { .. } => "check the name, and that you may read the file",
             LoadError::Truncated { .. } => {
-                "the file was cut short, perhaps by a full disk or a copy that ended early; run the measurement again with `--json` or copy the file again"
+                "the file was cut short, perhaps by a full disk or a copy that ended early; run \
+                    the measurement again with `--json` or copy the file again"
             }
             LoadError::Syntax { .. } | LoadError::Schema { .. } => {
-                "give a file that trunkline wrote with `--json`, such as the output of `trunkline measure TARGET --json`"
+                "give a file that trunkline wrote with `--json`, such as the output of `trunkline \
+                    measure TARGET --json`"
             }
             LoadError::Newer { .. } => {
                 "show it with the trunkline that wrote it, or update this one"

@@ -97,8 +97,8 @@ impl Hint for PointsError {
         let hint = match self {
             PointsError::Load(error) => return error.hint(),
             PointsError::Kind { .. } => {
-                "give a saved `tune`, `sweep` or campaign of `simulate`, or a CSV file with the columns `streams` and \
-                 `goodput`"
+                "give a saved `tune`, `sweep` or campaign of `simulate`, or a CSV file with the \
+                    columns `streams` and `goodput`"
             }
             PointsError::Several {
                 what: documents::WINDOWS,
@@ -106,15 +106,16 @@ impl Hint for PointsError {
             }
             | PointsError::NoWindow { .. } => "pick one with `--window SIZE` or `--window auto`",
             PointsError::Several { .. } => {
-                "give the rows of one: `trunkline history --target sim:slac-cern --csv`, or one `--variant`"
+                "give the rows of one: `trunkline history --target sim:slac-cern --csv`, or one \
+                    `--variant`"
             }
             PointsError::Column { .. } => {
                 "begin the file with the line `streams,goodput`, or name the second column \
                  `goodput [Mbit/s]` or `goodput_bits_per_second`"
             }
             PointsError::Value { .. } => {
-                "write lines like `8,45Mbit/s`; in a column `goodput [Mbit/s]` like `8,45`, in a column \
-                 `goodput_bits_per_second` like `8,45000000`"
+                "write lines like `8,45Mbit/s`; in a column `goodput [Mbit/s]` like `8,45`, in a \
+                    column `goodput_bits_per_second` like `8,45000000`"
             }
             PointsError::Empty { .. } => {
                 "write one line for each measurement below the names, like `8,45Mbit/s`"

@@ -71,14 +71,16 @@ pub fn host_was_busy(seen: &Punctuality) -> Option<String> {
 }
 
 /// What the headings of a table of runs mean.
-pub const RUNS_LEGEND: &str = "\u{b1}: half the 95 % interval, - where the run was too short or too unsteady for \
-     one. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path. resent: share \
-     of the bytes. limit: of the first setting and the recommended one.";
+pub const RUNS_LEGEND: &str = "\u{b1}: half the 95 % interval, - where the run was too short or \
+    too unsteady for one. RTT: mean round trip beside the streams; added: what of it the streams \
+    add to the idle path. resent: share of the bytes. limit: of the first setting and the \
+    recommended one.";
 
 /// The same of the settings of a demonstration.
-pub const DEMO_LEGEND: &str = "published: what was measured on the real path then. 60 s: what the search \
-     expects of a minute, before it has seen this run. \u{b1}: half the 95 % interval, - \
-     where there is none. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path.";
+pub const DEMO_LEGEND: &str = "published: what was measured on the real path then. 60 s: what the \
+    search expects of a minute, before it has seen this run. \u{b1}: half the 95 % interval, - \
+    where there is none. RTT: mean round trip beside the streams; added: what of it the streams \
+    add to the idle path.";
 
 /// So many of something: `1 visit`, `30 visits`.
 ///

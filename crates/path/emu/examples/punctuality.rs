@@ -117,7 +117,8 @@ fn trains(mbits: u64, links: usize, more: &str, paced: bool) -> Outcome<()> {
     let error = |share: f64| errors[((errors.len() - 1) as f64 * share) as usize];
     let how = if paced { "paced" } else { "burst" };
     println!(
-        "{mbits:4} Mbit/s {links} {how}  {:11.1} {:6.1} {:6.1}   {:15.1} {:6.1} {:6.1}  ({} packets)",
+        "{mbits:4} Mbit/s {links} {how}  {:11.1} {:6.1} {:6.1}   {:15.1} {:6.1} {:6.1}  ({} \
+            packets)",
         late(0.5),
         late(0.9),
         late(0.99),

@@ -57,9 +57,14 @@ impl Hint for PathError {
             PathError::Unreadable { presets, .. } => {
                 format!("give a file, or one of {presets}")
             }
-            PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under `[forward]`, `[reverse]`, `[[before]]`, `[[beyond]]`, `[hosts]`, `[[cross]]`".to_owned(),
+            PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under \
+                `[forward]`, `[reverse]`, `[[before]]`, `[[beyond]]`, `[hosts]`, \
+                `[[cross]]`"
+                .to_owned(),
             PathError::Field { hint, .. } => hint.clone(),
-            PathError::Several(_) => "mend them all; a part with several mistakes shows its first".to_owned(),
+            PathError::Several(_) => "mend them all; a part with several mistakes shows its \
+                first"
+                .to_owned(),
         };
         Some(hint)
     }

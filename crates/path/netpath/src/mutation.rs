@@ -44,8 +44,10 @@ const PIECES: [&str; 44] = [
     "[hosts]\n",
     "[reverse]\n",
     "\n[[cross]]\nkind = \"on-off\"\nsources = 3\nrate = \"1Mbit/s\"\non = \"1s\"\noff = \"1s\"\n",
-    "\n[[cross]]\nkind = \"transfers\"\nper_second = 3\nmean_size = \"9kB\"\nshape = 2\nwindow = \"64KiB\"\n",
-    "\n[[before]]\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\nqueue = { kind = \"drop-tail\", limit = \"9packets\" }\n",
+    "\n[[cross]]\nkind = \"transfers\"\nper_second = 3\nmean_size = \"9kB\"\nshape = 2\nwindow = \
+        \"64KiB\"\n",
+    "\n[[before]]\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\nqueue = { kind = \"drop-tail\", limit = \
+        \"9packets\" }\n",
     "\n[[beyond]]\nmtu = 576\n",
     "load = { rate = \"1Mbit/s\", arrivals = \"constant\" }\n",
     "packets = [{ size = \"40B\", share = 0.999 }, { size = \"576B\", share = 0.001 }]\n",

@@ -72,7 +72,8 @@ pub enum PredictError {
     },
     /// Traffic that does not react takes all that the link has.
     #[error(
-        "cross traffic of {load} in the mean leaves nothing of a link that carries {capacity} of payload"
+        "cross traffic of {load} in the mean leaves nothing of a link that carries {capacity} of \
+            payload"
     )]
     Full {
         /// Mean load of the cross traffic.
@@ -99,13 +100,14 @@ impl Hint for PredictError {
         let hint = match self {
             PredictError::Path(error) => return error.hint(),
             PredictError::Congestion { .. } => {
-                "choose another with `-C cubic`, or simulate it: `trunkline simulate PATH`".to_owned()
+                "choose another with `-C cubic`, or simulate it: `trunkline simulate \
+                    PATH`"
+                    .to_owned()
             }
-            PredictError::NotOneLink { .. } => {
-                "emulate it: `trunkline tune emu:PATH`".to_owned()
-            }
+            PredictError::NotOneLink { .. } => "emulate it: `trunkline tune emu:PATH`".to_owned(),
             PredictError::Full { .. } => {
-                "lower the cross traffic in the path file, or simulate it: `trunkline simulate PATH`"
+                "lower the cross traffic in the path file, or simulate it: `trunkline simulate \
+                    PATH`"
                     .to_owned()
             }
             PredictError::NoEquilibrium { .. } => {

@@ -213,7 +213,8 @@ fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
             let number = index + 1;
             return refuse(
                 format!(
-                    "the transfers of cross traffic {number} ask for {} of a link of {rate}, headers included",
+                    "the transfers of cross traffic {number} ask for {} of a link of {rate}, \
+                        headers included",
                     load.human()
                 ),
                 "let fewer of them come, or make them smaller",

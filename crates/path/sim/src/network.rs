@@ -79,7 +79,8 @@ impl Network {
         for (way, size) in Way::BOTH.into_iter().zip(sizes) {
             for (at, spec) in path.links(way).into_iter().enumerate() {
                 let is_main = at == path.main_link(way);
-                // The main link keeps its seed, so that others around it do not change what it loses.
+                // The main link keeps its seed, so that others around it do not change what it
+                // loses.
                 let number = if is_main { 0 } else { at as u64 + 1 };
                 let seed = derive(seed, purpose(way), number);
                 let load = spec.load.as_ref();

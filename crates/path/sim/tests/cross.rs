@@ -7,7 +7,8 @@ use units::{Bytes, Rate, Span};
 /// 10 Mbit/s, 20 ms, a queue of 50 packets, and what else the file says.
 fn scenario(queue: &str, hosts: &str, cross: &str) -> Scenario {
     let text = format!(
-        "[forward]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nqueue = {{ {queue} }}\n[hosts]\n{hosts}\n{cross}"
+        "[forward]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nqueue = {{ {queue} \
+            }}\n[hosts]\n{hosts}\n{cross}"
     );
     let path = PathSpec::from_toml("test", &text).unwrap_or_else(|error| panic!("{error}"));
     Scenario {
@@ -17,7 +18,8 @@ fn scenario(queue: &str, hosts: &str, cross: &str) -> Scenario {
 }
 
 const DROP_TAIL: &str = "kind = \"drop-tail\", limit = \"50packets\"";
-const ON_OFF: &str = "[[cross]]\nkind = \"on-off\"\nsources = 8\nrate = \"1Mbit/s\"\non = \"200ms\"\noff = \"400ms\"";
+const ON_OFF: &str = "[[cross]]\nkind = \"on-off\"\nsources = 8\nrate = \"1Mbit/s\"\non = \
+    \"200ms\"\noff = \"400ms\"";
 
 fn cross_goodput(scenario: &Scenario) -> f64 {
     run(scenario).unwrap().cross[0].goodput.as_f64()
@@ -52,7 +54,8 @@ fn cross_streams_are_as_the_hosts_unless_they_say_otherwise() {
 
 #[test]
 fn tiny_transfers_count_what_they_carry() {
-    let cross = "[[cross]]\nkind = \"transfers\"\nper_second = 1000\nmean_size = \"100B\"\nshape = 5.0\nwindow = \"64KiB\"";
+    let cross = "[[cross]]\nkind = \"transfers\"\nper_second = 1000\nmean_size = \"100B\"\nshape = \
+        5.0\nwindow = \"64KiB\"";
     let goodput = cross_goodput(&scenario(DROP_TAIL, "", cross));
     // 1000 times 800 bits; sizes deviate by a quarter of the mean each, 10,000 of them by nothing.
     assert!((goodput / 800_000.0 - 1.0).abs() < 0.05, "{goodput}");
@@ -60,8 +63,9 @@ fn tiny_transfers_count_what_they_carry() {
 
 #[test]
 fn transfers_that_never_end_have_a_bound() {
-    let cross = "[[cross]]\nkind = \"transfers\"\nclass = \"scavenger\"\nper_second = 2000\nmean_size = \"200B\"\nshape = 5.0\nwindow = \"64KiB\"\n\
-                 [[cross]]\nstreams = 4\nwindow = \"1MiB\"";
+    let cross = "[[cross]]\nkind = \"transfers\"\nclass = \"scavenger\"\nper_second = \
+        2000\nmean_size = \"200B\"\nshape = 5.0\nwindow = \"64KiB\"\n[[cross]]\nstreams = \
+        4\nwindow = \"1MiB\"";
     let strict = "kind = \"strict\", limit = \"50packets\"";
     let shown = run(&scenario(strict, "", cross)).unwrap();
     assert!(shown.cross[0].turned_away > 0, "{:?}", shown.cross);
@@ -69,7 +73,8 @@ fn transfers_that_never_end_have_a_bound() {
 
 #[test]
 fn transfers_whose_headers_fill_the_link_are_refused() {
-    let cross = "[[cross]]\nkind = \"transfers\"\nper_second = 10000\nmean_size = \"100B\"\nshape = 5.0\nwindow = \"64KiB\"";
+    let cross = "[[cross]]\nkind = \"transfers\"\nper_second = 10000\nmean_size = \"100B\"\nshape \
+        = 5.0\nwindow = \"64KiB\"";
     let problem = refused(&scenario(DROP_TAIL, "", cross));
     assert!(problem.contains("ask for 20."), "{problem}");
 }
@@ -86,7 +91,8 @@ fn an_ensemble_is_nothing_that_others_traffic_is() {
 
 #[test]
 fn an_ensemble_does_not_share_with_cross_traffic() {
-    let cross = "[[cross]]\nkind = \"transfers\"\nper_second = 5\nmean_size = \"20kB\"\nshape = 2.0\nwindow = \"64KiB\"";
+    let cross = "[[cross]]\nkind = \"transfers\"\nper_second = 5\nmean_size = \"20kB\"\nshape = \
+        2.0\nwindow = \"64KiB\"";
     let ensemble = Scenario {
         variant: Variant::Ensemble,
         streams: 4,
@@ -130,7 +136,8 @@ fn sizes_beyond_all_bounds_are_refused() {
 
 #[test]
 fn marks_take_the_place_of_drops_and_what_is_sent_again_carries_none() {
-    let red = "kind = \"red\", limit = \"200packets\", min = \"5packets\", max = \"100packets\", ecn = true";
+    let red = "kind = \"red\", limit = \"200packets\", min = \"5packets\", max = \"100packets\", \
+        ecn = true";
     let mut base = scenario(red, "", "");
     base.tcp.ecn = true;
     base.streams = 2;

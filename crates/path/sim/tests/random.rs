@@ -15,12 +15,12 @@ fn queue() -> impl Strategy<Value = String> {
             .clone()
             .prop_map(|limit| format!("kind = \"drop-tail\", limit = \"{limit}packets\"")),
         (5..40u32, any::<bool>()).prop_map(|(min, ecn)| format!(
-            "kind = \"red\", limit = \"200packets\", min = \"{min}packets\", max = \"{}packets\", ecn = {ecn}",
+            "kind = \"red\", limit = \"200packets\", min = \"{min}packets\", max = \"{}packets\", \
+                ecn = {ecn}",
             min * 3
         )),
-        any::<bool>().prop_map(|ecn| format!(
-            "kind = \"codel\", limit = \"200packets\", ecn = {ecn}"
-        )),
+        any::<bool>()
+            .prop_map(|ecn| format!("kind = \"codel\", limit = \"200packets\", ecn = {ecn}")),
         packets.prop_map(|limit| format!("kind = \"strict\", limit = \"{limit}packets\"")),
         Just(
             "kind = \"weighted\", limit = \"100packets\", scavenger = 0.01, priority = 0.3"
@@ -41,14 +41,17 @@ fn cross() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
         (1..4u32).prop_map(|streams| format!(
-            "[[cross]]\nstreams = {streams}\nwindow = \"64KiB\"\nextra_delay = \"3ms\"\nclass = \"scavenger\""
+            "[[cross]]\nstreams = {streams}\nwindow = \"64KiB\"\nextra_delay = \"3ms\"\nclass = \
+                \"scavenger\""
         )),
         Just(
-            "[[cross]]\nkind = \"on-off\"\nsources = 3\nrate = \"100kbit/s\"\non = \"200ms\"\noff = \"300ms\""
+            "[[cross]]\nkind = \"on-off\"\nsources = 3\nrate = \"100kbit/s\"\non = \"200ms\"\noff \
+                = \"300ms\""
                 .to_owned()
         ),
         Just(
-            "[[cross]]\nkind = \"transfers\"\nper_second = 2\nmean_size = \"20kB\"\nshape = 1.3\nwindow = \"64KiB\""
+            "[[cross]]\nkind = \"transfers\"\nper_second = 2\nmean_size = \"20kB\"\nshape = \
+                1.3\nwindow = \"64KiB\""
                 .to_owned()
         ),
     ]
@@ -102,7 +105,8 @@ fn path() -> impl Strategy<Value = PathSpec> {
     );
     parts.prop_map(|(rate, micros, queue, loss, cross, row)| {
         let text = format!(
-            "[forward]\n{rate}\ndelay = \"{micros}us\"\nqueue = {{ {queue} }}\n{loss}\n{row}{cross}\n"
+            "[forward]\n{rate}\ndelay = \"{micros}us\"\nqueue = {{ {queue} \
+                }}\n{loss}\n{row}{cross}\n"
         );
         PathSpec::from_toml("random", &text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     })
@@ -123,7 +127,8 @@ prop_compose! {
         ecn in any::<bool>(),
         seed in 1..1_000u64,
     ) -> Scenario {
-        let mut scenario = Scenario::new(path).expect("the default congestion control is simulated");
+        let mut scenario = Scenario::new(path).expect("the default congestion control is \
+            simulated");
         let roomy = scenario.path.forward.delay >= Span::from_millis(2);
         if ns2 && roomy {
             scenario.tcp = TcpSettings::ns2(&scenario.path);

@@ -170,7 +170,8 @@ fn ledbat_gives_way_to_a_sack_stream_and_keeps_to_its_target_alone() {
 /// The other is there for half of the time, at 19 of 20 Mbit/s.
 #[test]
 fn ledbat_takes_the_rate_back_when_the_other_has_gone() {
-    let cross = "[[cross]]\nkind = \"on-off\"\nsources = 1\nrate = \"19Mbit/s\"\non = \"20s\"\noff = \"20s\"\n";
+    let cross = "[[cross]]\nkind = \"on-off\"\nsources = 1\nrate = \"19Mbit/s\"\non = \"20s\"\noff \
+        = \"20s\"\n";
     let mut scenario = scenario(Variant::LedbatPlusPlus, 4 * QUEUE, cross);
     scenario.duration = Span::from_secs(300);
     scenario.series_interval = Some(Span::from_secs(5));
@@ -255,7 +256,8 @@ fn the_path_model_leaves_a_cubic_stream_its_part_of_a_short_queue() {
 fn netblt_slows_down_to_what_arrives() {
     // 15 of the 20 Mbit/s belong to others, who do not give way: what is dropped is shared, so that
     // the rest of 5 is the least that is left, and the first blocks still arrive at nearly 7/8.
-    let cross = "[[cross]]\nkind = \"on-off\"\nsources = 1\nrate = \"15Mbit/s\"\non = \"1000s\"\noff = \"10ms\"\n";
+    let cross = "[[cross]]\nkind = \"on-off\"\nsources = 1\nrate = \"15Mbit/s\"\non = \
+        \"1000s\"\noff = \"10ms\"\n";
     let result = run(&scenario(Variant::Netblt, QUEUE, cross)).unwrap();
     let own = goodput(&result) / RATE;
     assert!((0.2..0.75).contains(&own), "{own}");

@@ -144,7 +144,8 @@ impl Hint for CampaignError {
             }
             CampaignError::SeedsEnd { .. } => "begin with a smaller seed".to_owned(),
             CampaignError::LongSeries { .. } => {
-                "record less often, or for a shorter `--duration`; a sample has a number for each stream and four more"
+                "record less often, or for a shorter `--duration`; a sample has a number for each \
+                    stream and four more"
                     .to_owned()
             }
             CampaignError::WarmTransfer { .. } => {

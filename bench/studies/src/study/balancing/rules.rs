@@ -17,15 +17,15 @@ pub(super) fn alone(lines: &[Line]) -> Vec<Finding> {
     vec![
         Finding {
             claim: "A larger buffer moves the peak to fewer streams.",
-            rule: "For buffers that fit into path and queue (up to 512 KiB), the fewest streams within 2 % \
-                of a curve's highest throughput never rise from one buffer to the next larger one, \
-                and are fewer for the largest than for the smallest.",
+            rule: "For buffers that fit into path and queue (up to 512 KiB), the fewest streams \
+                within 2 % of a curve's highest throughput never rise from one buffer to the next \
+                larger one, and are fewer for the largest than for the smallest.",
             checks: vec![Check::of(peaks_move(lines))],
         },
         Finding {
             claim: "Larger still, it lowers the peak.",
-            rule: "The highest throughput with 1024 KiB, more than path and queue hold, is at least 1 % \
-                below the best of all buffers: up to 8 streams; up to 40.",
+            rule: "The highest throughput with 1024 KiB, more than path and queue hold, is at \
+                least 1 % below the best of all buffers: up to 8 streams; up to 40.",
             checks: vec![
                 Check::of(peak_falls(lines, FEW)),
                 Check::of(peak_falls(lines, f64::from(STREAMS_MAX))),
@@ -67,11 +67,12 @@ fn peak_falls(lines: &[Line], most: f64) -> Option<(bool, String)> {
 /// Beside cross traffic that leaves room.
 pub(super) fn room(alone: &[Line], lines: &[Line], cross: &[Line]) -> Vec<Finding> {
     vec![Finding {
-        claim: "Until the capacity is reached all is as without cross traffic; then more streams win.",
-        rule: "While the streams' windows ask for no more than the cross traffic leaves, throughput is \
-            within 10 % of that on the empty path; with every buffer, 40 streams carry at least 10 % \
-            more than the fewest streams that ask for more than is left; the cross traffic beside 40 \
-            streams gets at most 90 % of what it gets beside one.",
+        claim: "Until the capacity is reached all is as without cross traffic; then more streams \
+            win.",
+        rule: "While the streams' windows ask for no more than the cross traffic leaves, \
+            throughput is within 10 % of that on the empty path; with every buffer, 40 streams \
+            carry at least 10 % more than the fewest streams that ask for more than is left; the \
+            cross traffic beside 40 streams gets at most 90 % of what it gets beside one.",
         checks: vec![
             Check::of(as_alone(alone, lines)),
             Check::of(more_win(lines)),
@@ -139,9 +140,9 @@ pub(super) fn full(lines: &[Line], cross: &[Line]) -> Vec<Finding> {
     vec![
         Finding {
             claim: "The buffer has no effect.",
-            rule: "At each number of streams the lowest throughput of all buffers is at most 20 % below \
-                the highest: from 8 streams on with buffers of 32 KiB or more; with fewer streams and the \
-                same buffers; from 8 streams on with 16 KiB against the highest.",
+            rule: "At each number of streams the lowest throughput of all buffers is at most 20 % \
+                below the highest: from 8 streams on with buffers of 32 KiB or more; with fewer \
+                streams and the same buffers; from 8 streams on with 16 KiB against the highest.",
             checks: vec![
                 Check::of(buffers_differ(
                     free,
@@ -165,8 +166,8 @@ pub(super) fn full(lines: &[Line], cross: &[Line]) -> Vec<Finding> {
         },
         Finding {
             claim: "Streams take throughput from the cross traffic.",
-            rule: "With every buffer, 40 streams carry at least three times as much as one, and the \
-                cross traffic keeps at most 60 % of what it had beside one.",
+            rule: "With every buffer, 40 streams carry at least three times as much as one, and \
+                the cross traffic keeps at most 60 % of what it had beside one.",
             checks: vec![
                 Check::of(streams_gain(lines)),
                 Check::of(others_lose(cross, 0.6)),

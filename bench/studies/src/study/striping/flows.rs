@@ -28,9 +28,10 @@ pub(in crate::study) fn study() -> Result<Study, StudyError> {
         name: "striping-flows",
         title: "Half a gigabyte over 1 to 1000 flows",
         source: SOURCE,
-        setup: "An OC-3 of 155 Mbit/s with a round trip of 80 ms, segments of 9000 bytes and a queue of \
-            171 packets, which is what the pipe holds; SACK. Striped transfers of 0.5 GB; and endless \
-            flows for 26 s, the time that the transfer takes at best, for how the link is shared.",
+        setup: "An OC-3 of 155 Mbit/s with a round trip of 80 ms, segments of 9000 bytes and a \
+            queue of 171 packets, which is what the pipe holds; SACK. Striped transfers of 0.5 GB; \
+            and endless flows for 26 s, the time that the transfer takes at best, for how the link \
+            is shared.",
         sweeps: vec![
             sweep(&base, Work::Striped(DATA), Span::from_secs(86_400)),
             sweep(&base, Work::Endless, Span::from_secs(26)),
@@ -134,7 +135,8 @@ fn few_take_all(shares: &[Line]) -> Finding {
     let most = || {
         let (clean, lossy) = (shares.first()?.last()?, shares.get(1)?.last()?);
         let words = format!(
-            "the fastest 100 of 1000 flows carry {} % of the data without loss and {} % with 0.1 % loss",
+            "the fastest 100 of 1000 flows carry {} % of the data without loss and {} % with 0.1 % \
+                loss",
             digits(clean),
             digits(lossy)
         );
@@ -149,8 +151,8 @@ fn few_take_all(shares: &[Line]) -> Finding {
     });
     Finding {
         claim: "With many flows, few of them take almost all of the bandwidth.",
-        rule: "The fastest tenth of 1000 endless flows carry at least 50 % of the data, with loss and \
-            without; they carry at least 80 %.",
+        rule: "The fastest tenth of 1000 endless flows carry at least 50 % of the data, with loss \
+            and without; they carry at least 80 %.",
         checks: vec![
             Check::of(most().map(|(share, words)| (share >= 50.0, words))),
             Check::of(almost_all),
@@ -171,7 +173,8 @@ fn many_drops(drops: &[Line]) -> Finding {
     };
     Finding {
         claim: "Many packets are dropped with many flows.",
-        rule: "Without loss of the link's own, 1000 flows have at least five times the drops of 10.",
+        rule: "Without loss of the link's own, 1000 flows have at least five times the drops of \
+            10.",
         checks: vec![Check::of(seen())],
     }
 }
@@ -181,7 +184,8 @@ fn fewer_than_the_pipe(times: &[Line], drops: &[Line]) -> Finding {
         let line = times.first()?;
         let (within, beyond) = best_within_and_beyond(line)?;
         let words = format!(
-            "the pipe holds {PIPE_PACKETS:.0} packets: with fewer flows the best time is {} s, with more {} s",
+            "the pipe holds {PIPE_PACKETS:.0} packets: with fewer flows the best time is {} s, \
+                with more {} s",
             digits(within),
             digits(beyond)
         );
@@ -199,8 +203,8 @@ fn fewer_than_the_pipe(times: &[Line], drops: &[Line]) -> Finding {
     };
     Finding {
         claim: "There should be fewer flows than the pipe holds packets.",
-        rule: "Without loss, no number of flows beyond 171 is faster than the best below; 500 flows \
-            have at least 1.5 times the drops of 100.",
+        rule: "Without loss, no number of flows beyond 171 is faster than the best below; 500 \
+            flows have at least 1.5 times the drops of 100.",
         checks: vec![Check::of(no_faster()), Check::of(more_dropped())],
     }
 }
@@ -219,7 +223,8 @@ fn striping_helps(times: &[Line]) -> Finding {
         let line = times.get(1)?;
         let (one, best) = (line.at(1.0)?, line.lowest()?);
         let words = format!(
-            "with 0.1 % loss one flow takes {} s and the best number of flows {} s, the ideal is {} s",
+            "with 0.1 % loss one flow takes {} s and the best number of flows {} s, the ideal is \
+                {} s",
             digits(one),
             digits(best),
             digits(IDEAL_SECONDS)

@@ -38,10 +38,10 @@ pub(in crate::study) fn study() -> Result<Study, StudyError> {
         name: "striping-loss",
         title: "One stream against loss",
         source: SOURCE,
-        setup: "A round trip of 80 ms, segments of 1460 bytes, every one acknowledged; SACK, no limit on \
-            the window; a queue of one bandwidth-delay product; random loss of data packets only; \
-            400 s, of which the first 100 do not count. The \
-            document is known here by what its figure plots; both statements are what that has to show.",
+        setup: "A round trip of 80 ms, segments of 1460 bytes, every one acknowledged; SACK, no \
+            limit on the window; a queue of one bandwidth-delay product; random loss of data \
+            packets only; 400 s, of which the first 100 do not count. The document is known here \
+            by what its figure plots; both statements are what that has to show.",
         sweeps: vec![Sweep { curves }],
         read,
     })

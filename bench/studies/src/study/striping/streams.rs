@@ -40,10 +40,11 @@ pub(in crate::study) fn study() -> Result<Study, StudyError> {
         name: "striping-streams",
         title: "ANL to LBNL: throughput against streams",
         source: SOURCE,
-        setup: "An OC-12 of 622 Mbit/s with a round trip of 56 ms and a queue of 1 MiB, a guess; segments of \
-            1460 bytes, every one acknowledged; SACK; 60 s, of which the first 20 do not count. The \
-            document has GridFTP and iperf on the real path, with windows that are not known here: four \
-            sizes stand for them. That throughput rises and levels off is what its figure has to show.",
+        setup: "An OC-12 of 622 Mbit/s with a round trip of 56 ms and a queue of 1 MiB, a guess; \
+            segments of 1460 bytes, every one acknowledged; SACK; 60 s, of which the first 20 do \
+            not count. The document has GridFTP and iperf on the real path, with windows that are \
+            not known here: four sizes stand for them. That throughput rises and levels off is \
+            what its figure has to show.",
         sweeps: vec![Sweep {
             curves: WINDOWS.into_iter().map(curve).collect(),
         }],

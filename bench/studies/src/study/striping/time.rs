@@ -40,10 +40,11 @@ pub(in crate::study) fn study() -> Result<Study, StudyError> {
         name: "striping-time",
         title: "Time to move 100 MB and 1 GB",
         source: SOURCE,
-        setup: "An OC-12 of 622 Mbit/s with a round trip of 100 ms and a queue of 4 MiB, half of what \
-            is in flight; random loss of data packets only; delayed acknowledgements throughout. Each \
-            curve keeps what the ones before it changed: NewReno with a window of 64 KiB and segments \
-            of 1460 bytes; a window that limits nothing; segments of 9000 bytes; FACK; 5 flows; 25 flows.",
+        setup: "An OC-12 of 622 Mbit/s with a round trip of 100 ms and a queue of 4 MiB, half of \
+            what is in flight; random loss of data packets only; delayed acknowledgements \
+            throughout. Each curve keeps what the ones before it changed: NewReno with a window of \
+            64 KiB and segments of 1460 bytes; a window that limits nothing; segments of 9000 \
+            bytes; FACK; 5 flows; 25 flows.",
         sweeps: SIZES.into_iter().map(sweep).collect(),
         read,
     })
@@ -130,9 +131,9 @@ fn gains(lines: &[Line], earlier: usize, later: usize) -> Option<Vec<(f64, f64)>
 fn tuning(lines: &[Line]) -> Finding {
     Finding {
         claim: "Tuning the end systems first gains most.",
-        rule: "For 1 GB the tuned single flow (large window, jumbo frames, FACK) gains more over the \
-            untuned one than 25 flows gain over the tuned one: for every loss up to 1e-5; and for \
-            every loss above.",
+        rule: "For 1 GB the tuned single flow (large window, jumbo frames, FACK) gains more over \
+            the untuned one than 25 flows gain over the tuned one: for every loss up to 1e-5; and \
+            for every loss above.",
         checks: vec![
             Check::of(tuning_wins(
                 lines,
@@ -171,8 +172,8 @@ fn tuning_wins(lines: &[Line], wanted: fn(f64) -> bool, place: &str) -> Option<(
 fn striping(lines: &[Line]) -> Finding {
     Finding {
         claim: "Where the link loses much, striping is effective.",
-        rule: "For 1 GB and a loss of 1e-3 or more, 25 flows are at least five times as fast as the \
-            tuned single flow.",
+        rule: "For 1 GB and a loss of 1e-3 or more, 25 flows are at least five times as fast as \
+            the tuned single flow.",
         checks: vec![Check::of(striping_wins(lines))],
     }
 }

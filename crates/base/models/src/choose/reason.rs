@@ -68,7 +68,8 @@ impl Choice {
         match self.reason {
             Reason::Highest => "the highest goodput of all that count".to_owned(),
             Reason::EqualsHighest => format!(
-                "within {:.0} % of the highest goodput, {} with {}: runs of one setting differ by as much",
+                "within {:.0} % of the highest goodput, {} with {}: runs of one setting differ by \
+                    as much",
                 EQUAL * 100.0,
                 rate(self.highest),
                 name(self.highest)
@@ -103,10 +104,12 @@ impl Choice {
         let percent = share * 100.0;
         match self.highest == self.index {
             true => format!(
-                "the highest goodput of all that count, and no fewer streams reach {percent:.0} % of it"
+                "the highest goodput of all that count, and no fewer streams reach {percent:.0} % \
+                    of it"
             ),
             false => format!(
-                "the fewest streams that reach {percent:.0} % of the highest goodput, {rate} with {name}"
+                "the fewest streams that reach {percent:.0} % of the highest goodput, {rate} with \
+                    {name}"
             ),
         }
     }

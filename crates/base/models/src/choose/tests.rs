@@ -108,12 +108,13 @@ fn among_equals_the_window_that_comes_first_wins() {
 fn the_knee_names_what_decided() {
     assert_eq!(
         because(&filling(), Rule::Knee(0.9)),
-        "the fewest streams that reach 90 % of the highest goodput, 96.0 Mbit/s with row 3; with fewer, row 1 \
-         carried most: 70.0 Mbit/s"
+        "the fewest streams that reach 90 % of the highest goodput, 96.0 Mbit/s with row 3; with \
+            fewer, row 1 carried most: 70.0 Mbit/s"
     );
     assert_eq!(
         because(&filling()[..2], Rule::Knee(0.9)),
-        "the highest goodput of all that count, and no fewer streams reach 90 % of it; with fewer, row 0 carried most: 20.0 Mbit/s"
+        "the highest goodput of all that count, and no fewer streams reach 90 % of it; with fewer, \
+            row 0 carried most: 20.0 Mbit/s"
     );
 }
 

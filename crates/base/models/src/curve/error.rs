@@ -18,7 +18,8 @@ pub enum CurveError {
     },
     /// Fewer different numbers of streams than the form has coefficients.
     #[error(
-        "{distinct} different numbers of streams were sampled, the {form} curve needs {}; sample more",
+        "{distinct} different numbers of streams were sampled, the {form} curve needs {}; sample \
+            more",
         form.coefficients()
     )]
     TooFewSamples {
@@ -40,7 +41,8 @@ pub enum CurveError {
     },
     /// Throughput still grows in proportion to the streams: no limit in sight.
     #[error(
-        "throughput grows in proportion up to {streams} streams, so the samples show no limit; sample more streams"
+        "throughput grows in proportion up to {streams} streams, so the samples show no limit; \
+            sample more streams"
     )]
     NoLimit {
         /// The most streams sampled.
@@ -48,7 +50,8 @@ pub enum CurveError {
     },
     /// Throughput falls as streams are added.
     #[error(
-        "throughput falls as streams are added, which the {form} curve cannot follow; choose among the measured points"
+        "throughput falls as streams are added, which the {form} curve cannot follow; choose among \
+            the measured points"
     )]
     Falling {
         /// Which form.
@@ -64,7 +67,8 @@ pub enum CurveError {
     },
     /// A coefficient for which the form has no peak beyond one stream, or no value somewhere.
     #[error(
-        "the {form} curve needs {bound}, and the samples give {value:.3e}: they show no peak of this form; use the knee of a form without one"
+        "the {form} curve needs {bound}, and the samples give {value:.3e}: they show no peak of \
+            this form; use the knee of a form without one"
     )]
     OutOfBounds {
         /// Which form.

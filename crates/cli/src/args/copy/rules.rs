@@ -13,7 +13,8 @@ pub(crate) struct Rules(pub Vec<SelectionRule>);
 
 impl Args for Rules {
     fn augment_args(command: Command) -> Command {
-        let out = "Leave out names that fit, as rsync does: `*.tmp`, `/run7/raw/`, `cache/***`; they are not removed either";
+        let out = "Leave out names that fit, as rsync does: `*.tmp`, `/run7/raw/`, `cache/***`; \
+            they are not removed either";
         let nevertheless =
             "Copy names that fit, whatever a later `--exclude` says; the first that fits decides";
         command

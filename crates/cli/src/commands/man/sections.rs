@@ -11,7 +11,8 @@ const EXIT_STATUS: [Entry; 3] = [
     ("0", "All went well."),
     (
         "1",
-        "What was to be measured, moved or computed failed, or the user ended it; what is there was shown and kept.",
+        "What was to be measured, moved or computed failed, or the user ended it; what is there \
+            was shown and kept.",
     ),
     (
         "2",
@@ -39,8 +40,8 @@ const ENVIRONMENT: [Entry; 5] = [
     ),
     (
         "XDG_STATE_HOME, XDG_CACHE_HOME, XDG_RUNTIME_DIR",
-        "Where state, finished simulations and the sockets of running copies are, in place of ~/.local/state, ~/.cache \
-         and the archive's folder.",
+        "Where state, finished simulations and the sockets of running copies are, in place of \
+            ~/.local/state, ~/.cache and the archive's folder.",
     ),
     ("HOME", "Where those are otherwise."),
     ("NO_COLOR", "No colours in text, whatever its value."),

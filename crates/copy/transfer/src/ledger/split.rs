@@ -97,7 +97,8 @@ mod tests {
                 while !range.is_empty() {
                     let piece_size = piece_sizes.next().unwrap_or_default();
                     let length = piece_length(size, &range, piece_size);
-                    prop_assert!(legal_piece(size, range.start, length), "{size} {range:?} {length}");
+                    prop_assert!(legal_piece(size, range.start, length), "{size} {range:?} \
+                        {length}");
                     prop_assert!(length <= piece_size.max(PIECE_MIN));
                     prop_assert!(length <= range.end - range.start);
                     range.start += length;

@@ -197,7 +197,8 @@ impl Tally {
         }
         if self.away > RETAKES_MAX {
             return Some(format!(
-                "the sender was held up in {} streams of {}: it cannot keep to the times that this rate needs",
+                "the sender was held up in {} streams of {}: it cannot keep to the times that this \
+                    rate needs",
                 self.away,
                 rate.human()
             ));
@@ -205,11 +206,12 @@ impl Tally {
         let length = plan.length().human();
         Some(match self.batched >= self.blurred {
             true => format!(
-                "the receiver takes packets in batches, which leaves too few times of arrival in {length} to \
-                 see a queue grow"
+                "the receiver takes packets in batches, which leaves too few times of arrival in \
+                    {length} to see a queue grow"
             ),
             false => format!(
-                "times of arrival scatter so much that a queue growing for {length} would not be seen"
+                "times of arrival scatter so much that a queue growing for {length} would not be \
+                    seen"
             ),
         })
     }

@@ -91,7 +91,8 @@ fn every_doubt_is_a_sentence() {
     };
     assert_eq!(
         of(Doubt::Disturbed(0.07)),
-        "others were in the way of every bulk of 10 packets, the least disturbed by 7 % of its length"
+        "others were in the way of every bulk of 10 packets, the least disturbed by 7 % of its \
+            length"
     );
     assert!(of(Doubt::Batched(4.2)).contains("batches of about 4"));
     assert!(of(Doubt::SenderTooSlow).contains("no faster"));

@@ -140,7 +140,12 @@ fn other_programs_are_strangers() {
 #[test]
 fn every_bit_of_a_hello_and_of_an_answer_counts() {
     let (_, hello) = near(1);
-    let software = PREFIX..PREFIX + 1 + "trunkline 0.1.0".len(); // told to people, nothing hangs on it
+    let software = PREFIX
+        ..PREFIX
+            + 1
+            + "trunkline \
+        0.1.0"
+                .len(); // told to people, nothing hangs on it
     for bit in (0..hello.len() * 8).filter(|bit| !software.contains(&(bit / 8))) {
         let mut bytes = hello.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);

@@ -42,7 +42,8 @@ const TEXTS: &[(i32, &str)] = &[
     (141, "the server's socket buffer is smaller than requested"),
     (
         142,
-        "authentication failed: the server wants a user and a password, which trunkline cannot send",
+        "authentication failed: the server wants a user and a password, which trunkline cannot \
+            send",
     ),
     (144, "the server received no data for too long"),
     (160, "the test ran longer than agreed"),

@@ -58,8 +58,8 @@ impl Archive {
         target: &str,
         direction: Direction,
     ) -> Result<Option<StreamCount>, ArchiveError> {
-        let statement = "SELECT id FROM documents WHERE schema = ?1 AND target = ?2 AND direction = ?3 \
-             ORDER BY created DESC, id DESC LIMIT ?4";
+        let statement = "SELECT id FROM documents WHERE schema = ?1 AND target = ?2 AND direction \
+            = ?3 ORDER BY created DESC, id DESC LIMIT ?4";
         let asked = params![
             rows::word(&Schema::Copy),
             target,

@@ -93,7 +93,8 @@ pub enum ArchiveError {
         id: i64,
     },
     /// Another process made the same visit meanwhile.
-    #[error("visit {number} of sweep {sweep} in {} was made by another process meanwhile", path.display())]
+    #[error("visit {number} of sweep {sweep} in {} was made by another process \
+        meanwhile", path.display())]
     VisitTaken {
         /// In which archive.
         path: PathBuf,
@@ -104,7 +105,8 @@ pub enum ArchiveError {
     },
     /// A saved sweep that contradicts itself.
     #[error(
-        "the sweep of {target} has a visit that its plan does not have, or a plan that cannot be followed"
+        "the sweep of {target} has a visit that its plan does not have, or a plan that cannot be \
+            followed"
     )]
     NotItsPlan {
         /// Its target.
@@ -137,13 +139,16 @@ impl Hint for ArchiveError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             ArchiveError::Folder { .. } | ArchiveError::Database { .. } => {
-                "name a file that you may write to and that has room with `--history FILE`, or keep nothing with `--no-history`"
+                "name a file that you may write to and that has room with `--history FILE`, or \
+                    keep nothing with `--no-history`"
             }
             ArchiveError::Missing { .. } => {
-                "`trunkline tune` and `trunkline measure` make one; check the name behind `--history`"
+                "`trunkline tune` and `trunkline measure` make one; check the name behind \
+                    `--history`"
             }
             ArchiveError::Damaged { .. } => {
-                "`trunkline history --set-aside` moves it out of the way under another name, and the next result begins a new one"
+                "`trunkline history --set-aside` moves it out of the way under another name, and \
+                    the next result begins a new one"
             }
             ArchiveError::Whole { .. } => "leave out `--set-aside`",
             ArchiveError::Foreign { .. } => {
@@ -164,10 +169,12 @@ impl Hint for ArchiveError {
                 "let the other process go on; what both finished is kept"
             }
             ArchiveError::NotItsPlan { .. } => {
-                "the file was changed by hand or by another program; take it over from where it was made"
+                "the file was changed by hand or by another program; take it over from where it \
+                    was made"
             }
             ArchiveError::NotKept { .. } => {
-                "only `copy`, `measure`, `tune`, `demo`, `path`, `responsiveness` and one setting of `simulate` are kept; save others with `--save`"
+                "only `copy`, `measure`, `tune`, `demo`, `path`, `responsiveness` and one setting \
+                    of `simulate` are kept; save others with `--save`"
             }
             ArchiveError::Document(error) => return error.hint(),
         };

@@ -18,9 +18,9 @@ const DESCRIPTION: &str = "schema, created, trunkline_version, host, kernel, tar
 /// What documents and samples share.
 const OUTCOME: &str = "transport, streams, window_bytes, direction, congestion, \
      pacing_bits_per_second, \
-     mss_bytes, goodput_bits_per_second, goodput_low_bits_per_second, goodput_high_bits_per_second, \
-     goodput_confidence, goodput_degrees, rtt_unloaded_seconds, rtt_loaded_seconds, \
-     retransmitted_ratio, limited_by";
+     mss_bytes, goodput_bits_per_second, goodput_low_bits_per_second, \
+     goodput_high_bits_per_second, goodput_confidence, goodput_degrees, rtt_unloaded_seconds, \
+     rtt_loaded_seconds, retransmitted_ratio, limited_by";
 
 /// The columns that [`entry`] reads.
 pub(super) fn entry_columns() -> String {

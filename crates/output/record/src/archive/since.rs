@@ -8,7 +8,8 @@ use thiserror::Error;
 /// A text that is no point in time.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is neither a day like 2026-11-22, a time like 2026-11-22T07:10:00Z nor an age like 7d or 12h"
+    "`{0}` is neither a day like 2026-11-22, a time like 2026-11-22T07:10:00Z nor an age like 7d \
+        or 12h"
 )]
 pub struct SinceError(pub String);
 

@@ -88,7 +88,8 @@ pub fn campaign() -> Document<Campaign> {
             }
         }
     }
-    let words = "trunkline simulate toy.toml -P 1,2,4,8,16,32 -w auto,64k,256k --variant sack,cubic --seeds 2";
+    let words = "trunkline simulate toy.toml -P 1,2,4,8,16,32 -w auto,64k,256k --variant \
+        sack,cubic --seeds 2";
     let base = Scenario {
         series_interval: None,
         ..scenario()

@@ -102,8 +102,8 @@ pub fn sweep(case: &SweepCase) -> Document<Sweep> {
         beside: Vec::new(),
         analysis: None,
     };
-    let words = "trunkline sweep emu:slac-cern --streams 1..20 --windows 8k,16k,55k,256k --cycles 5 \
-                 --duration 20s";
+    let words = "trunkline sweep emu:slac-cern --streams 1..20 --windows 8k,16k,55k,256k --cycles \
+        5 --duration 20s";
     Document::new(origin(words, case.seed), body)
 }
 

@@ -68,7 +68,8 @@ fn variant(body: &Campaign, grid: &Grid<'_>) -> Vec<Block> {
     ];
     blocks.extend(streams::chart(grid, title).map(|chart| {
         let caption = format!(
-            "{variant}: {measure} against the number of streams, mean over the seeds with its standard deviation."
+            "{variant}: {measure} against the number of streams, mean over the seeds with its \
+                standard deviation."
         );
         Block::figure(format!("streams-{name}"), caption, chart)
     }));

@@ -110,9 +110,9 @@ fn optimum(body: &Fit) -> String {
 fn remarks(body: &Fit) -> Vec<String> {
     let count = body.samples.len();
     vec![format!(
-        "{count} points. Each number of streams was left out in turn: left out is the error of predicting it, \
-         failed how often the others gave no curve, and the spread how far a value moves; it is no confidence \
-         interval. No curve says anything beyond {}.",
+        "{count} points. Each number of streams was left out in turn: left out is the error of \
+            predicting it, failed how often the others gave no curve, and the spread how far a \
+            value moves; it is no confidence interval. No curve says anything beyond {}.",
         text::streams(
             body.samples
                 .iter()

@@ -311,7 +311,8 @@ fn queues(body: &Characteristics) -> Vec<String> {
     let of = |load: &Load| {
         let queue = load.queueing.as_ref()?;
         Some(format!(
-            "Under load {} the queue is between {} and hop {}: the round trip grew by {} from there on.",
+            "Under load {} the queue is between {} and hop {}: the round trip grew by {} from \
+                there on.",
             load.way.name(),
             place(queue.after),
             queue.hop,
@@ -329,9 +330,10 @@ fn place(hop: u8) -> String {
 }
 
 /// What the headings and rules of [`buffers`] mean.
-const BUFFERS_LEGEND: &str = "Rules from the literature for how much must be outstanding, from the largest to the \
-     smallest idea of the path; any above the bandwidth-delay product of what you hope for will do. asked each: for each \
-     of so many streams; granted: what Linux then says; auto does: whether the kernel's own sizing gets there.";
+const BUFFERS_LEGEND: &str = "Rules from the literature for how much must be outstanding, from the \
+    largest to the smallest idea of the path; any above the bandwidth-delay product of what you \
+    hope for will do. asked each: for each of so many streams; granted: what Linux then says; auto \
+    does: whether the kernel's own sizing gets there.";
 
 /// The rules for buffers of one direction.
 fn buffers(buffers: &Buffers) -> Table {

@@ -82,10 +82,11 @@ fn points(body: &Predict) -> Table {
 /// What the headings of [`points`] mean.
 fn points_legend(body: &Predict) -> String {
     format!(
-        "Rates in {}. The first is the equilibrium of streams, loss and queue, which the recommendation rests on; Hacker: \
-         so many independent reno streams, up to the link's rate; Altman: reno streams that lose only what their own \
-         queue drops, so without the path's loss; windows: all windows once a round trip, whatever the link. loss: loss \
-         events per packet.",
+        "Rates in {}. The first is the equilibrium of streams, loss and queue, which the \
+            recommendation rests on; Hacker: so many independent reno streams, up to the link's \
+            rate; Altman: reno streams that lose only what their own queue drops, so without the \
+            path's loss; windows: all windows once a round trip, whatever the link. loss: loss \
+            events per packet.",
         unit(body).name
     )
 }
@@ -161,8 +162,9 @@ fn share(part: Rate, whole: Rate) -> f64 {
 fn assumptions(body: &Predict) -> Vec<String> {
     let link = &body.link;
     let mut sentences = vec![format!(
-        "Nothing was sent: this is what formulas say about {} streams that keep at most {} outstanding each, \
-         {} of payload on the link, {} ms round trip, a queue of {} ms and {} of loss events.",
+        "Nothing was sent: this is what formulas say about {} streams that keep at most {} \
+            outstanding each, {} of payload on the link, {} ms round trip, a queue of {} ms and {} \
+            of loss events.",
         body.congestion,
         format::size(body.window_bytes),
         format::rate(link.payload_bits_per_second),
@@ -171,8 +173,8 @@ fn assumptions(body: &Predict) -> Vec<String> {
         format::percent(link.lost_ratio),
     )];
     sentences.push(
-        "Believe a measurement on the live path over `emu:`, that over `sim:`, and that over these formulas: they take \
-         every stream for settled and the losses for evenly spread."
+        "Believe a measurement on the live path over `emu:`, that over `sim:`, and that over these \
+            formulas: they take every stream for settled and the losses for evenly spread."
             .to_owned(),
     );
     if body.path.forward.variation.is_some() {

@@ -30,7 +30,8 @@ fn direction(way: &ResponsivenessWay) -> [Block; 5] {
         ),
         Block::figure(
             format!("goodput-{of}"),
-            "Goodput of all streams in the same seconds: where it no longer rises, the path is full.",
+            "Goodput of all streams in the same seconds: where it no longer rises, the path is \
+                full.",
             goodputs(way),
         ),
     ]
@@ -161,8 +162,8 @@ fn confidence(way: &ResponsivenessWay) -> String {
 fn one_part(way: &ResponsivenessWay) -> Option<String> {
     match (&way.foreign, &way.loaded) {
         (Some(_), None) => Some(
-            "The far end does not tell its streams' round trips, so the figure is that of the probes \
-             beside them alone."
+            "The far end does not tell its streams' round trips, so the figure is that of the \
+                probes beside them alone."
                 .to_owned(),
         ),
         (None, Some(_)) => Some(
@@ -179,9 +180,10 @@ fn cut(way: &ResponsivenessWay) -> Option<String> {
 }
 
 /// What the figure is not.
-const NOT_FOLLOWED: &str = "By IETF draft-ietf-ippm-responsiveness with one-packet probes in place of HTTP \
-     requests: no TCP and TLS handshakes and no web server are in it, and the streams' part is TCP's own smoothed \
-     round trip. Compare figures of one tool only; tools differ by a factor of three.";
+const NOT_FOLLOWED: &str = "By IETF draft-ietf-ippm-responsiveness with one-packet probes in place \
+    of HTTP requests: no TCP and TLS handshakes and no web server are in it, and the streams' part \
+    is TCP's own smoothed round trip. Compare figures of one tool only; tools differ by a factor \
+    of three.";
 
 /// Round trips of each second beside the streams.
 fn round_trips(way: &ResponsivenessWay) -> Chart {

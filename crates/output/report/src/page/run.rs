@@ -189,7 +189,8 @@ pub fn one_visit(run: &Run) -> Vec<Block> {
             ),
         };
         let caption = format!(
-            "One visit over time ({}{apart}): throughput stacked by stream; the line is the goodput.",
+            "One visit over time ({}{apart}): throughput stacked by stream; the line is the \
+                goodput.",
             text::setting(&run.setting)
         );
         Some(Block::figure(format!("one-visit{suffix}"), caption, chart))

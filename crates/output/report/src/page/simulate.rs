@@ -187,12 +187,13 @@ fn figures(body: &Simulate) -> Vec<Block> {
     };
     let of = format!("seed {}", run.seed);
     let goodput = format!(
-        "What the streams and the cross traffic got over time ({of}); the line is the goodput over the time that \
-         counts. A loss holds acknowledgements back until it is repaired; then they come at once, so that a step can \
-         lie above the link's rate."
+        "What the streams and the cross traffic got over time ({of}); the line is the goodput over \
+            the time that counts. A loss holds acknowledgements back until it is repaired; then \
+            they come at once, so that a step can lie above the link's rate."
     );
     let windows = format!(
-        "Congestion window of each stream, and the packets that waited in the forward link's queue ({of})."
+        "Congestion window of each stream, and the packets that waited in the forward link's queue \
+            ({of})."
     );
     vec![
         Block::figure("goodput", goodput, over_time::goodput(body, run)),

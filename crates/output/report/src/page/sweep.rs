@@ -75,7 +75,8 @@ pub fn representative(document: &AnyDocument) -> Option<i64> {
 fn plan(sweep: &Sweep) -> String {
     let plan = &sweep.plan;
     format!(
-        "{} settings in {}, shuffled with seed {}; streams run for {}, the idle path is probed for {} before",
+        "{} settings in {}, shuffled with seed {}; streams run for {}, the idle path is probed for \
+            {} before",
         plan.settings.len(),
         text::count(plan.cycles.into(), "cycle"),
         plan.seed,

@@ -110,7 +110,8 @@ fn direction(way: &DirectionChange) -> Vec<String> {
         n => format!("{n} settings by themselves are"),
     };
     let mut sentences = vec![format!(
-        "{moved}, {name}: {} in the middle of {} settings{interval}; {changed} sure to have changed.",
+        "{moved}, {name}: {} in the middle of {} settings{interval}; {changed} sure to have \
+            changed.",
         signed(change.median_ratio),
         way.compared
     )];

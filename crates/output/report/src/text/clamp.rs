@@ -13,7 +13,8 @@ pub(super) fn clamped(run: &Run) -> Option<String> {
         format!("; so does {sysctl} {place}")
     });
     Some(format!(
-        "The kernel {place} granted {granted} where 2 \u{d7} {asked} were due: {sysctl} clamps it{also}."
+        "The kernel {place} granted {granted} where 2 \u{d7} {asked} were due: {sysctl} clamps \
+            it{also}."
     ))
 }
 
@@ -64,7 +65,8 @@ mod tests {
         stream.direction = StreamDirection::Sending;
         stream.buffers.as_mut().unwrap().send = small;
         let text = crate::text::measure(&body).join(" ");
-        let said = "The kernel here granted 416KiB where 2 \u{d7} 1MiB were due: net.core.wmem_max clamps it.";
+        let said = "The kernel here granted 416KiB where 2 \u{d7} 1MiB were due: net.core.wmem_max \
+            clamps it.";
         assert!(text.contains(said), "{text}");
         let stream = &mut body.run.streams[0];
         stream.buffers_far = stream.buffers;

@@ -74,7 +74,8 @@ fn unsettled(run: &Run) -> Option<String> {
         ),
     };
     Some(format!(
-        "Not settled: {why}. Another run may carry something quite different, so there is no \u{b1}{later_half}.{}",
+        "Not settled: {why}. Another run may carry something quite different, so there is no \
+            \u{b1}{later_half}.{}",
         takes(run)
     ))
 }

@@ -153,7 +153,8 @@ fn seen_so_far(tune: &Tune) -> Option<String> {
     let runs = tune.samples.iter().map(|sample| &sample.run);
     let most = runs.max_by_key(|run| run.goodput_bits_per_second)?;
     Some(format!(
-        "So far the most was {} with {}{}. That is no recommendation: what else there is was not looked at.",
+        "So far the most was {} with {}{}. That is no recommendation: what else there is was not \
+            looked at.",
         format::rate(most.goodput_bits_per_second),
         setting(&most.setting),
         how(most.setting.streams, None, most.setting.pacing),
@@ -166,12 +167,14 @@ pub fn which_to_believe(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Live => None,
         Kind::Emulated => Some(
-            "Believe a measurement of the live path over this one, and this one over `sim:` and `predict`: here real TCP \
-             crosses a link made after the path file, which may lack what the real path has.",
+            "Believe a measurement of the live path over this one, and this one over `sim:` and \
+                `predict`: here real TCP crosses a link made after the path file, which may lack \
+                what the real path has.",
         ),
         Kind::Simulated => Some(
-            "Believe a measurement of the live path over `emu:`, that over this one, and this one over `predict`: here TCP \
-             is simulated packet by packet, without real hosts, and each seed loses other packets.",
+            "Believe a measurement of the live path over `emu:`, that over this one, and this one \
+                over `predict`: here TCP is simulated packet by packet, without real hosts, and \
+                each seed loses other packets.",
         ),
     }
 }

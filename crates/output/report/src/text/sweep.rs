@@ -15,10 +15,11 @@ use crate::format::{self, RateUnit, milliseconds, percent};
 pub use fits::fits;
 
 /// What the headings of a table of settings mean.
-pub const LEGEND: &str = "Medians over the visits. \u{b1}: half the 95 % interval of the median; IQR: between its \
-     quartiles; dRTT: round trip beside the streams less that of the idle path; RV: rate variability, 1 - shortest / \
-     mean round trip, 0 on a calm path; resent: share of the bytes; Jain: 1 where all streams got the same; starved: \
-     visits in which a stream got next to nothing. - where it is not known.";
+pub const LEGEND: &str = "Medians over the visits. \u{b1}: half the 95 % interval of the median; \
+    IQR: between its quartiles; dRTT: round trip beside the streams less that of the idle path; \
+    RV: rate variability, 1 - shortest / mean round trip, 0 on a calm path; resent: share of the \
+    bytes; Jain: 1 where all streams got the same; starved: visits in which a stream got next to \
+    nothing. - where it is not known.";
 
 /// A share of the highest above which nothing worth a word is left for others.
 const NEARLY_ALL: f64 = 0.97;

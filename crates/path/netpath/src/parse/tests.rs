@@ -135,7 +135,8 @@ fn wrong_values_are_refused_where_they_stand() {
         (
             "45Mbit/s",
             "0Mbit/s",
-            "a rate of 0bit/s is not between 300bit/s and 1Tbit/s\n  at test.toml:3, field `forward.rate`",
+            "a rate of 0bit/s is not between 300bit/s and 1Tbit/s\n  at test.toml:3, field \
+                `forward.rate`",
         ),
         (
             "45Mbit/s",
@@ -145,7 +146,8 @@ fn wrong_values_are_refused_where_they_stand() {
         (
             "\"82.5ms\"",
             "82.5",
-            "`82.5` is a float\n  at test.toml:4, field `forward.delay`\nhint: `delay` takes a string in quotes",
+            "`82.5` is a float\n  at test.toml:4, field `forward.delay`\nhint: `delay` takes a \
+                string in quotes",
         ),
         ("82.5ms", "82s", "a delay of 82s is not between 0ns and 10s"),
         (
@@ -163,7 +165,8 @@ fn wrong_values_are_refused_where_they_stand() {
         (
             "drop-tail",
             "fair",
-            "`fair` is not a known kind\n  at test.toml:5, field `forward.queue.kind`\nhint: known kinds: drop-tail, red, codel, strict, weighted",
+            "`fair` is not a known kind\n  at test.toml:5, field `forward.queue.kind`\nhint: known \
+                kinds: drop-tail, red, codel, strict, weighted",
         ),
         ("2e-5", "1.5", "a probability of 1.5 is not between 0 and 1"),
         ("2e-5", "nan", "a probability of NaN"),
@@ -175,7 +178,8 @@ fn wrong_values_are_refused_where_they_stand() {
         (
             r#"kind = "random", rate = 2e-5"#,
             r#"kind = "gilbert-elliott", enter = 0.1, leave = 0.1, loss_good = 1"#,
-            "a link that loses every packet carries nothing\n  at test.toml:6, field `forward.loss.loss_good`",
+            "a link that loses every packet carries nothing\n  at test.toml:6, field \
+                `forward.loss.loss_good`",
         ),
         (
             "mtu = 1500",
@@ -200,7 +204,8 @@ fn wrong_values_are_refused_where_they_stand() {
         (
             "streams = 5",
             "stream = 5",
-            "`stream` is not a field of `cross`\n  at test.toml:13, field `cross.stream`\nhint: known here: kind, streams, window, congestion, class, extra_delay",
+            "`stream` is not a field of `cross`\n  at test.toml:13, field `cross.stream`\nhint: \
+                known here: kind, streams, window, congestion, class, extra_delay",
         ),
         (
             "[[cross]]",
@@ -215,7 +220,8 @@ fn wrong_values_are_refused_where_they_stand() {
         (
             "delay = \"82.5ms\"",
             "",
-            "`delay` is missing from `forward`\n  at test.toml:2, field `forward.delay`\nhint: add the one-way delay",
+            "`delay` is missing from `forward`\n  at test.toml:2, field `forward.delay`\nhint: add \
+                the one-way delay",
         ),
         (
             "delay = \"82.5ms\"",
@@ -234,8 +240,10 @@ fn wrong_values_are_refused_where_they_stand() {
         ),
         (
             "delay = \"82.5ms\"",
-            "delay = \"82.5ms\"\ncut = [{ at = \"5s\", for = \"2s\" }, { at = \"6s\", for = \"2s\" }]",
-            "a cut at 6s begins before the one at 5s is over\n  at test.toml:5, field `forward.cut.at`",
+            "delay = \"82.5ms\"\ncut = [{ at = \"5s\", for = \"2s\" }, { at = \"6s\", for = \"2s\" \
+                }]",
+            "a cut at 6s begins before the one at 5s is over\n  at test.toml:5, field \
+                `forward.cut.at`",
         ),
         (
             "delay = \"82.5ms\"",
@@ -370,7 +378,8 @@ fn a_recorded_rate_is_read_from_beside_the_path_and_refused_line_by_line() {
 
 #[test]
 fn cuts_go_both_ways_without_a_described_way_back() {
-    let faults = "loss = { kind = \"random\", rate = 0.1 }\ncorruption = 1e-3\n[[forward.cut]]\nat = \"5s\"\nfor = \"60s\"\n";
+    let faults = "loss = { kind = \"random\", rate = 0.1 }\ncorruption = 1e-3\n[[forward.cut]]\nat \
+        = \"5s\"\nfor = \"60s\"\n";
     let text = GOOD.replace("loss  = { kind = \"random\", rate = 2e-5 }\n", faults);
     let path = read(&text).unwrap();
     let cut = Cut {

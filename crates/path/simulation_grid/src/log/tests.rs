@@ -136,8 +136,9 @@ fn acknowledgements_end_with_the_last_byte_and_tell_what_is_missing() {
 #[test]
 fn classes_marks_and_datagrams_are_in_the_headers() {
     let path = "[forward]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\n\
-                queue = { kind = \"red\", min = \"5packets\", max = \"15packets\", limit = \"50packets\", ecn = true }\n\
-                [[cross]]\nkind = \"on-off\"\nsources = 2\nrate = \"2Mbit/s\"\non = \"100ms\"\noff = \"100ms\"\n";
+                queue = { kind = \"red\", min = \"5packets\", max = \"15packets\", limit = \
+                \"50packets\", ecn = true }\n[[cross]]\nkind = \"on-off\"\nsources = 2\nrate = \
+                \"2Mbit/s\"\non = \"100ms\"\noff = \"100ms\"\n";
     let mut scenario = short();
     scenario.path = PathSpec::from_toml("red", path).unwrap();
     scenario.tcp.ecn = true;

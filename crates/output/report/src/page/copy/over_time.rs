@@ -1,5 +1,5 @@
-//! A copy over time: goodput, streams, files and round trip below each other, and what the threads of
-//! both ends did.
+//! A copy over time: goodput, streams, files and round trip below each other, and what the threads
+//! of both ends did.
 
 use plotters::style::RGBColor;
 use record::Copy;

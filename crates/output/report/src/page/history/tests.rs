@@ -104,8 +104,8 @@ fn a_clear_difference_is_told_with_its_interval() {
     );
     assert_eq!(
         sentences[1],
-        "The 95 % interval of the difference is +1.51 to +4.49 Mbit/s; that there is one is sure to \
-         more than 99.9 %."
+        "The 95 % interval of the difference is +1.51 to +4.49 Mbit/s; that there is one is sure \
+            to more than 99.9 %."
     );
     assert_eq!(sentences.len(), 2);
 }

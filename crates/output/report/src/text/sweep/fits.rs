@@ -42,7 +42,8 @@ fn variability(way: &DirectionAnalysis) -> Option<String> {
         format!(" ({} on the idle path)", percent(idle.mean_ratio))
     });
     Some(format!(
-        "Rate variability beside the streams is {} in the mean{idle}, sd {}, median {}; at most 10 % in {} of {} visits.",
+        "Rate variability beside the streams is {} in the mean{idle}, sd {}, median {}; at most 10 \
+            % in {} of {} visits.",
         percent(loaded.mean_ratio),
         percent(loaded.standard_deviation_ratio),
         percent(loaded.spread.median_ratio),
@@ -96,11 +97,12 @@ fn agreement(way: &DirectionAnalysis) -> Option<String> {
              idle path varies as much: others' traffic has its part."
         ),
         true => format!(
-            "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}: queues that the streams fill make it, \
-             not traffic of others."
+            "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}: queues that \
+                the streams fill make it, not traffic of others."
         ),
         false => format!(
-            "Rate variability (RV) does not follow the added delay (dRTT), R\u{b2} {share:.2}: others' traffic has its part."
+            "Rate variability (RV) does not follow the added delay (dRTT), R\u{b2} {share:.2}: \
+                others' traffic has its part."
         ),
     })
 }
@@ -141,7 +143,8 @@ fn load(way: &DirectionAnalysis) -> Option<String> {
     let grows = worth(&load.fit) && load.fit.slope > 0.0;
     grows.then(|| {
         format!(
-            "Round trips scatter ever more as the load nears {}, like the wait in a queue (1/(1 - load)){}: stay below.",
+            "Round trips scatter ever more as the load nears {}, like the wait in a queue (1/(1 - \
+                load)){}: stay below.",
             format::rate(load.reference_bits_per_second),
             r_squared(load.fit.r_squared)
         )

@@ -78,35 +78,44 @@ fn cross_traffic_that_makes_no_sense_is_refused() {
     for (text, expected) in [
         (
             streams("kind = \"flood\""),
-            "`flood` is not a known kind\n  at test.toml:15, field `cross.kind`\nhint: known kinds: streams, on-off, transfers",
+            "`flood` is not a known kind\n  at test.toml:15, field `cross.kind`\nhint: known \
+                kinds: streams, on-off, transfers",
         ),
         (
             streams("sources = 5"),
-            "`sources` is not a field of `cross`\n  at test.toml:15, field `cross.sources`\nhint: known here: kind, streams, window",
+            "`sources` is not a field of `cross`\n  at test.toml:15, field `cross.sources`\nhint: \
+                known here: kind, streams, window",
         ),
         (
             streams("class = \"gold\""),
-            "`gold` is not a class of service\n  at test.toml:15, field `cross.class`\nhint: known classes: scavenger, best-effort, priority",
+            "`gold` is not a class of service\n  at test.toml:15, field `cross.class`\nhint: known \
+                classes: scavenger, best-effort, priority",
         ),
         (
             streams("congestion = \"Big One\""),
-            "`Big One` is not the name of a congestion control\n  at test.toml:15, field `cross.congestion`",
+            "`Big One` is not the name of a congestion control\n  at test.toml:15, field \
+                `cross.congestion`",
         ),
         (
             streams("extra_delay = \"1min\""),
-            "a delay of 60s is not between 0ns and 10s\n  at test.toml:15, field `cross.extra_delay`",
+            "a delay of 60s is not between 0ns and 10s\n  at test.toml:15, field \
+                `cross.extra_delay`",
         ),
         (
             on_off("rate = \"0bit/s\""),
-            "a rate of 0bit/s is not between 300bit/s and 1Tbit/s\n  at test.toml:17, field `cross.rate`",
+            "a rate of 0bit/s is not between 300bit/s and 1Tbit/s\n  at test.toml:17, field \
+                `cross.rate`",
         ),
         (
             on_off("rate = \"9Mbit/s\""),
-            "cross traffic of 45.0 Mbit/s on average fills the forward link of 45Mbit/s\n  at test.toml:17, field `cross.rate`\nhint: lower `rate`, `sources` or `on`, or raise `off`",
+            "cross traffic of 45.0 Mbit/s on average fills the forward link of 45Mbit/s\n  at \
+                test.toml:17, field `cross.rate`\nhint: lower `rate`, `sources` or `on`, or raise \
+                `off`",
         ),
         (
             on_off("rate = \"5Mbit/s\"").repeat(2),
-            "cross traffic of 50.0 Mbit/s on average fills the forward link of 45Mbit/s\n  at test.toml:23, field `cross.rate`",
+            "cross traffic of 50.0 Mbit/s on average fills the forward link of 45Mbit/s\n  at \
+                test.toml:23, field `cross.rate`",
         ),
         (
             on_off("congestion = \"reno\""),
@@ -122,7 +131,8 @@ fn cross_traffic_that_makes_no_sense_is_refused() {
         ),
         (
             transfers("per_second = 10\nshape = 1"),
-            "a Pareto shape of 1 is not between 1.01 and 10\n  at test.toml:17, field `cross.shape`\nhint: web transfers have about 1.2",
+            "a Pareto shape of 1 is not between 1.01 and 10\n  at test.toml:17, field \
+                `cross.shape`\nhint: web transfers have about 1.2",
         ),
         (
             transfers("per_second = -1\nshape = 1.2"),
@@ -130,11 +140,13 @@ fn cross_traffic_that_makes_no_sense_is_refused() {
         ),
         (
             transfers("per_second = 200\nshape = 1.2"),
-            "cross traffic of 80.0 Mbit/s on average fills the forward link of 45Mbit/s\n  at test.toml:16, field `cross.per_second`\nhint: lower `per_second` or `mean_size`",
+            "cross traffic of 80.0 Mbit/s on average fills the forward link of 45Mbit/s\n  at \
+                test.toml:16, field `cross.per_second`\nhint: lower `per_second` or `mean_size`",
         ),
         (
             transfers("per_second = \"often\"\nshape = 1.2"),
-            "`\"often\"` is a string\n  at test.toml:16, field `cross.per_second`\nhint: `per_second` takes a number",
+            "`\"often\"` is a string\n  at test.toml:16, field `cross.per_second`\nhint: \
+                `per_second` takes a number",
         ),
     ] {
         let message = with_cross(&text).expect_err(&text);

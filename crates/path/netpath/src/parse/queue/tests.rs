@@ -84,15 +84,18 @@ fn queues_that_make_no_sense_are_refused() {
     for (text, expected) in [
         (
             red(r#"max = "50packets""#),
-            "`min` is missing from `forward.queue`\n  at test.toml:5, field `forward.queue.min`\nhint: add `min = \"50packets\"`",
+            "`min` is missing from `forward.queue`\n  at test.toml:5, field \
+                `forward.queue.min`\nhint: add `min = \"50packets\"`",
         ),
         (
             red(r#"min = "50packets", max = "50packets""#),
-            "`max` of 50 packets is not above `min` of 50 packets\n  at test.toml:5, field `forward.queue.max`\nhint: three times `min` is usual",
+            "`max` of 50 packets is not above `min` of 50 packets\n  at test.toml:5, field \
+                `forward.queue.max`\nhint: three times `min` is usual",
         ),
         (
             red(r#"min = "50packets", max = "101packets""#),
-            "`max` of 101 packets is above the queue's limit of 100 packets\n  at test.toml:5, field `forward.queue.max`\nhint: raise `limit`",
+            "`max` of 101 packets is above the queue's limit of 100 packets\n  at test.toml:5, \
+                field `forward.queue.max`\nhint: raise `limit`",
         ),
         (
             red(r#"min = "50packets", max = "90packets""#).replace("100packets", "64KiB"),
@@ -108,7 +111,8 @@ fn queues_that_make_no_sense_are_refused() {
         ),
         (
             red(r#"min = "5packets", max = "90packets", probability = 0"#),
-            "with a `probability` of 0 the queue never drops early\n  at test.toml:5, field `forward.queue.probability`",
+            "with a `probability` of 0 the queue never drops early\n  at test.toml:5, field \
+                `forward.queue.probability`",
         ),
         (
             red(r#"min = "5packets", max = "90packets", weight = 1.5"#),
@@ -116,7 +120,8 @@ fn queues_that_make_no_sense_are_refused() {
         ),
         (
             red(r#"min = "5packets", max = "90packets", ecn = "yes""#),
-            "`\"yes\"` is a string\n  at test.toml:5, field `forward.queue.ecn`\nhint: `ecn` takes true or false",
+            "`\"yes\"` is a string\n  at test.toml:5, field `forward.queue.ecn`\nhint: `ecn` takes \
+                true or false",
         ),
         (
             red(r#"min = "5packets", max = "90packets", gentle = 1"#),
@@ -128,11 +133,13 @@ fn queues_that_make_no_sense_are_refused() {
         ),
         (
             codel(r#"target = "100ms""#),
-            "a target of 100ms is not below the interval of 100ms\n  at test.toml:5, field `forward.queue.target`\nhint: RFC 8289",
+            "a target of 100ms is not below the interval of 100ms\n  at test.toml:5, field \
+                `forward.queue.target`\nhint: RFC 8289",
         ),
         (
             codel(r#"interval = "4ms""#),
-            "a target of 5ms is not below the interval of 4ms\n  at test.toml:5, field `forward.queue.interval`",
+            "a target of 5ms is not below the interval of 4ms\n  at test.toml:5, field \
+                `forward.queue.interval`",
         ),
         (
             codel(r#"min = "5packets""#),
@@ -148,7 +155,8 @@ fn queues_that_make_no_sense_are_refused() {
         ),
         (
             weighted("scavenger = 0.5, priority = 0.5"),
-            "shares of 0.5 for scavenger and 0.5 for priority leave nothing for best effort\n  at test.toml:5, field `forward.queue.priority`\nhint: best effort gets the rest",
+            "shares of 0.5 for scavenger and 0.5 for priority leave nothing for best effort\n  at \
+                test.toml:5, field `forward.queue.priority`\nhint: best effort gets the rest",
         ),
         (
             weighted("scavenger = nan, priority = 0.5"),

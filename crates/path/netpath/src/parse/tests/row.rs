@@ -92,7 +92,8 @@ fn a_load_has_its_mix_or_packets_as_large_as_fit() {
 fn one_line_names_the_narrowest_of_several() {
     assert_eq!(
         read(THREE).unwrap().to_string(),
-        "100Mbit/s as the narrowest of 3 links, RTT 34ms, queue 250kB, loss 3 %, load 30Mbit/s, cubic"
+        "100Mbit/s as the narrowest of 3 links, RTT 34ms, queue 250kB, loss 3 %, load 30Mbit/s, \
+            cubic"
     );
 }
 
@@ -120,12 +121,14 @@ fn wrong_rows_and_loads_are_refused_where_they_stand() {
         (
             "560Mbit/s",
             "622Mbit/s",
-            "a load of 622Mbit/s leaves nothing of a link of 622Mbit/s\n  at test.toml:18, field `beyond.load.rate`",
+            "a load of 622Mbit/s leaves nothing of a link of 622Mbit/s\n  at test.toml:18, field \
+                `beyond.load.rate`",
         ),
         (
             "\"constant\"",
             "\"bursty\"",
-            "`bursty` is not a way to arrive\n  at test.toml:7, field `forward.load.arrivals`\nhint: known here: poisson, constant",
+            "`bursty` is not a way to arrive\n  at test.toml:7, field \
+                `forward.load.arrivals`\nhint: known here: poisson, constant",
         ),
         (
             "\"40B\"",
@@ -140,7 +143,8 @@ fn wrong_rows_and_loads_are_refused_where_they_stand() {
         (
             "share = 0.5 }]",
             "share = 0.4 }]",
-            "the shares of the packets sum to 0.900 and not to 1\n  at test.toml:7, field `forward.load.packets`",
+            "the shares of the packets sum to 0.900 and not to 1\n  at test.toml:7, field \
+                `forward.load.packets`",
         ),
         (
             "share = 0.5 }]",
@@ -188,7 +192,8 @@ fn a_row_has_at_most_eight_links() {
 
 #[test]
 fn load_and_cross_traffic_share_the_rate() {
-    let sources = "[[cross]]\nkind = \"on-off\"\nsources = 1\nrate = \"70Mbit/s\"\non = \"1s\"\noff = \"1us\"\n";
+    let sources = "[[cross]]\nkind = \"on-off\"\nsources = 1\nrate = \"70Mbit/s\"\non = \
+        \"1s\"\noff = \"1us\"\n";
     let error = read(&format!(
         "{THREE}{}",
         sources.replace("1us", "10us").replace("70", "71")

@@ -25,8 +25,9 @@ pub(super) fn goodput_and_its_price(group: &Group<'_>) -> Drawing {
         )
     });
     let caption = format!(
-        "Goodput and its price against {}: median of the visits with its quartiles, of lost probes the mean{}, where the \
-         same small share at several settings is one lost probe at each.{}{}{}{}",
+        "Goodput and its price against {}: median of the visits with its quartiles, of lost probes \
+            the mean{}, where the same small share at several settings is one lost probe at \
+            each.{}{}{}{}",
         curves.along(),
         curves.missing(&metrics),
         curves.dashes(),
@@ -43,13 +44,14 @@ pub(super) fn sharing(group: &Group<'_>) -> Drawing {
     let curves = Curves::of(group).filter(|curves| curves.tells(&metrics));
     let Some(curves) = curves else {
         return Drawing::LeftOut(
-            "No curve of how evenly streams shared: it takes several settings with two streams or more."
+            "No curve of how evenly streams shared: it takes several settings with two streams or \
+                more."
                 .to_owned(),
         );
     };
     let caption = format!(
-        "How evenly streams shared, against {}: Jain's index (1 when all get the same), and the share of visits in \
-         which a stream got less than half of its fair share.{}",
+        "How evenly streams shared, against {}: Jain's index (1 when all get the same), and the \
+            share of visits in which a stream got less than half of its fair share.{}",
         curves.along(),
         curves.selection(),
     );

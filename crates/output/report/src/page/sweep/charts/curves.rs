@@ -127,7 +127,8 @@ impl<'a> Curves<'a> {
         let share = shares.map(|knee| knee.share_ratio).next();
         share.map_or_else(String::new, |share| {
             format!(
-                " A knee is the fewest streams that carry {} of the most with their window; a line that still grows has none.",
+                " A knee is the fewest streams that carry {} of the most with their window; a line \
+                    that still grows has none.",
                 number::percent(share)
             )
         })

@@ -35,8 +35,8 @@ pub(super) fn delay(group: &Group<'_>) -> Drawing {
     }
     if let Some(idle) = constant(places.iter().map(|(idle, _)| *idle)) {
         return Drawing::LeftOut(format!(
-            "Every visit found an idle path of {} ms, so there is nothing to draw round trips beside the streams against; \
-             what the streams added stands above as dRTT.",
+            "Every visit found an idle path of {} ms, so there is nothing to draw round trips \
+                beside the streams against; what the streams added stands above as dRTT.",
             number::milliseconds(idle / 1e3)
         ));
     }
@@ -47,8 +47,8 @@ pub(super) fn delay(group: &Group<'_>) -> Drawing {
         format!(" The median of what the streams add is {added} ms.")
     });
     let caption = format!(
-        "Mean round trip beside the streams against that of the idle path just before, {}. How far a dot lies above the \
-         dashed line is what the streams added.{}",
+        "Mean round trip beside the streams against that of the idle path just before, {}. How far \
+            a dot lies above the dashed line is what the streams added.{}",
         each_dot(group),
         median.unwrap_or_default()
     );

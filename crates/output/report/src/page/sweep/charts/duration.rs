@@ -24,8 +24,8 @@ pub(super) fn duration(group: &Group<'_>) -> Drawing {
             "No figure of goodput against duration: all visits lasted about as long.".to_owned(),
         );
     }
-    let caption = "Goodput against how long a visit lasted, in percent of the median of all visits of its setting: \
-                   median with quartiles. A level line says that duration has no effect.";
+    let caption = "Goodput against how long a visit lasted, in percent of the median of all visits \
+        of its setting: median with quartiles. A level line says that duration has no effect.";
     figure(group, "duration", chart(&lengths), caption.to_owned())
 }
 

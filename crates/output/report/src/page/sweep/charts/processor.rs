@@ -17,7 +17,8 @@ const USER_COLOUR: RGBColor = palette::SERIES[3];
 
 fn left_out(against: &str) -> Drawing {
     Drawing::LeftOut(format!(
-        "No figure of the processor against {against}: no visit tells how much of it was used, as on simulated paths."
+        "No figure of the processor against {against}: no visit tells how much of it was used, as \
+            on simulated paths."
     ))
 }
 
@@ -93,7 +94,8 @@ pub(super) fn against_goodput(group: &Group<'_>) -> Drawing {
         words => format!(" The lines: {}.", words.join("; ")),
     };
     let caption = format!(
-        "What this end's processor spent in the kernel and in the program against goodput, {}; 100 % is one processor.{lines}",
+        "What this end's processor spent in the kernel and in the program against goodput, {}; 100 \
+            % is one processor.{lines}",
         each_dot(group),
     );
     let chart = chart(clouds, x, unit);
@@ -143,8 +145,8 @@ pub(super) fn against_streams(group: &Group<'_>) -> Drawing {
         return left_out("streams");
     };
     let caption = format!(
-        "What this end's processor spent in the kernel and in the program against {}, and both over the goodput: median of the \
-         visits with its quartiles; 100 % is one processor.{}",
+        "What this end's processor spent in the kernel and in the program against {}, and both \
+            over the goodput: median of the visits with its quartiles; 100 % is one processor.{}",
         curves.along(),
         curves.selection(),
     );

@@ -82,7 +82,8 @@ pub(super) fn histogram(group: &Group<'_>) -> Drawing {
     entries.extend(fit.map(|_| Entry::new(Mark::Dashes(ACCENT), "exponential")));
     let chart = Chart::new(entries, panels);
     let caption = format!(
-        "How often which rate variability was seen (RV = 1 - smallest / mean round trip of a visit), in bins of {} %{}.{}{}",
+        "How often which rate variability was seen (RV = 1 - smallest / mean round trip of a \
+            visit), in bins of {} %{}.{}{}",
         crate::format::three_digits(width),
         if kinds.len() > 1 {
             ", beside the streams above and idle below"
@@ -240,7 +241,8 @@ pub(super) fn cumulated(group: &Group<'_>) -> Drawing {
     };
     let chart = Chart::new(entries, [panel]);
     let caption = format!(
-        "The share of visits whose rate variability was at most so much; on this axis a logarithm is a straight line.{}",
+        "The share of visits whose rate variability was at most so much; on this axis a logarithm \
+            is a straight line.{}",
         fit.map(|fit| fit_words("logarithm", fit.r_squared))
             .unwrap_or_default(),
     );
