@@ -22,6 +22,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use trunkline::ask::{block, bytes, duration, pacing, window};
+use trunkline::log::LogFile;
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Rate, Span};
 use trunkline::{Error, TargetName};
@@ -65,6 +66,12 @@ pub(crate) use watch::{
     max_term_width = 100
 )]
 pub(crate) struct Arguments {
+    /// Write what this process does to a file, for the day on which something hangs: `copy.log`, or
+    /// with a level (error, warn, info, debug, trace; without one, debug) `copy.log=info`.
+    /// TRUNKLINE_LOG does the same
+    #[arg(long, global = true, value_name = "FILE[=LEVEL]", value_parser = LogFile::parse)]
+    pub log_file: Option<LogFile>,
+
     #[command(subcommand)]
     pub command: Command,
 }

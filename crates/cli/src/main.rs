@@ -17,6 +17,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::Command;
+use failure::Failure;
+use trunkline::log::LogFile;
 use trunkline::{emulate, host};
 
 fn main() -> ExitCode {
@@ -31,7 +33,26 @@ fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(refused) => return failure::refused(refused, json),
     };
-    let outcome = match parsed.command {
+    let outcome = start_log(parsed.log_file).and_then(|()| run(parsed.command));
+    outcome.unwrap_or_else(|failure| {
+        if json {
+            output::print_failure(&failure.what(), failure.hint());
+        }
+        failure.tell()
+    })
+}
+
+/// Begins the log that the option, or else the environment, asks for.
+fn start_log(asked: Option<LogFile>) -> Result<(), Failure> {
+    let file = match asked {
+        Some(file) => Some(file),
+        None => LogFile::from_environment()?,
+    };
+    file.map_or(Ok(()), |file| Ok(file.start()?))
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),
@@ -51,11 +72,5 @@ fn main() -> ExitCode {
         Command::History(arguments) => commands::history::run(&arguments),
         Command::Completion(arguments) => commands::completion::run(&arguments),
         Command::Man(arguments) => commands::man::run(&arguments),
-    };
-    outcome.unwrap_or_else(|failure| {
-        if json {
-            output::print_failure(&failure.what(), failure.hint());
-        }
-        failure.tell()
-    })
+    }
 }

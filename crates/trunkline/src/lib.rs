@@ -65,6 +65,7 @@ pub mod examine;
 pub mod history;
 pub mod host;
 mod link_share;
+pub mod log;
 pub mod measure;
 mod origin;
 pub mod predict;
