@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use trunkline::copy::CopyEvent;
+use trunkline::report::text::copy as say;
 use trunkline::units::{Bytes, Rate, Span};
 use trunkline::{measure::Setting, simulate};
 
@@ -231,6 +232,15 @@ impl From<&CopyEvent> for Progress {
                 left_seconds: place_in.map(seconds),
                 ..P::words("queued", why.as_str()).at(*at)
             },
+            CopyEvent::Stalled {
+                at,
+                still,
+                here,
+                there,
+            } => P::words("stalled", say::stalled(*still, here, there)).at(*at),
+            CopyEvent::Moving { at, still } => {
+                P::words("moving", format!("after {}", still.human())).at(*at)
+            }
             CopyEvent::Lost { at, why, retry_in } => P {
                 left_seconds: Some(seconds(*retry_in)),
                 ..P::words("lost", why.as_str()).at(*at)

@@ -26,6 +26,12 @@ mod tables;
 mod watch;
 
 use pyo3::prelude::*;
+use trunkline::log::LogFile;
+
+/// Begins the log that the environment asks for.
+fn start_log() -> Result<(), trunkline::Error> {
+    LogFile::from_environment()?.map_or(Ok(()), |file| file.start())
+}
 
 /// The core of the package `trunkline`.
 #[pymodule]
@@ -63,10 +69,14 @@ mod _trunkline {
     #[pymodule_export]
     use super::watch::{start_watch_export, start_watch_forecast, start_watch_table};
 
+    use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
+
+    use super::start_log;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        start_log().map_err(|error| PyValueError::new_err(error.what()))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

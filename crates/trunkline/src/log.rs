@@ -77,7 +77,8 @@ impl LogFile {
     }
 
     /// Writes what this process does to the end of the file from now on. Several processes may
-    /// share it: each line is one write, and has the number of its process.
+    /// share it: each line is one write, and has the number of its process. With `trace`, each
+    /// connection over UDP writes a qlog beside it, `FILE.PROCESS.NUMBER.sqlog`.
     ///
     /// # Errors
     /// When the file cannot be opened for writing, or a log is written already.
@@ -105,6 +106,11 @@ impl LogFile {
             Error::wrong_request("this process writes a log already", hint)
         })?;
         tracing::info!(version = env!("CARGO_PKG_VERSION"), "log begins");
+        if self.level == LevelFilter::TRACE {
+            let mut prefix = self.file.clone().into_os_string();
+            prefix.push(format!(".{}", process::id()));
+            copy_net::write_qlogs(prefix.into());
+        }
         Ok(())
     }
 }

@@ -159,6 +159,12 @@ impl CopyObserver for CopyProgress {
                 place_in,
                 ..
             } => self.queued(why, *ahead, *place_in),
+            CopyEvent::Stalled {
+                still, here, there, ..
+            } => self.say(&say::stalled(*still, here, there)),
+            CopyEvent::Moving { still, .. } => {
+                self.say(&format!("the copy moves again, after {}", still.human()));
+            }
             CopyEvent::Lost { why, retry_in, .. } => self.lost(why, *retry_in),
             CopyEvent::Resumed { left, .. } => {
                 self.is_lost = false;

@@ -10,13 +10,15 @@
 //! have told here.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use copy_protocol::{CopyBounds, CopyDirection, KeyName, Message, Tokens};
 use observe::StreamCount;
 use steer::max_min;
 use units::{Bytes, Rate, Span};
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// How often a copy asks for its part.
 const LOOK: Duration = Duration::from_millis(250);
@@ -345,6 +347,11 @@ impl BudgetUser {
         let share = users.all.get(&self.number)?.share;
         drop(users);
         differs(self.told, share).then(|| {
+            tracing::debug!(
+                copy = self.number,
+                ?share,
+                "another part of the server's bounds"
+            );
             self.told = share;
             share
         })
@@ -385,3 +392,6 @@ impl Drop for BudgetUser {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(all(test, feature = "shuttle"))]
+mod threads;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use copy_net::control_socket::Status;
 use observe::StreamCount;
-use units::Rate;
+use units::{Rate, Span};
 
 use copy_protocol::CopyEvent;
 
@@ -19,7 +19,12 @@ pub struct CopyControl {
     /// Zero where the copy finds its own number.
     streams: Arc<AtomicU16>,
     status: Arc<Mutex<Status>>,
+    /// Nanoseconds; zero for the usual time.
+    stalled_after: Arc<AtomicU64>,
 }
+
+/// Nothing happens for so long until it is said that a copy stands still.
+const STALLED_AFTER: Span = Span::from_secs(30);
 
 /// Receives the events in order, on the thread that called [`crate::copy`].
 pub trait CopyObserver {
@@ -66,6 +71,19 @@ impl CopyControl {
     /// The number of streams that is fixed.
     pub fn streams(&self) -> Option<StreamCount> {
         StreamCount::new(self.streams.load(Ordering::Relaxed).into()).ok()
+    }
+
+    /// A copy that begins from now on is said to stand still when nothing has happened for so long;
+    /// usually 30 s.
+    pub fn set_stalled_after(&self, time: Span) {
+        self.stalled_after.store(time.as_nanos(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn stalled_after(&self) -> Span {
+        match self.stalled_after.load(Ordering::Relaxed) {
+            0 => STALLED_AFTER,
+            nanos => Span::from_nanos(nanos),
+        }
     }
 
     /// Sets the status that other programs are told.

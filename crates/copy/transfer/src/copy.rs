@@ -78,7 +78,9 @@ fn repeat(
     let mut retry = RetryTimer::new(patience, Instant::now());
     let mut older = OlderCopy::default();
     loop {
+        tracing::debug!("opening the copy");
         let end = opener.attempt(stats);
+        tracing::info!(?end, "the session is over");
         if let Some(busy) = busy(&end, &stats.outcome) {
             let Some(pause) = older.pause(stats.steps()) else {
                 return ended_busy(end, busy, stats);
@@ -342,6 +344,7 @@ pub(crate) fn open_session(
         Message::Failed(problem) => return Err(SessionEnd::Problem(problem)),
         other => return Err(protocol(format!("{other:?} is no answer"))),
     };
+    tracing::debug!(is_fresh, "the far end has opened the copy");
     on_opened();
     let setup = SessionSetup {
         opening,

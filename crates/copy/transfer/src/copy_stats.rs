@@ -1,5 +1,6 @@
 //! Counts of one copy over all its sessions, and the events for its observer.
 
+mod logged;
 mod rate_history;
 mod relayed;
 mod timeline;
@@ -22,6 +23,7 @@ use self::timeline::Timeline;
 use crate::budget::{BudgetUser, CopyShare};
 use crate::peer_links::LinkMember;
 use crate::problems::{problem, with_hint};
+use crate::standstill::{Change, Marks, Standstill};
 use crate::{CopyControl, CopyObserver, activity};
 
 /// Failures that are listed one by one: a peer may tell of any number.
@@ -55,6 +57,7 @@ pub(crate) struct CopyStats<'a> {
     steps: u64,
     /// The most bytes that any conversation came to.
     done_most: Bytes,
+    standstill: Standstill,
 }
 
 #[derive(Debug, Default)]
@@ -112,6 +115,7 @@ impl<'a> CopyStats<'a> {
             control: control.clone(),
             steps: 0,
             done_most: Bytes::ZERO,
+            standstill: Standstill::new(control.stalled_after()),
         }
     }
 
@@ -128,6 +132,7 @@ impl<'a> CopyStats<'a> {
     /// Another conversation tells everything once more.
     pub(crate) fn begin_counting(&mut self) {
         self.counts = Counts::default();
+        self.standstill.begin(self.now());
         self.streams = None;
         self.delivered = RateWindow::default();
         let outcome = &mut self.outcome;
@@ -162,6 +167,7 @@ impl<'a> CopyStats<'a> {
 
     /// Tells it as it is.
     pub(crate) fn tell(&mut self, event: &CopyEvent) {
+        logged::log(event);
         self.timeline.on_event(event);
         self.observer.on_event(event);
     }
@@ -470,6 +476,26 @@ impl<'a> CopyStats<'a> {
     pub(crate) fn sending(&self) -> Message {
         let limited = self.timeline.told().cloned().map(Box::new);
         Message::Sending(Sending::from(&self.sending), limited)
+    }
+
+    /// Whether the session has just been found to stand still, and for how long. That it moves
+    /// again is told.
+    ///
+    /// * `moved`: bytes on the streams of this conversation.
+    pub(crate) fn stalled(&mut self, moved: u64) -> Option<Span> {
+        let (at, counts) = (self.now(), &self.counts);
+        let marks = Marks {
+            moved: Bytes::new(moved),
+            done: counts.done,
+            names: counts.files + counts.folders + counts.links + counts.files_done + self.steps,
+        };
+        match self.standstill.look(at, marks)? {
+            Change::Stalled(still) => Some(still),
+            Change::Moves(still) => {
+                self.tell(&CopyEvent::Moving { at, still });
+                None
+            }
+        }
     }
 
     /// Tells where it stands; twice a second.

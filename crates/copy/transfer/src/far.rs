@@ -319,11 +319,18 @@ impl FarEnd {
             }
             Err(end) => return Err(end),
         };
+        let paths: Vec<_> = opening
+            .paths
+            .iter()
+            .map(|it| String::from_utf8_lossy(it))
+            .collect();
+        let (peer, direction) = (accepted.peer, opening.direction);
+        tracing::info!(number, %peer, %name, ?direction, ?paths, "a copy begins");
         (self.on_event)(&FarEvent::Began {
             number,
-            peer: accepted.peer,
+            peer,
             name: name.clone(),
-            direction: opening.direction,
+            direction,
             paths: opening.paths.clone(),
         });
         let refuse = |problem: Problem| {
@@ -539,6 +546,7 @@ impl CopyHandler for FarEnd {
         let end = self
             .serve_session(number, accepted, &mut stats)
             .unwrap_or_else(|end| end);
+        tracing::info!(number, %peer, ?end, "the copy is over");
         self.leave_after(&end);
         let why = why_ended(&end);
         let outcome = Box::new(stats.conclude());

@@ -323,6 +323,11 @@ impl Ledger {
         }
     }
 
+    /// Pieces that were given out and are not confirmed.
+    pub fn unconfirmed(&self) -> usize {
+        self.in_flight.count()
+    }
+
     /// Bytes that are not confirmed.
     pub fn left(&self) -> u64 {
         self.left

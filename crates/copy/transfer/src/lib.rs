@@ -37,9 +37,11 @@ mod run_session;
 mod sender;
 mod session;
 pub mod source;
+mod standstill;
 pub mod store;
 mod stream_options;
 mod stream_set;
+mod sync;
 mod throttle;
 mod tree;
 

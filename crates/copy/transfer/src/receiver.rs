@@ -23,7 +23,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use copy_net::StreamHandle;
-use copy_protocol::{Activity, Filter, Message, Opening, Problem};
+use copy_protocol::{Activity, CopyEvent, Filter, Message, Opening, Problem};
 use observe::StreamCount;
 use units::{Bytes, Rate, Span, Time};
 
@@ -38,7 +38,9 @@ use crate::budget::CopyShare;
 use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
 use crate::session::{self, Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
+use crate::standstill::{other_waits_for, waits_for};
 use crate::store::Store;
+use crate::stream_options::Part;
 use crate::stream_set::StreamSet;
 
 /// How often this end reports its activity.
@@ -62,6 +64,8 @@ pub(crate) struct Receiver<'a, 'o> {
     reporter: Reporter,
     /// What the sender's threads did last.
     theirs: Option<Activity>,
+    /// When that came.
+    heard: Time,
     last: Time,
     ticks: u32,
 }
@@ -90,6 +94,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         shared.throttle.set(share.rate);
         Ok(Receiver {
             last: stats.now(),
+            heard: stats.now(),
             state: ReceiverState::new(stats, opening, shared, comparer)?,
             stream_set,
             streams: Vec::new(),
@@ -106,7 +111,9 @@ impl<'a, 'o> Receiver<'a, 'o> {
         match message {
             Message::Streams(count) => self.stream_set.grow(count.min(STREAMS_MAX), context),
             Message::FixedStreams(streams) => self.is_fixed = stream_count(streams).is_some(),
-            Message::Alive(activity) => self.theirs = Some(activity),
+            Message::Alive(activity) => {
+                (self.theirs, self.heard) = (Some(activity), context.now());
+            }
             Message::RateMax(_) => (),
             other => return self.state.on_message(other, context),
         }
@@ -117,6 +124,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         if self.stream_set.present >= STREAMS_MAX {
             return;
         }
+        tracing::debug!(stream = number, "joined");
         self.stream_set.on_joined();
         self.state.stats.on_joined(self.stream_set.present);
         self.streams.retain(|(_, thread)| !thread.is_finished());
@@ -149,9 +157,28 @@ impl<'a, 'o> Receiver<'a, 'o> {
             self.state.stats.on_activity(theirs, Some(&activity));
             self.ticks += 1;
             if self.ticks.is_multiple_of(2) {
+                self.tell_standstill(now, &activity);
                 self.state.stats.on_tick();
             }
         }
+    }
+
+    /// Says what both ends wait for, where nothing happens.
+    fn tell_standstill(&mut self, at: Time, mine: &Activity) {
+        let moved = self.state.shared.on_wire.load(Ordering::Relaxed);
+        let Some(still) = self.state.stats.stalled(moved) else {
+            return;
+        };
+        let doing = waits_for(Part::Receives, mine);
+        let here = format!("{}, and {doing}", self.state.open_question());
+        let silence = at.since(self.heard);
+        let there = other_waits_for(Part::Sends, self.theirs.as_ref(), silence);
+        self.state.stats.tell(&CopyEvent::Stalled {
+            at,
+            still,
+            here,
+            there,
+        });
     }
 }
 
@@ -198,7 +225,8 @@ impl Role for Receiver<'_, '_> {
             Event::Message(message) => return self.on_message(message, context),
             Event::Joined(number, channel) => self.on_joined(number, channel, context),
             Event::NotJoined(why) => return self.stream_set.on_not_joined(context.now(), &why),
-            Event::StreamOver(..) => {
+            Event::StreamOver(stream, end) => {
+                tracing::debug!(stream, ?end, "over");
                 self.stream_set.on_over();
                 self.streams.retain(|(_, thread)| !thread.is_finished());
             }

@@ -103,6 +103,15 @@ pub(crate) fn run_session(
     stats: &mut CopyStats<'_>,
     stopped: &dyn Fn() -> Option<SessionEnd>,
 ) -> SessionEnd {
+    let opening = setup.opening;
+    let part = setup.files.part();
+    let _span = tracing::info_span!("session", ?part).entered();
+    tracing::debug!(
+        is_fresh = setup.is_fresh,
+        rtt = setup.rtt.map(display),
+        streams = opening.streams,
+        "begins"
+    );
     let context = SessionContext::new(message_loop, stats.began());
     let has_ended = AtomicBool::new(false);
     let report = context.report();

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use copy_protocol::{Activity, CopyDirection, Message, Opening};
+use copy_protocol::{Activity, CopyDirection, CopyEvent, Message, Opening};
 use observe::StreamCount;
 use steer::online::RateMax;
 use units::{Bytes, Rate, Span, Time};
@@ -37,6 +37,8 @@ use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
 use crate::session::{Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::source::Source;
+use crate::standstill::{other_waits_for, waits_for};
+use crate::stream_options::Part;
 use crate::stream_set::StreamSet;
 
 /// Entries in one message, and bytes of their names: so that it stays below `MESSAGE_MAX`.
@@ -72,6 +74,8 @@ pub(crate) struct Sender<'a, 'o> {
     reporter: Reporter,
     mine: Option<Activity>,
     theirs: Option<Activity>,
+    /// When that came.
+    heard: Time,
     last: Time,
     ticks: u32,
     watchdog: Watchdog,
@@ -120,6 +124,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             reporter: Reporter::start(),
             mine: None,
             theirs: None,
+            heard: now,
             last: now,
             ticks: 0,
             watchdog: Watchdog::default(),
@@ -128,7 +133,9 @@ impl<'a, 'o> Sender<'a, 'o> {
 
     fn on_message(&mut self, message: Message, context: &SessionContext) -> Result<(), SessionEnd> {
         match message {
-            Message::Alive(activity) => self.theirs = Some(activity),
+            Message::Alive(activity) => {
+                (self.theirs, self.heard) = (Some(activity), context.now());
+            }
             Message::Complete => {
                 if !self.state.is_dry {
                     self.look(context);
@@ -226,6 +233,7 @@ impl<'a, 'o> Sender<'a, 'o> {
         self.ticks += 1;
         if self.ticks.is_multiple_of(2) {
             self.say_alive(context);
+            self.tell_standstill(now);
             self.state.stats.on_tick();
         }
         Ok(())
@@ -252,6 +260,25 @@ impl<'a, 'o> Sender<'a, 'o> {
         stats.on_limited(binds, limited);
         stats.on_streams(self.streams.count(), &look.seen, self.streams.unpacked());
         stats.on_activity(self.mine.as_ref(), self.theirs.as_ref());
+    }
+
+    /// Says what both ends wait for, where nothing happens.
+    fn tell_standstill(&mut self, at: Time) {
+        let written = self.state.queue.on_wire.load(Ordering::Relaxed);
+        let Some(still) = self.state.stats.stalled(written) else {
+            return;
+        };
+        let mine = self.mine.unwrap_or_default();
+        let doing = waits_for(Part::Sends, &mine);
+        let here = format!("{}, and {doing}", self.state.open_question());
+        let silence = at.since(self.heard);
+        let there = other_waits_for(Part::Receives, self.theirs.as_ref(), silence);
+        self.state.stats.tell(&CopyEvent::Stalled {
+            at,
+            still,
+            here,
+            there,
+        });
     }
 
     fn say_alive(&mut self, context: &SessionContext) {

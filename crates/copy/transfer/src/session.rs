@@ -241,9 +241,15 @@ pub(crate) fn for_role(message: Message) -> Result<Message, SessionEnd> {
 
 /// The peer said what may not be said now.
 pub(crate) fn unexpected(message: &Message) -> SessionEnd {
-    let text = format!("{message:?}");
-    let name = text.split([' ', '(', '{']).next().unwrap_or_default();
+    let name = name_of(message);
     protocol(format!("the other end said `{name}` out of turn"))
+}
+
+/// The first word of its `Debug`.
+fn name_of(message: &Message) -> String {
+    let text = format!("{message:?}");
+    let name = text.split([' ', '(', '{']).next();
+    name.unwrap_or_default().to_owned()
 }
 
 /// The peer broke the protocol.

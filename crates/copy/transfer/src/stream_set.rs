@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
-use std::thread;
 use std::time::Duration;
 
 use copy_net::{Channel, DialError, IncomingStreams, StreamDialer};
@@ -13,6 +12,7 @@ use units::{Span, Time};
 
 use crate::preconnect::{PendingConnection, Preconnected};
 use crate::session::{Event, Outbox, SessionContext, SessionEnd, no_streams};
+use crate::sync::thread;
 
 /// A request that brought no stream is repeated after this.
 const ASK_AGAIN: Span = Span::from_secs(2);
@@ -104,6 +104,7 @@ impl StreamSet {
                         number: self.next,
                         options: self.options.clone(),
                     };
+                    tracing::debug!(stream = self.next, target, "connecting a stream");
                     dial.start(context.report());
                     self.next += 1;
                     self.coming += 1;
@@ -124,6 +125,7 @@ impl StreamSet {
     fn ask(&mut self, target: u16, now: Time, context: &SessionContext) {
         let is_new = |(asked, at): (u16, Time)| asked != target || now.since(at) > ASK_AGAIN;
         if self.present < target && self.asked.is_none_or(is_new) {
+            tracing::debug!(target, present = self.present, "asking for streams");
             self.asked = Some((target, now));
             context.send(Message::Streams(target));
         }
@@ -145,6 +147,7 @@ impl StreamSet {
             return Err(no_streams(why));
         }
         let pause = PAUSE.times(1 << self.failures.min(6));
+        tracing::warn!(why, %pause, "a stream cannot be connected");
         self.failures += 1;
         self.not_before = now + pause;
         Ok(())
@@ -202,13 +205,25 @@ pub(crate) fn take_arrivals(
     report: &SyncSender<Event>,
     is_over: &dyn Fn() -> bool,
 ) {
+    let next = || {
+        let arrival = incoming.next(TICK)?;
+        Some(Event::Joined(arrival.number, arrival.channel))
+    };
+    pass_on(&next, &|event| report.try_send(event), is_over);
+}
+
+/// Reports what comes next, until `is_over`.
+pub(crate) fn pass_on<E>(
+    next: &dyn Fn() -> Option<E>,
+    report: &dyn Fn(E) -> Result<(), TrySendError<E>>,
+    is_over: &dyn Fn() -> bool,
+) {
     while !is_over() {
-        let Some(arrival) = incoming.next(TICK) else {
+        let Some(mut event) = next() else {
             continue;
         };
-        let mut event = Event::Joined(arrival.number, arrival.channel);
         // After the end no thread takes events, so this must not wait for ever.
-        while let Err(TrySendError::Full(back)) = report.try_send(event) {
+        while let Err(TrySendError::Full(back)) = report(event) {
             if is_over() {
                 return;
             }
@@ -217,3 +232,6 @@ pub(crate) fn take_arrivals(
         }
     }
 }
+
+#[cfg(all(test, feature = "shuttle"))]
+mod threads;

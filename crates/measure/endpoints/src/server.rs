@@ -353,6 +353,7 @@ impl Shared<'_> {
     }
 
     fn tell(&self, event: ServerEvent) {
+        tracing::info!("{event:?}");
         (self.on_event)(event);
     }
 

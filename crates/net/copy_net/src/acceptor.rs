@@ -335,6 +335,7 @@ impl Acceptor {
         let peer = one.peer;
         let (socket, tls) = one.into_parts();
         let channel = Channel::new(Arc::new(socket), tls);
+        tracing::debug!(%peer, number = greeting.number, "a stream arrives");
         if let Err(reason) = self.shared.registry.hand_over(greeting, channel) {
             self.reject(peer, &reason);
         }
@@ -487,6 +488,8 @@ impl Acceptor {
 
     fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Handshaking) -> io::Result<()> {
         let peer = one.peer;
+        let (name, purpose) = (&admitted.key_name, admitted.purpose);
+        tracing::info!(%peer, %name, ?purpose, "both ends know each other");
         one.answer(answer)?;
         let (socket, tls) = one.into_parts();
         let Some(tls) = tls else {
@@ -588,6 +591,7 @@ impl Acceptor {
     }
 
     fn reject(&self, peer: SocketAddr, reason: &Rejection) {
+        tracing::info!(%peer, %reason, "connection rejected");
         self.shared.handler.rejected(peer, reason);
     }
 }

@@ -254,13 +254,17 @@ impl Dialer {
         deadline: Deadline<'_>,
     ) -> Result<ControlSocket, DialError> {
         match connect_any(places, &StreamOptions::default(), deadline) {
-            Ok((socket, peer)) => Ok(ControlSocket {
-                socket,
-                peer,
-                goodbye: None,
-            }),
+            Ok((socket, peer)) => {
+                tracing::debug!(%peer, "connected over TCP");
+                Ok(ControlSocket {
+                    socket,
+                    peer,
+                    goodbye: None,
+                })
+            }
             Err(ConnectError::Option(error)) => Err(error.into()),
             Err(ConnectError::Unreachable(tried)) => {
+                tracing::warn!(?tried, "no address answers over TCP");
                 Err(DialError::unreachable(tried, self.timeout))
             }
         }
@@ -280,6 +284,7 @@ impl Dialer {
             other => return other,
         };
         let wait = udp_wait_after(began.elapsed());
+        tracing::info!(%wait, "the control connection is tried over UDP");
         match dial_control_over_udp(places, wait, is_given_up) {
             Ok((relayed, peer)) => Ok(ControlSocket {
                 socket: relayed.socket,
@@ -355,9 +360,11 @@ impl Dialer {
         io.complete_handshake().map_err(failed)?;
         let (pin, exporter) = io.facts().map_err(failed)?;
         let rtt = round_trip(io.socket(), peer);
+        tracing::debug!(%peer, rtt = rtt.map(display), "TLS is up");
         let endpoint = StreamEndpoint::of(rtt, peer, pin, self.timeout, self.transport);
         early(&endpoint);
         let (name, key) = (token.name.clone(), token.secret.key());
+        tracing::debug!(%peer, %name, ?purpose, "this end says who it is");
         let (handshake, hello) =
             NearHandshake::with_purpose(purpose, name, key, exporter, SOFTWARE);
         let wrong = |source| DialError::Handshake { peer, source };
@@ -367,6 +374,7 @@ impl Dialer {
         let answer = answer.map_err(failed)?;
         let answer = answer.map_err(|error| wrong(error.into()))?;
         let admitted = handshake.on_answer(&answer).map_err(wrong)?;
+        tracing::info!(%peer, "both ends know each other");
         Ok(Authenticated {
             peer,
             goodbye,
@@ -463,6 +471,7 @@ fn at_any<T>(
                 match open(connection) {
                     Ok(opened) => return Ok(opened),
                     Err(error) => {
+                        tracing::warn!(%peer, %error, "this address is no far end");
                         left.retain(|address| *address != peer);
                         failure = Some(error);
                     }

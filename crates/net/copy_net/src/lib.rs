@@ -65,6 +65,7 @@ pub use handle::StreamHandle;
 pub use handshaking::is_of_a_copy;
 pub use identity::Identity;
 pub use listener::{Callbacks, ListenError, Listener};
+pub use quic_net::write_qlogs;
 pub use session_registry::{ArrivedStream, IncomingStreams};
 pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd, may_ask};
 pub use ssh_child::{CallbackTarget, SshChildError, SshPipes, serve_ssh_child};

@@ -85,6 +85,13 @@ impl Ssh {
         request: &StartRequest,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<SshFarEnd, SshError> {
+        let (client, destination) = (&self.client, &self.destination);
+        tracing::info!(
+            ?client,
+            destination,
+            program = self.program,
+            "ssh starts the far end"
+        );
         let mut child = self.spawn().map_err(|source| SshError::Client {
             client: self.client.clone(),
             source,
@@ -96,6 +103,7 @@ impl Ssh {
         let answer = match heard {
             Ok(answer) => answer,
             Err(error) => {
+                tracing::warn!(%error, "the far end did not start");
                 drop(child.stdin.take());
                 // It has ended or is of no use.
                 let _ = child.kill();
@@ -103,12 +111,14 @@ impl Ssh {
                 return Err(error);
             }
         };
+        let places = places(host_name.join().ok().flatten(), &answer);
+        tracing::info!(?places, "the far end has started");
         Ok(SshFarEnd {
             token: Token {
                 name: KeyName::new(KEY_NAME).expect("a fixed name of letters"),
                 secret: request.secret.clone(),
             },
-            places: places(host_name.join().ok().flatten(), &answer),
+            places,
             pipe: child.stdin.take(),
             answer,
             child: Some(child),

@@ -100,7 +100,9 @@ fn connect(
     let during = |source| DialError::during(peer, timeout, source);
     let tls = settings_to(pin).map_err(during)?;
     let end = Instant::now() + Duration::from(timeout);
-    quic_net::connect(peer, tls, end, is_given_up).map_err(|source| match source {
+    let connected = quic_net::connect(peer, tls, end, is_given_up);
+    tracing::debug!(%peer, ?connected, "connected over UDP, or not");
+    connected.map_err(|source| match source {
         quic_net::ConnectError::Here(source) => during(source),
         quic_net::ConnectError::Wrong(why) => during(io::Error::new(ErrorKind::InvalidData, why)),
         quic_net::ConnectError::Refused => DialError::UdpRefused { peer },

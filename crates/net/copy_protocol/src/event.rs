@@ -135,6 +135,29 @@ pub enum CopyEvent {
         #[serde(rename = "retry_in_seconds")]
         retry_in: Span,
     },
+    /// Nothing has happened for some time although both ends are connected. Told once, until
+    /// something happens again.
+    Stalled {
+        /// Since the copy began.
+        #[serde(rename = "at_seconds")]
+        at: Time,
+        /// How long.
+        #[serde(rename = "still_seconds")]
+        still: Span,
+        /// What this end does or waits for, to stand behind "this side".
+        here: String,
+        /// The same of the far end, as far as it says.
+        there: String,
+    },
+    /// Something happens again.
+    Moving {
+        /// Since the copy began.
+        #[serde(rename = "at_seconds")]
+        at: Time,
+        /// How long it stood still.
+        #[serde(rename = "still_seconds")]
+        still: Span,
+    },
     /// The far end is gone for now.
     Lost {
         /// Since the copy began.

@@ -13,6 +13,7 @@ use quinn_proto::{
 use units::Bytes;
 
 use crate::controller::{Factory, PathState};
+use crate::qlog::next_qlog;
 
 /// A connection of which nothing is heard for so long is over.
 const IDLE_MAX: u32 = 30_000;
@@ -103,6 +104,7 @@ fn transport(packet_max: u16, path: &Arc<PathState>) -> TransportConfig {
         .datagram_receive_buffer_size(None)
         .ack_frequency_config(Some(acks))
         .mtu_discovery_config(Some(mtu))
-        .congestion_controller_factory(Arc::new(Factory(Arc::clone(path))));
+        .congestion_controller_factory(Arc::new(Factory(Arc::clone(path))))
+        .qlog_stream(next_qlog());
     config
 }

@@ -226,6 +226,8 @@ impl State {
     }
 
     pub fn end(&mut self, ended: Ended) {
+        let peer = self.proto.remote_address();
+        tracing::debug!(%peer, ?ended, "connection over UDP is over");
         self.ended.get_or_insert(ended);
     }
 
@@ -233,7 +235,7 @@ impl State {
         if self.ended.is_none() {
             let now = Instant::now();
             self.proto.close(now, VarInt::from_u32(code), Chunk::new());
-            self.ended = Some(Ended::Here);
+            self.end(Ended::Here);
         }
     }
 

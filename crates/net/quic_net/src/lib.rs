@@ -14,13 +14,14 @@
 //! Left out: 0-RTT, migration, several streams of one connection, datagrams, ECN.
 //!
 //! Reading order: `stream`, `connection`, `controller`, `driver`, `client`, `server`; `config` and
-//! `socket` hold settings.
+//! `socket` hold settings, `qlog` writes what happens.
 
 mod client;
 mod config;
 mod connection;
 mod controller;
 mod driver;
+mod qlog;
 mod server;
 mod socket;
 mod stream;
@@ -28,5 +29,6 @@ mod stream;
 pub use client::{ConnectError, connect};
 pub use config::WINDOW_MOST;
 pub use connection::Handle;
+pub use qlog::write_qlogs;
 pub use server::{Arrival, Server, ServerLimits};
 pub use stream::{Stream, StreamWriter};

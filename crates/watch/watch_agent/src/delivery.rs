@@ -160,6 +160,7 @@ impl Courier {
                         self.ask_for_plan(&is_given_up, on_event);
                     }
                     let wait = pause;
+                    tracing::debug!(why = chain(&error), ?wait, "not delivered");
                     pause = (pause * 2).min(longest);
                     wait
                 }

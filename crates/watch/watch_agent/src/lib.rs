@@ -127,6 +127,10 @@ impl Agent {
     /// disk unless the collector takes them at once.
     pub fn run(mut self, visitor: &dyn Visitor, stop: &AtomicBool, on_event: &OnAgentEvent<'_>) {
         let (visits, courier) = (&self.visits, &self.courier);
+        let on_event: &OnAgentEvent<'_> = &|event| {
+            tracing::info!("{event}");
+            on_event(event);
+        };
         visits.tell_cut_off(on_event);
         thread::scope(|scope| {
             scope.spawn(|| courier.run(visits, stop, on_event));

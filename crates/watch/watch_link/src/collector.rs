@@ -65,6 +65,7 @@ impl Agents {
             mut channel,
         } = accepted;
         channel.set_timeout(Some(SILENCE_MAX))?;
+        let agent = &admitted.key_name;
         while let Some(body) = frame::receive_body(&mut channel)? {
             let report = match understood(&body) {
                 Ok(report) => report,
@@ -73,12 +74,16 @@ impl Agents {
                     return Err(error.into());
                 }
             };
+            tracing::debug!(%peer, %agent, visits = report.visits.len(), "an agent reports");
             let answer = match fault(&report, admitted.rights) {
                 Some(refused) => Answer::Refused(refused),
                 None => readable(report, |report| {
                     self.0.take(&admitted.key_name, peer, report)
                 }),
             };
+            if let Answer::Refused(refused) = &answer {
+                tracing::warn!(%peer, %agent, ?refused, "a report is refused");
+            }
             frame::send(&mut channel, &answer)?;
         }
         Ok(())

@@ -53,6 +53,7 @@ fn without_port(host: &str) -> &str {
 
 /// Refuses requests under a foreign name, and such whose body does not come.
 pub(crate) async fn check(State(names): State<OwnNames>, request: Request, next: Next) -> Response {
+    tracing::debug!(method = %request.method(), path = request.uri().path(), "request");
     let host = request.headers().get(header::HOST);
     let host = host.map_or("", |host| host.to_str().unwrap_or("?"));
     if !host.is_empty() && !names.has(host) {

@@ -314,13 +314,14 @@ fn report(event: &CopyEvent) -> Option<Report> {
             streams: *streams,
             why: why.clone(),
         },
-        // Sessions are opened anew by the controller.
+        // Sessions are opened anew by the controller. The protocol has no word for a standstill, and
+        // the log here has it.
         CopyEvent::Queued { .. }
         | CopyEvent::Lost { .. }
         | CopyEvent::Resumed { .. }
-        | CopyEvent::Error { .. } => {
-            return None;
-        }
+        | CopyEvent::Stalled { .. }
+        | CopyEvent::Moving { .. }
+        | CopyEvent::Error { .. } => return None,
     })
 }
 

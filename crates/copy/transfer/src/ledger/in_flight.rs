@@ -53,6 +53,11 @@ impl InFlight {
         self.streams.len() as u64
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// Adds a piece.
     pub(super) fn enter(&mut self, key: Key, length: u64) {
         let piece = Piece {

@@ -57,7 +57,7 @@ pub(super) struct Talk<'w, 'c, 'o> {
     pub near_receiver: Around,
     pub streams: Vec<Stream>,
     pub target: usize,
-    whole: Receiver<Whole>,
+    whole: crate::sync::mpsc::Receiver<Whole>,
     left: Receiver<Left>,
     waiting_whole: VecDeque<Whole>,
     waiting_left: VecDeque<Left>,

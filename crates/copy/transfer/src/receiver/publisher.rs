@@ -5,17 +5,19 @@
 //! flush.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use copy_protocol::{FileId, HASH_LENGTH};
 
 use crate::activity::TimeSpent;
 use crate::session::Event;
 use crate::store::Store;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::mpsc::{Receiver, Sender, channel};
+use crate::sync::{Deadline, Mutex, recv_timeout};
 
 /// A whole file waits so long for others to be flushed with.
 const GATHER: Duration = Duration::from_millis(100);
@@ -40,7 +42,7 @@ impl Publisher {
         let (whole, files) = channel();
         let publisher = Publisher {
             whole: Mutex::new(Some(whole)),
-            is_last: Arc::default(),
+            is_last: Arc::new(AtomicBool::new(false)),
             thread: Mutex::new(None),
         };
         (publisher, files)
@@ -54,7 +56,13 @@ impl Publisher {
     ) -> Self {
         let (publisher, files) = Publisher::queue();
         let hurry = Arc::clone(&publisher.is_last);
-        let thread = thread::spawn(move || publish_all(&store, &files, &hurry, &report, &spent));
+        let thread = thread::spawn(move || {
+            let mut publish = |whole| {
+                let events = spent.flushing(|| publish(&store, whole));
+                events.into_iter().all(|event| report.send(event).is_ok())
+            };
+            publish_all(&files, &hurry, &|| store.batch(), &mut publish);
+        });
         Publisher {
             thread: Mutex::new(Some(thread)),
             ..publisher
@@ -84,19 +92,19 @@ impl Publisher {
     }
 }
 
+/// Publishes files as long as any come, and what becomes of them is heard.
+///
+/// * `most`: so many at once.
+/// * `publish`: returns whether it was heard.
 fn publish_all(
-    store: &Store,
     files: &Receiver<Whole>,
     hurry: &AtomicBool,
-    report: &SyncSender<Event>,
-    spent: &TimeSpent,
+    most: &dyn Fn() -> usize,
+    publish: &mut dyn FnMut(Vec<Whole>) -> bool,
 ) {
     while let Ok(first) = files.recv() {
-        let whole = gather(first, files, hurry, store.batch());
-        for event in spent.flushing(|| publish(store, whole)) {
-            if report.send(event).is_err() {
-                return;
-            }
+        if !publish(gather(first, files, hurry, most())) {
+            return;
         }
     }
 }
@@ -120,13 +128,13 @@ pub(crate) fn publish(store: &Store, whole: Vec<Whole>) -> Vec<Event> {
 }
 
 fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool, most: usize) -> Vec<Whole> {
-    let until = Instant::now() + GATHER;
+    let deadline = Deadline::after(GATHER);
     let mut whole = vec![first];
     while whole.len() < most {
-        match files.recv_timeout(TICK) {
+        match recv_timeout(files, TICK) {
             Ok(file) => whole.push(file),
             Err(RecvTimeoutError::Timeout) => {
-                if hurry.load(Ordering::Relaxed) || Instant::now() >= until {
+                if hurry.load(Ordering::Relaxed) || deadline.is_over() {
                     break;
                 }
             }
@@ -135,3 +143,6 @@ fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool, most: usize
     }
     whole
 }
+
+#[cfg(all(test, feature = "shuttle"))]
+mod threads;

@@ -15,6 +15,7 @@ use crate::copy_stats::CopyStats;
 use crate::requested::Requested;
 use crate::session::{Event, Outbox, SessionEnd, unexpected};
 use crate::source::rules::Rules;
+use crate::standstill::count;
 use crate::store::Removal;
 
 /// Pieces or files in one message.
@@ -121,6 +122,19 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         outbox.send(Message::Failed(problem.clone()));
         self.stats.on_failed(entry, problem);
         Ok(())
+    }
+
+    /// What is open beside what the streams do, to stand behind "this side".
+    pub(super) fn open_question(&self) -> String {
+        let (unfinished, whole) = (self.unfinished.len(), self.whole.len());
+        match self.is_planned {
+            false => "waits for the far end to list its files".to_owned(),
+            true if unfinished > whole => {
+                format!("lacks parts of {}", count(unfinished - whole, "file"))
+            }
+            true if whole > 0 => format!("names {}", count(whole, "file")),
+            true => "has all files".to_owned(),
+        }
     }
 
     fn fail_file(&mut self, problem: Problem, outbox: &dyn Outbox) -> Result<(), SessionEnd> {

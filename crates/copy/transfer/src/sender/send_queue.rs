@@ -364,6 +364,11 @@ impl SendQueue {
         self.changed.notify_all();
     }
 
+    /// Pieces that were sent, or are being sent, and are not confirmed.
+    pub(crate) fn unconfirmed(&self) -> usize {
+        self.state().ledger.unconfirmed()
+    }
+
     /// Bytes that are not confirmed yet.
     pub(crate) fn left(&self) -> u64 {
         self.state().ledger.left()

@@ -13,6 +13,7 @@ use super::send_queue::SendQueue;
 use crate::copy_stats::CopyStats;
 use crate::session::{Outbox, SessionEnd, protocol, unexpected};
 use crate::source::Source;
+use crate::standstill::count;
 
 /// Files in one message.
 const ENDS: usize = 16_384;
@@ -89,6 +90,28 @@ impl<'a, 'o> SenderState<'a, 'o> {
     /// Everything was told, and nothing that is wanted of it is left to be confirmed.
     pub(crate) fn has_nothing_left(&self) -> bool {
         self.is_all_added && self.queue.left() == 0
+    }
+
+    /// What is open beside what the streams do, to stand behind "this side".
+    pub(super) fn open_question(&self) -> String {
+        let (pieces, left) = (self.queue.unconfirmed(), self.queue.left());
+        let (unanswered, unfinished) = (self.unanswered.len(), self.unfinished.len());
+        if pieces > 0 {
+            let pieces = count(pieces, "piece");
+            format!("waits for the far end to confirm {pieces}")
+        } else if left > 0 {
+            format!("has {} to send", Bytes::new(left).human())
+        } else if unanswered > 0 {
+            let names = count(unanswered, "name");
+            format!("waits for the far end to say what it lacks of {names}")
+        } else if !self.is_all_added {
+            "looks for files to send".to_owned()
+        } else if unfinished > 0 {
+            let files = count(unfinished, "file");
+            format!("waits for the far end to name {files}")
+        } else {
+            "waits for the far end's last word".to_owned()
+        }
     }
 
     /// Handles a message of the receiver.

@@ -203,6 +203,7 @@ impl Streams {
 
     /// One came.
     pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, context: &SessionContext) {
+        tracing::debug!(stream = number, "joined");
         self.stream_set.on_joined();
         let piece_size = match self.compress {
             true => PieceSize::for_compression(),
@@ -242,6 +243,7 @@ impl Streams {
             self.stream_set.on_over();
             self.pace(&self.readings(now));
         }
+        tracing::debug!(stream = number, ?end, "over");
         self.replaced += u32::from(end.is_err());
         match end {
             Ok(()) => {

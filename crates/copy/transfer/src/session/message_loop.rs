@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use copy_net::{Conversation, ConversationError};
 use copy_protocol::{ConversationState, Message, Problem, ProtocolViolation, Speaker};
 
-use super::{Event, SessionEnd, protocol};
+use super::{Event, SessionEnd, name_of, protocol};
 
 /// Messages of the peer that may wait besides those in its inbox: one may take 4 MiB once decoded.
 const MESSAGES_MAX: usize = 4;
@@ -101,6 +101,7 @@ impl MessageLoop {
     pub(crate) fn send(&self, message: Message) {
         match self.protocol.borrow_mut().pass(self.me, message) {
             Ok(message) => {
+                tracing::trace!(kind = name_of(&message), "said");
                 let _ = self.conversation.send(&message);
             }
             Err(error) => *self.own_error.borrow_mut() = Some(error),
@@ -123,6 +124,7 @@ impl MessageLoop {
     pub(crate) fn check_message(&self, message: Message) -> Result<Message, SessionEnd> {
         // Another one may come into the queue.
         let _ = self.permits.try_recv();
+        tracing::trace!(kind = name_of(&message), "heard");
         let peer = match self.me {
             Speaker::Near => Speaker::Far,
             Speaker::Far => Speaker::Near,

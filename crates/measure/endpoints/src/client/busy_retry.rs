@@ -54,6 +54,7 @@ pub(super) fn retry_while_busy<T>(
                 if let Some(why) = worth_telling(&error, server, wait) {
                     watch.on_wait(&why, wait);
                 }
+                tracing::info!(%error, %wait, "the server is busy");
                 pause(watch, wait)?;
                 patience = patience - wait;
             }

@@ -78,10 +78,14 @@ fn over_tcp(
     let is_given_up = || watch.is_cancelled();
     let deadline = Deadline::after(wait.into(), &is_given_up);
     match connect_any(&resolve(address)?, &StreamOptions::default(), deadline) {
-        Ok((stream, peer)) => Ok((ControlConnection::new(stream)?, peer)),
+        Ok((stream, peer)) => {
+            tracing::debug!(%peer, "connected over TCP");
+            Ok((ControlConnection::new(stream)?, peer))
+        }
         Err(ConnectError::Option(error)) => Err(error.into()),
         Err(ConnectError::Unreachable(_)) if is_given_up() => Err(ClientError::Cancelled),
         Err(ConnectError::Unreachable(mut tried)) => {
+            tracing::warn!(%address, ?tried, "no address answers over TCP");
             let nowhere = || io::Error::new(ErrorKind::NotFound, "the name has no address");
             let last = tried.pop().map_or_else(nowhere, |(_, error)| error);
             Err(explain(address.clone(), wait, last))

@@ -40,6 +40,7 @@ impl Conversation {
         request: TestRequest,
     ) -> Self {
         let clock = Clock::start();
+        tracing::debug!(%address, ?request, "a test is proposed");
         Conversation {
             address,
             clock,
@@ -96,6 +97,7 @@ impl Conversation {
     pub(super) fn await_action(&mut self, watch: &dyn Watch) -> Result<ClientAction, ClientError> {
         loop {
             if let Some(action) = self.next_action()? {
+                tracing::trace!(?action, "the server answers");
                 return Ok(action);
             }
             check_cancelled(watch)?;

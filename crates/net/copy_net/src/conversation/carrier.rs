@@ -63,6 +63,7 @@ impl<M: Incoming> Carrier<M> {
                 break ended;
             }
         };
+        tracing::info!(why = %ended, "the conversation is over");
         let mut state = self.shared.lock();
         state.ended = Some(match state.closing {
             Some(_) => ConversationError::Over,

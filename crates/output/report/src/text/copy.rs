@@ -3,6 +3,8 @@
 use record::Limit;
 use record::copy::{Copy, CopyPhase, CopyProgress, FileProblem, TimeShare};
 
+use units::Span;
+
 use super::{count, limit, plain};
 use crate::format;
 
@@ -35,6 +37,17 @@ pub fn time_parts(time: &[TimeShare]) -> Vec<(u64, CopyPhase)> {
     let whole = format::whole_percents(&shares).into_iter();
     let named = whole.zip(time.iter().map(|part| part.to));
     named.filter(|(percent, _)| *percent > 0).collect()
+}
+
+/// What both ends of a copy wait for that stands still.
+///
+/// * `here`, `there`: what each does, to stand behind "this side" and "the far end".
+pub fn stalled(still: Span, here: &str, there: &str) -> String {
+    let (here, there) = (plain(here), plain(there));
+    format!(
+        "no byte for {}: this side {here}; the far end {there}",
+        still.human()
+    )
 }
 
 /// How many files and folders were not copied; `None` where all were.

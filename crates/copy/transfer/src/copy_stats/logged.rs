@@ -1,0 +1,39 @@
+//! Events as lines of the log. Files and half seconds are many, and lie below what is seldom.
+
+use copy_protocol::CopyEvent;
+use tracing::{debug, info, trace, warn};
+
+
+
+pub(super) fn log(event: &CopyEvent) {
+    match event {
+        CopyEvent::Progress(it) => {
+            let (done, rate, rtt) = (it.done, it.rate, it.rtt.map(display));
+            trace!(%done, %rate, streams = it.streams, rtt, "progress");
+        }
+        CopyEvent::Published { name, bytes, .. } => debug!(%name, %bytes, "published"),
+        CopyEvent::Skipped { name, bytes, .. } => debug!(%name, %bytes, "is there already"),
+        CopyEvent::WouldCopy { name, bytes } => debug!(%name, %bytes, "would be copied"),
+        CopyEvent::Removed { name, .. } => debug!(name, "removed"),
+        CopyEvent::LeftOut { problem, .. } => debug!(?problem, "left out"),
+        CopyEvent::Failed { problem, .. } => warn!(?problem, "not copied"),
+        CopyEvent::Connected { peer, rtt, .. } => {
+            info!(peer, rtt = rtt.map(display), "the far end answers");
+        }
+        CopyEvent::Planned {
+            files,
+            bytes,
+            present,
+            ..
+        } => info!(files, %bytes, %present, "all is known"),
+        CopyEvent::Steered { streams, why, .. } => info!(streams, why, "steered"),
+        CopyEvent::Queued { why, ahead, .. } => info!(why, ahead, "waits for its turn"),
+        CopyEvent::Stalled {
+            still, here, there, ..
+        } => warn!(%still, here, there, "stands still"),
+        CopyEvent::Moving { still, .. } => info!(%still, "moves again"),
+        CopyEvent::Lost { why, retry_in, .. } => warn!(why, %retry_in, "the far end is gone"),
+        CopyEvent::Resumed { left, .. } => info!(%left, "the far end is back"),
+        CopyEvent::Error { what, .. } => warn!(what),
+    }
+}
