@@ -66,10 +66,15 @@ pub(crate) use watch::{
     max_term_width = 100
 )]
 pub(crate) struct Arguments {
-    /// Write what this process does to a file, for the day on which something hangs: `copy.log`, or
-    /// with a level (error, warn, info, debug, trace; without one, debug) `copy.log=info`.
-    /// TRUNKLINE_LOG does the same
-    #[arg(long, global = true, value_name = "FILE[=LEVEL]", value_parser = LogFile::parse)]
+    /// Log what connections and sessions do, at `debug` or the level named: error, warn, info,
+    /// debug, trace
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE[=LEVEL]",
+        value_parser = LogFile::parse,
+        display_order = 900
+    )]
     pub log_file: Option<LogFile>,
 
     #[command(subcommand)]

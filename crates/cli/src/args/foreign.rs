@@ -184,7 +184,7 @@ const COPY: &[Foreign] = &[
     ),
     answer(&["--password-file"], "write `--token-file FILE`"),
     answer(
-        &["--log-file", "--out-format", "--log-file-format"],
+        &["--out-format", "--log-file-format"],
         "write `--json`, or `-v` for people",
     ),
     answer(

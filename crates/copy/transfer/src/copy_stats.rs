@@ -289,6 +289,7 @@ impl<'a> CopyStats<'a> {
 
     /// Bytes arrived where they belong.
     pub(crate) fn on_arrived(&mut self, bytes: u64) {
+        self.end_standstill();
         self.timeline.on_data(self.now());
         self.counts.arrived += Bytes::new(bytes);
         self.add_done(Bytes::new(bytes));
@@ -320,6 +321,7 @@ impl<'a> CopyStats<'a> {
 
     /// An entry has its final name.
     pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
+        self.end_standstill();
         self.steps += u64::from(self.published.insert(hash_of(&entry.name)));
         let bytes = match entry.kind {
             Kind::File(size) => {
@@ -495,6 +497,14 @@ impl<'a> CopyStats<'a> {
                 self.tell(&CopyEvent::Moving { at, still });
                 None
             }
+        }
+    }
+
+    /// Something happened: what is told next is not that nothing does.
+    fn end_standstill(&mut self) {
+        let at = self.now();
+        if let Some(still) = self.standstill.end(at) {
+            self.tell(&CopyEvent::Moving { at, still });
         }
     }
 

@@ -56,14 +56,21 @@ impl Standstill {
 
     /// What is new, once for each standstill and once for its end.
     pub(crate) fn look(&mut self, now: Time, marks: Marks) -> Option<Change> {
-        let still = now.since(self.since);
         if marks != self.marks {
+            let ended = self.end(now);
             (self.marks, self.since) = (marks, now);
-            return mem::take(&mut self.is_told).then_some(Change::Moves(still));
+            return ended.map(Change::Moves);
         }
+        let still = now.since(self.since);
         let is_news = still >= self.after && !self.is_told;
         self.is_told |= is_news;
         is_news.then_some(Change::Stalled(still))
+    }
+
+    /// Something happened. Returns how long it stood still, where that was told.
+    pub(crate) fn end(&mut self, now: Time) -> Option<Span> {
+        let still = now.since(self.since);
+        mem::take(&mut self.is_told).then_some(still)
     }
 }
 
@@ -128,13 +135,16 @@ mod tests {
         still.begin(at(100));
         assert_eq!(still.look(at(101), moved(5)), None);
         assert_eq!(still.look(at(130), moved(5)), None);
-        let told = Change::Stalled(Span::from_secs(30));
-        assert_eq!(still.look(at(131), moved(5)), Some(told));
+        assert_eq!(still.end(at(130)), None);
+        let told = Some(Change::Stalled(Span::from_secs(30)));
+        assert_eq!(still.look(at(131), moved(5)), told);
         assert_eq!(still.look(at(139), moved(5)), None);
-        let over = Change::Moves(Span::from_secs(39));
-        assert_eq!(still.look(at(140), moved(6)), Some(over));
+        let over = Some(Change::Moves(Span::from_secs(39)));
+        assert_eq!(still.look(at(140), moved(6)), over);
         assert_eq!(still.look(at(169), moved(6)), None);
-        assert_eq!(still.look(at(170), moved(6)), Some(told));
+        assert_eq!(still.look(at(170), moved(6)), told);
+        assert_eq!(still.end(at(171)), Some(Span::from_secs(31)));
+        assert_eq!(still.look(at(172), moved(7)), None);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What happens on each connection, packet by packet, as qlog files (draft-ietf-quic-qlog-main-schema,
-//! a JSON text sequence each), for tools such as qvis. Off unless a program asks for it.
+//! What happens on each connection, packet by packet, as qlog files for tools such as qvis
+//! (draft-ietf-quic-qlog-main-schema, a JSON text sequence each). Off unless a program asks for it.
 
 use std::fs::File;
 use std::path::PathBuf;

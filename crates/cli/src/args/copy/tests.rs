@@ -10,6 +10,7 @@ fn parsed(words: &str) -> Result<Copy, String> {
     match Arguments::try_parse_from(words) {
         Ok(Arguments {
             command: Command::Copy(copy),
+            ..
         }) => Ok(*copy),
         Ok(_) => unreachable!("the command is copy"),
         Err(error) => Err(error.to_string()),

@@ -118,6 +118,17 @@ pub fn events() -> Vec<CopyEvent> {
             bytes: Bytes::new(21_000_000),
             digest: None,
         },
+        CopyEvent::Stalled {
+            at: at(80),
+            still: Span::from_secs(30),
+            here: "waits for the far end to confirm 12 pieces, and has nothing that it may send"
+                .to_owned(),
+            there: "waits for its disk to write".to_owned(),
+        },
+        CopyEvent::Moving {
+            at: at(92),
+            still: Span::from_secs(42),
+        },
         lost(120, 1),
         lost(122, 2),
         CopyEvent::Resumed {

@@ -1,122 +1,18 @@
-//! Connections over the loopback device.
+//! Connections over the loopback device, and over a relay that treats datagrams as networks do.
+
+mod far;
+mod lossy;
+mod relay;
+mod streams;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, UdpSocket};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread::{self, JoinHandle};
+use std::net::UdpSocket;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use quic_net::{Arrival, ConnectError, Server, ServerLimits, Stream, connect};
-use rustls::crypto::ring;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::version::TLS13;
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use quic_net::{ConnectError, ServerLimits, Stream, connect};
 
-const FIRST: usize = 4;
-const LIMITS: ServerLimits = ServerLimits {
-    waiting: 8,
-    unvalidated: 4,
-    timeout: Duration::from_secs(5),
-};
-
-/// A server on a thread, until it is dropped.
-struct Far {
-    address: SocketAddr,
-    certificate: CertificateDer<'static>,
-    arrivals: Receiver<Arrival>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Far {
-    fn start(limits: ServerLimits) -> Self {
-        let made = rcgen::generate_simple_self_signed(vec!["trunkline".to_owned()]).unwrap();
-        let certificate = made.cert.der().clone();
-        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
-        let tls = ServerConfig::builder_with_provider(ring::default_provider().into())
-            .with_protocol_versions(&[&TLS13])
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.clone()], key)
-            .unwrap();
-        let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
-        let address = socket.local_addr().unwrap();
-        let server = Server::new(socket, tls, limits).unwrap();
-        let stop = Arc::new(AtomicBool::new(false));
-        let is_stopped = Arc::clone(&stop);
-        let (sender, arrivals) = channel();
-        let thread = thread::spawn(move || {
-            let mut arrived = |arrival| drop(sender.send(arrival));
-            let others = |datagram: &[u8], _| datagram.starts_with(b"other");
-            let is_stopped = || is_stopped.load(Ordering::Relaxed);
-            server.run(&|_| FIRST, &mut arrived, &others, &is_stopped);
-        });
-        Far {
-            address,
-            certificate,
-            arrivals,
-            stop,
-            thread: Some(thread),
-        }
-    }
-
-    fn tls(&self) -> ClientConfig {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.certificate.clone()).unwrap();
-        ClientConfig::builder_with_provider(ring::default_provider().into())
-            .with_protocol_versions(&[&TLS13])
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth()
-    }
-
-    fn connect(&self) -> Stream {
-        connect(self.address, self.tls(), soon(), &|| false).unwrap()
-    }
-
-    /// Both ends of a stream, behind its first bytes.
-    fn pair(&self) -> (Stream, Stream) {
-        let mut near = self.connect();
-        near.write_all(b"abcd").unwrap();
-        let arrival = self.arrivals.recv_timeout(Duration::from_secs(20)).unwrap();
-        assert_eq!(arrival.first, b"abcd");
-        arrival.stream.trust(quic_net::WINDOW_MOST);
-        (near, arrival.stream)
-    }
-}
-
-impl Drop for Far {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let thread = self.thread.take().unwrap();
-        if !thread::panicking() {
-            thread.join().unwrap();
-        }
-    }
-}
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
-}
-
-/// Every byte depends on its place.
-fn content(length: usize) -> Vec<u8> {
-    (0..length).map(|at| (at % 251) as u8).collect()
-}
-
-fn carry(mut from: Stream, mut to: Stream, length: usize) -> (Stream, Stream) {
-    let sender = thread::spawn(move || {
-        from.write_all(&content(length)).unwrap();
-        from.finish().unwrap();
-        from
-    });
-    let mut read = Vec::new();
-    to.read_to_end(&mut read).unwrap();
-    assert!(read == content(length));
-    (sender.join().unwrap(), to)
-}
+use self::far::{Far, LIMITS, carry, content, soon};
 
 #[test]
 fn bytes_go_both_ways_and_end() {
