@@ -28,9 +28,14 @@ test: peers
 	$(MAKE) --jobs 2 --keep-going test-rust test-program
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
 
-.PHONY: test-rust test-program
+.PHONY: test-rust test-program threads
 test-rust:
 	$(CARGO) test --workspace --locked --no-fail-fast
+	$(MAKE) threads
+
+# Threads that share something, in every order or in many: five seconds, once built.
+threads:
+	$(CARGO) test --locked -p trunkline-transfer --features shuttle --lib threads::
 
 # The same crashes each time; `make crash-sample` draws others.
 test-program: test-python

@@ -552,3 +552,19 @@ def test_numbers_of_numpy_are_numbers():
     grid = tl.simulate("slac-cern", streams=numpy.arange(1, 3), window=numpy.int64(65536), history=False)
     assert list(grid.visits.column("streams")) == [1, 2]
     assert tl.predict("slac-cern", streams=8, knee=numpy.float64(0.9)).document
+
+
+def imported_with(log):
+    """What an interpreter says that imports the package while `TRUNKLINE_LOG` is `log`."""
+    environment = {**os.environ, "TRUNKLINE_LOG": log}
+    words = [sys.executable, "-c", "import trunkline"]
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_the_environment_asks_for_a_log(tmp_path):
+    log = tmp_path / "copy.log"
+    assert imported_with(f"{log}=info").returncode == 0
+    assert "log begins" in log.read_text()
+    refused = imported_with("copy.log=loud")
+    assert refused.returncode != 0
+    assert "TRUNKLINE_LOG: `loud` is no level" in refused.stderr

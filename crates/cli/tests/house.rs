@@ -109,7 +109,7 @@ const PURE: [&str; 22] = [
     "movers",
 ];
 
-const IMPURE: [&str; 9] = [
+const IMPURE: [&str; 10] = [
     "Instant::now",
     "SystemTime",
     "TcpStream",
@@ -119,6 +119,7 @@ const IMPURE: [&str; 9] = [
     "env::",
     "from_os_rng",
     "jiff::",
+    "tracing::",
 ];
 
 fn crates() -> PathBuf {
@@ -276,6 +277,15 @@ fn the_table_of_rooms_has_the_order_of_the_list() {
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
     let names: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
     assert_eq!(names, order().collect::<Vec<_>>());
+}
+
+#[test]
+fn one_file_decides_where_the_log_goes() {
+    for name in order().filter(|name| *name != "trunkline") {
+        for (file, code) in sources(name) {
+            assert!(!code.contains("tracing_subscriber"), "{}", file.display());
+        }
+    }
 }
 
 #[test]

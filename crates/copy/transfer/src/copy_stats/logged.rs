@@ -3,13 +3,11 @@
 use copy_protocol::CopyEvent;
 use tracing::{debug, info, trace, warn};
 
-
-
 pub(super) fn log(event: &CopyEvent) {
     match event {
         CopyEvent::Progress(it) => {
-            let (done, rate, rtt) = (it.done, it.rate, it.rtt.map(display));
-            trace!(%done, %rate, streams = it.streams, rtt, "progress");
+            let (done, rate) = (it.done, it.rate);
+            trace!(%done, %rate, streams = it.streams, rtt = it.rtt.map(display), "progress");
         }
         CopyEvent::Published { name, bytes, .. } => debug!(%name, %bytes, "published"),
         CopyEvent::Skipped { name, bytes, .. } => debug!(%name, %bytes, "is there already"),
