@@ -33,7 +33,7 @@ test-rust:
 	$(CARGO) test --workspace --locked --no-fail-fast
 	$(MAKE) threads
 
-# Threads that share something, in every order or in many: five seconds, once built.
+# Threads that share something, in many orders: seconds, once built.
 threads:
 	$(CARGO) test --locked -p trunkline-transfer --features shuttle --lib threads::
 

@@ -7,7 +7,7 @@ use shuttle::sync::mpsc::{channel, sync_channel};
 
 use super::*;
 
-/// Orders that are drawn: with threads that look again and again there is no end of them.
+/// Orders that are drawn; of a failure the order is printed.
 const ORDERS: usize = 10_000;
 
 /// Three streams arrive while the queue of events has room for one, and the session takes `taken`

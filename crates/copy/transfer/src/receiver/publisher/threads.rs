@@ -1,7 +1,7 @@
-//! Every order in which files become whole, are published, and the publisher is closed.
+//! Orders in which files become whole, are published, and the publisher is closed.
 
 use shuttle::sync::Arc;
-use shuttle::{check_dfs, thread};
+use shuttle::{check_random, thread};
 
 use super::*;
 
@@ -45,15 +45,15 @@ fn published(closes_early: bool) {
     assert!(once(1) && once(2), "{published:?}");
 }
 
-/// Orders that are tried at the most; there are fewer where all are.
-const ORDERS: usize = 100_000;
+/// Orders that are drawn; of a failure the order is printed.
+const ORDERS: usize = 10_000;
 
 #[test]
 fn every_file_that_was_given_is_published_once() {
-    check_dfs(|| published(false), Some(ORDERS));
+    check_random(|| published(false), ORDERS);
 }
 
 #[test]
 fn a_publisher_that_is_closed_ends() {
-    check_dfs(|| published(true), Some(ORDERS));
+    check_random(|| published(true), ORDERS);
 }
