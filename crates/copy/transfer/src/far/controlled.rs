@@ -314,7 +314,7 @@ fn report(event: &CopyEvent) -> Option<Report> {
             streams: *streams,
             why: why.clone(),
         },
-        // Sessions are opened anew by the controller. The protocol has no word for a standstill, and
+        // Sessions are opened anew by the controller. The protocol has no word for a standstill;
         // the log here has it.
         CopyEvent::Queued { .. }
         | CopyEvent::Lost { .. }
