@@ -31,6 +31,14 @@ const CONTROLS: [(&str, Control); 4] = [
 const LENGTHS: [f64; 3] = [4.0, 12.0, 60.0];
 /// How long others' streams send before ours do, seconds.
 const BESIDE: f64 = 10.0;
+/// The sample that is looked at part by part, seconds; the least length of one in seconds and in
+/// round trips; and the share of the highest that each is given beforehand.
+const SAMPLE: f64 = 4.0;
+const PART_MIN: (f64, f64) = (0.4, 3.0);
+const FLOOR: f64 = 0.05;
+/// Up to these a link is full, or nearly; and a part is that many round trips long.
+const FREE: [(f64, &str); 3] = [(0.03, "full"), (0.2, "nearly"), (1.0, "free")];
+const LENGTH: [(f64, &str); 3] = [(0.1, "10 and more"), (0.25, "4 to 10"), (1.0, "less")];
 const SEEDS_PACKETS: u64 = 3;
 const SEEDS_ROUNDS: u64 = 10;
 
@@ -70,6 +78,17 @@ struct Error {
     chance: f64,
 }
 
+/// How far a run of packets differs from one of rounds in the parts of a sample, as logarithms.
+struct OfParts {
+    by_rate: bool,
+    /// The share of the link that is free.
+    free: f64,
+    /// Of a part, what a round trip takes.
+    round_trip: f64,
+    start: Vec<f64>,
+    late: Vec<f64>,
+}
+
 /// By streams, then by length.
 type Errors = [[Error; LENGTHS.len()]; 2];
 
@@ -93,8 +112,14 @@ fn main() -> Result<(), String> {
     let args = Args::parse();
     let mut draw = Draw(Pcg64::seed_from_u64(args.seed));
     let (mut found, mut spent) = (Vec::new(), [Duration::ZERO; 2]);
+    let mut by_part = Vec::new();
     for _ in 0..args.count {
         let case = case(&mut draw, args.others)?;
+        by_part.extend(
+            case.streams
+                .into_iter()
+                .flat_map(|streams| parts(&case, streams)),
+        );
         let errors = [0, 1].map(|which| {
             let packets = timed(&mut spent[1], || by_packets(&case, case.streams[which]));
             let rounds = timed(&mut spent[0], || by_rounds(&case, case.streams[which]));
@@ -107,6 +132,7 @@ fn main() -> Result<(), String> {
         let errors: Vec<Errors> = found.iter().filter(of).map(|one| one.1).collect();
         table(name, &errors);
     }
+    table_of_parts(&by_part);
     let seeds = SEEDS_PACKETS as f64 / SEEDS_ROUNDS as f64;
     let [rounds, packets] = spent.map(|spent| spent.as_secs_f64());
     println!("rounds {:.3} s, packets {packets:.1} s\n", rounds * seeds);
@@ -180,40 +206,137 @@ fn case(draw: &mut Draw, beside: bool) -> Result<Case, String> {
     })
 }
 
+/// So many streams for a minute.
+fn of(case: &Case, streams: u32) -> Run {
+    Run {
+        streams,
+        joined: 0,
+        window: None,
+        control: case.control,
+        pacing: None,
+        seconds: LENGTHS[LENGTHS.len() - 1],
+    }
+}
+
 /// Mean goodput after each time, bits per second.
 fn by_rounds(case: &Case, streams: u32) -> [f64; LENGTHS.len()] {
     LENGTHS.map(|seconds| {
         let what = Run {
-            streams,
-            joined: 0,
-            window: None,
-            control: case.control,
-            pacing: None,
             seconds,
+            ..of(case, streams)
         };
         let one = |seed| run(&case.path, &what, 1, seed).goodput(0);
         (0..SEEDS_ROUNDS).map(one).sum::<f64>() / SEEDS_ROUNDS as f64
     })
 }
 
+/// A run of packets, and when its streams begin, seconds.
+fn simulation(case: &Case, streams: u32, seed: u64, seconds: f64) -> Option<(Simulation, f64)> {
+    let mut scenario = Scenario::of(case.spec.clone(), case.variant);
+    let idle = if case.path.others > 0.0 { BESIDE } else { 0.0 };
+    scenario.streams = streams;
+    scenario.seed = seed;
+    scenario.idle = Span::from_secs_f64(idle);
+    scenario.duration = Span::from_secs_f64(idle + seconds);
+    scenario.window = Some(Bytes::from_mib(32));
+    Some((Simulation::new(&scenario).ok()?, idle))
+}
+
+/// Bits that all streams have carried by then.
+fn carried(simulation: &mut Simulation, streams: u32, at: f64) -> f64 {
+    simulation.advance(Time::ZERO + Span::from_secs_f64(at));
+    let streams = (0..streams).filter_map(|index| simulation.stream(index));
+    streams.map(|one| one.delivered.as_f64()).sum::<f64>() * 8.0
+}
+
 /// Goodput after each time with each seed, bits per second.
 fn by_packets(case: &Case, streams: u32) -> Vec<[f64; LENGTHS.len()]> {
-    let mut scenario = Scenario::of(case.spec.clone(), case.variant);
-    scenario.streams = streams;
-    let idle = if case.path.others > 0.0 { BESIDE } else { 0.0 };
-    scenario.idle = Span::from_secs_f64(idle);
-    scenario.duration = Span::from_secs_f64(idle + LENGTHS[LENGTHS.len() - 1]);
-    scenario.window = Some(Bytes::from_mib(32));
     let one = |seed| {
-        scenario.seed = seed;
-        let mut simulation = Simulation::new(&scenario).ok()?;
-        Some(LENGTHS.map(|seconds| {
-            simulation.advance(Time::ZERO + Span::from_secs_f64(idle + seconds));
-            let streams = (0..streams).filter_map(|index| simulation.stream(index));
-            streams.map(|one| one.delivered.as_f64()).sum::<f64>() * 8.0 / seconds
-        }))
+        let longest = LENGTHS[LENGTHS.len() - 1];
+        let (mut simulation, idle) = simulation(case, streams, seed, longest)?;
+        Some(LENGTHS.map(|seconds| carried(&mut simulation, streams, idle + seconds) / seconds))
     };
     (1..=SEEDS_PACKETS).filter_map(one).collect()
+}
+
+/// One for each seed of packets.
+fn parts(case: &Case, streams: u32) -> Vec<OfParts> {
+    let length = PART_MIN.0.max(PART_MIN.1 * case.path.rtt);
+    let count = (SAMPLE / length).floor().max(1.0) as usize;
+    let what = Run {
+        seconds: SAMPLE,
+        ..of(case, streams)
+    };
+    let sorted = |mut rates: Vec<f64>| {
+        rates[count.div_ceil(3)..].sort_by(f64::total_cmp);
+        rates
+    };
+    let one = |seed| {
+        let trace = run(&case.path, &what, count, seed);
+        let packets = sorted(packets_by_part(case, streams, seed, count)?);
+        let rounds = sorted(trace.bins.iter().map(|bin| bin.rate).collect());
+        let floor = FLOOR * packets.iter().copied().fold(0.0, f64::max);
+        let pairs = packets.iter().zip(&rounds);
+        let errors = pairs.map(|(seen, shown)| ((seen + floor) / (shown + floor)).ln());
+        let errors: Vec<f64> = errors.collect();
+        let (start, late) = errors.split_at(count.div_ceil(3));
+        Some(OfParts {
+            by_rate: case.control == Control::Rate,
+            free: 1.0 - trace.goodput(count.div_ceil(3)) / case.path.rate,
+            round_trip: case.path.rtt * count as f64 / SAMPLE,
+            start: start.to_vec(),
+            late: late.iter().map(|one| one - mean(late)).collect(),
+        })
+    };
+    (1..=SEEDS_PACKETS).filter_map(one).collect()
+}
+
+/// Goodput in each part of a sample, bits per second.
+fn packets_by_part(case: &Case, streams: u32, seed: u64, count: usize) -> Option<Vec<f64>> {
+    let (mut simulation, idle) = simulation(case, streams, seed, SAMPLE)?;
+    let mut before = 0.0;
+    let part = |number: usize| {
+        let at = SAMPLE * number as f64 / count as f64;
+        let all = carried(&mut simulation, streams, idle + at);
+        let rate = (all - before) * count as f64 / SAMPLE;
+        before = all;
+        rate
+    };
+    Some((1..=count).map(part).collect())
+}
+
+fn table_of_parts(all: &[OfParts]) {
+    println!("link     round trips of a part  runs  while streams start  after that");
+    for (free, (below, link)) in FREE.into_iter().enumerate() {
+        for (long, (most, length)) in LENGTH.into_iter().enumerate() {
+            let above = |classes: &[(f64, &str)], class: usize| match class {
+                0 => f64::NEG_INFINITY,
+                _ => classes[class - 1].0,
+            };
+            let of_it = all.iter().filter(|one| {
+                !one.by_rate
+                    && (one.free > above(&FREE, free) && one.free <= below)
+                    && (one.round_trip > above(&LENGTH, long) && one.round_trip <= most)
+            });
+            let of_it: Vec<&OfParts> = of_it.collect();
+            let usual = |errors: &dyn Fn(&OfParts) -> f64| {
+                let mut sorted: Vec<f64> = of_it.iter().map(|one| errors(one)).collect();
+                sorted.sort_by(f64::total_cmp);
+                sorted.get(sorted.len() * 2 / 3).copied().unwrap_or(0.0)
+            };
+            println!(
+                "{link:7}  {length:21}  {:4}  {:19.2}  {:10.3}",
+                of_it.len(),
+                usual(&|one| root_mean_square(&one.start)),
+                usual(&|one| root_mean_square(&one.late)),
+            );
+        }
+    }
+    println!();
+}
+
+fn root_mean_square(values: &[f64]) -> f64 {
+    mean(&values.iter().map(|one| one * one).collect::<Vec<_>>()).sqrt()
 }
 
 fn compared(

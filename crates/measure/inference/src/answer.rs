@@ -4,7 +4,7 @@ use observe::Limit;
 
 use crate::draw::Draw;
 use crate::evidence::{Evidence, Held};
-use crate::likelihood::{Error, Residual};
+use crate::likelihood::{Error, beyond};
 use crate::path::Path;
 use crate::posterior::{Particle, Posterior};
 use crate::rounds::{Control, Run, Trace, run};
@@ -106,7 +106,8 @@ impl Posterior {
         for particle in self.asked() {
             let trace = run(&particle.path, what, PARTS, draw.seed());
             let lasting = Error::of(&particle.path, what, &trace).lasting;
-            let (known, left) = beyond(particle, &seen, lasting);
+            let of_it = seen.iter().filter_map(|one| particle.residuals.get(*one));
+            let (known, left) = beyond(of_it, lasting);
             let left = if may_err { left } else { 0.0 };
             let beyond = (known + left * draw.normal()).exp();
             let most = 1.02 * particle.path.rate;
@@ -128,7 +129,7 @@ impl Posterior {
     /// The samples of the same run.
     fn seen(&self, what: &Run) -> Vec<usize> {
         let samples = self.evidence.iter().enumerate();
-        let of_it = samples.filter(|(_, one)| same(&one.run, what));
+        let of_it = samples.filter(|(_, one)| one.run.is_like(what));
         of_it.map(|(index, _)| index).collect()
     }
 
@@ -189,38 +190,6 @@ fn every_other(trace: &Trace, first: usize) -> f64 {
     rates.sum::<f64>() / (trace.bins.len() / 2).max(1) as f64
 }
 
-fn same(a: &Run, b: &Run) -> bool {
-    (a.streams, a.control) == (b.streams, b.control)
-        && close(a.window, b.window)
-        && close(a.pacing, b.pacing)
-}
-
-fn close(a: Option<f64>, b: Option<f64>) -> bool {
-    match (a, b) {
-        (None, None) => true,
-        (Some(a), Some(b)) => (a / b).ln().abs() < 0.05,
-        _ => false,
-    }
-}
-
-/// What samples showed beyond a path that goes on, and how far a run may differ beyond that: what
-/// chance makes of a short sample does not go on.
-fn beyond(particle: &Particle, samples: &[usize], lasting: f64) -> (f64, f64) {
-    let residuals = samples
-        .iter()
-        .filter_map(|one| particle.residuals.get(*one));
-    let weigh = |one: &Residual| one.error.passing.powi(-2);
-    let (weights, sum) = residuals.fold((0.0, 0.0), |(weights, sum), one| {
-        (weights + weigh(one), sum + weigh(one) * one.log)
-    });
-    if weights == 0.0 {
-        return (0.0, lasting);
-    }
-    let passing = weights.powf(-0.5);
-    let goes_on = Error { lasting, passing }.goes_on();
-    (goes_on * sum / weights, lasting * (1.0 - goes_on).sqrt())
-}
-
 /// What a full path is: what exceeds a policer's rate is dropped, and next to nothing waits.
 fn full(path: &Path, base: &Trace, what: &Run) -> Limit {
     let waits = 8.0 * path.standing_queue() / path.rate > WAITS_MIN || path.standing == 1.0;
@@ -250,7 +219,7 @@ struct Told {
 impl Told {
     fn of(evidence: &[Evidence], what: &Run) -> Told {
         let mut held = evidence.iter().rev().filter_map(|one| one.held);
-        let here = evidence.iter().rfind(|one| same(&one.run, what));
+        let here = evidence.iter().rfind(|one| one.run.is_like(what));
         Told {
             here: here.and_then(|one| one.held),
             window: match held.next() {

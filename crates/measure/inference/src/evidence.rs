@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Span, Time};
 use crate::rounds::{Control, Run};
 
 /// Parts of a sample at the most, and the least length of one in seconds and in round trips.
-const PARTS: f64 = 8.0;
+const PARTS: f64 = 48.0;
 const PART_MIN: (f64, f64) = (0.4, 3.0);
 /// Payload of a segment where no kernel says: that of Ethernet with time stamps.
 const SEGMENT: f64 = 1448.0;
@@ -132,10 +132,11 @@ impl Evidence {
         })
     }
 
-    /// Mean goodput over all of it, bits per second.
-    pub fn goodput(&self) -> f64 {
-        let sum: f64 = self.parts.iter().map(|part| part.rate).sum();
-        sum / self.parts.len().max(1) as f64
+    /// Mean goodput from the part `from` on, bits per second.
+    pub fn goodput(&self, from: usize) -> f64 {
+        let parts = &self.parts[from.min(self.parts.len())..];
+        let sum: f64 = parts.iter().map(|part| part.rate).sum();
+        sum / parts.len().max(1) as f64
     }
 
     /// The mean goodput of the better half of its parts: what waits behind a hole is read at once

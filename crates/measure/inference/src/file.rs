@@ -6,6 +6,7 @@ use units::{Bytes, Rate, Span};
 
 use crate::path::Path;
 use crate::posterior::Posterior;
+use crate::prior::SWING;
 
 /// Nine of ten paths lie between these two.
 const LOW: f64 = 0.05;
@@ -199,7 +200,7 @@ impl Posterior {
         };
         let mean = faster * self.quantile(wire_rate, 0.5);
         let swing = self.quantile(|path| path.swing, 0.5);
-        if swing == 0.0 {
+        if swing < SWING.0 {
             return link(mean);
         }
         let wide = 3.0_f64.sqrt() * swing;

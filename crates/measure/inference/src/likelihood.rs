@@ -29,6 +29,8 @@ struct Wrong {
     start: f64,
     /// The share of the link that is free from which on it is not full at all.
     free: f64,
+    /// Of a part of a sample: while streams start; after that where the link is not full.
+    parts: [f64; 2],
 }
 
 /// On a queue that takes bursts; on one that is shorter than this share of the path; and beside
@@ -38,26 +40,47 @@ const DEEP: Wrong = Wrong {
     open: 0.09,
     start: 0.7,
     free: 0.2,
+    parts: [0.35, 0.15],
 };
 const SHALLOW: Wrong = Wrong {
     full: 0.06,
     open: 0.09,
     start: 1.0,
     free: 0.05,
+    parts: [0.45, 0.12],
 };
 const BESIDE: Wrong = Wrong {
     full: 0.12,
     open: 0.12,
     start: 2.2,
     free: 0.05,
+    parts: [0.8, 0.25],
 };
 const SHORT: f64 = 0.3;
+
+impl Wrong {
+    fn on(path: &Path) -> &'static Wrong {
+        match path {
+            _ if path.others > 0.0 => &BESIDE,
+            _ if path.queue < SHORT * path.product() => &SHALLOW,
+            _ => &DEEP,
+        }
+    }
+
+    /// How far neither link nor window is full in `trace`, 0 to 1.
+    fn open_in(&self, path: &Path, what: &Run, trace: &Trace) -> f64 {
+        let settled = trace.goodput(starting(trace.bins.len()));
+        let free = 1.0 - settled / most(path, what).max(1.0);
+        (free / self.free).clamp(0.0, 1.0)
+    }
+}
+
 /// What one sample differs from the next by (the same runs), where the link is not full, and in any
 /// case.
 const SAMPLE: f64 = 0.05;
 const SAMPLE_FULL: f64 = 0.01;
-/// Of a part of a sample.
-const PART: f64 = 0.22;
+/// Of a part on a full link, and of one that lasts a round trip.
+const PART: (f64, f64) = (0.03, 0.35);
 /// Of a part, as a share of the highest: what arrives in the first part is little.
 const FLOOR: f64 = 0.05;
 /// Of losses, as a logarithm.
@@ -75,7 +98,7 @@ pub(crate) struct Fit {
     pub residual: Residual,
 }
 
-/// What a sample showed over what a path shows.
+/// What a sample showed, once its streams had started, over what a path shows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Residual {
     /// As a logarithm.
@@ -97,14 +120,9 @@ pub(crate) struct Error {
 impl Error {
     /// Of what rounds show of `what` in `trace`.
     pub fn of(path: &Path, what: &Run, trace: &Trace) -> Error {
-        let wrong = match path {
-            _ if path.others > 0.0 => BESIDE,
-            _ if path.queue < SHORT * path.product() => SHALLOW,
-            _ => DEEP,
-        };
+        let wrong = Wrong::on(path);
         let seconds = what.seconds;
-        let free = 1.0 - trace.goodput(0) / most(path, what).max(1.0);
-        let open = (free / wrong.free).clamp(0.0, 1.0);
+        let open = wrong.open_in(path, what, trace);
         let start = wrong.start * (path.rtt / seconds.max(1e-3)).sqrt();
         Error {
             lasting: wrong.full + open * (wrong.open - wrong.full),
@@ -120,19 +138,47 @@ impl Error {
     }
 }
 
+/// What residuals of one setting on one path say of its next run: the part of it that goes on, and
+/// how far that may differ from what it is, as logarithms. What chance makes of a short sample does
+/// not go on.
+pub(crate) fn beyond<'a>(
+    residuals: impl Iterator<Item = &'a Residual>,
+    lasting: f64,
+) -> (f64, f64) {
+    let weigh = |one: &Residual| one.error.passing.powi(-2);
+    let (weights, sum) = residuals.fold((0.0, 0.0), |(weights, sum), one| {
+        (weights + weigh(one), sum + weigh(one) * one.log)
+    });
+    if weights == 0.0 {
+        return (0.0, lasting);
+    }
+    let passing = weights.powf(-0.5);
+    let goes_on = Error { lasting, passing }.goes_on();
+    (goes_on * sum / weights, lasting * (1.0 - goes_on).sqrt())
+}
+
 /// How well `path` explains a sample.
-pub(crate) fn fit(path: &Path, seen: &Evidence, seed: u64) -> Fit {
+///
+/// * `before`: what samples of the same setting showed before it.
+pub(crate) fn fit<'a>(
+    path: &Path,
+    seen: &Evidence,
+    before: impl Iterator<Item = &'a Residual>,
+    seed: u64,
+) -> Fit {
     let trace = run(path, &seen.run, seen.parts.len(), seed);
+    let settled = starting(seen.parts.len());
     let residual = Residual {
-        log: ratio(seen.goodput(), trace.goodput(0)),
+        log: ratio(seen.goodput(settled), trace.goodput(settled)),
         error: Error::of(path, &seen.run, &trace),
     };
-    let wide = residual.error.lasting.hypot(residual.error.passing);
-    let whole = scattered(residual.log, DEEP.full, wide);
+    let (known, left) = beyond(before, residual.error.lasting);
+    let wide = left.hypot(residual.error.passing);
+    let mean = scattered(residual.log - known, DEEP.full, wide);
     let log = match seen.run.control {
         // What such streams lose, and how long packets wait, hangs on much that rounds leave out.
-        Control::Rate => whole,
-        _ => whole + shape(path, seen, &trace) + waits(path, seen, &trace) + losses(seen, &trace),
+        Control::Rate => mean,
+        _ => mean + shape(path, seen, &trace) + waits(path, seen, &trace) + losses(seen, &trace),
     };
     let log = -log - idle(path, seen, seed);
     Fit { log, residual }
@@ -182,23 +228,50 @@ fn ratio(seen: f64, shown: f64) -> f64 {
     (seen.max(1.0) / shown.max(1.0)).ln()
 }
 
-/// How goodput went over time, whatever its mean.
+/// The parts in which streams start: none of one.
+fn starting(parts: usize) -> usize {
+    match parts {
+        1 => 0,
+        _ => parts.div_ceil(3),
+    }
+}
+
+/// A figure of each part: of the start as they came, after it from the lowest to the highest. When
+/// chance strikes a stream is chance as well, and says nothing of the path.
+fn ranked(figures: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut all: Vec<f64> = figures.collect();
+    let start = starting(all.len());
+    all[start..].sort_by(f64::total_cmp);
+    all
+}
+
+/// How goodput went over time, whatever its mean once streams have started.
 fn shape(path: &Path, seen: &Evidence, trace: &Trace) -> f64 {
+    let wrong = Wrong::on(path);
+    let open = wrong.open_in(path, &seen.run, trace);
+    let [start, free] = wrong.parts;
     let floor = FLOOR * seen.peak();
-    let swings = swings(path, seen.run.seconds / seen.parts.len() as f64);
-    let wide = swings.hypot(PART);
-    let one = |(part, bin): (&Part, &Bin)| {
-        let deviation = ((part.rate + floor) / (bin.rate + floor)).ln();
-        scattered(deviation, PART, wide)
-    };
-    let sum: f64 = seen.parts.iter().zip(&trace.bins).map(one).sum();
+    let length = seen.run.seconds / seen.parts.len() as f64;
+    let swings = swings(path, length);
+    let parts = ranked(seen.parts.iter().map(|part| part.rate));
+    let bins = ranked(trace.bins.iter().map(|bin| bin.rate));
+    let deviation = |(part, bin): (f64, f64)| ((part + floor) / (bin + floor)).ln();
+    let deviations: Vec<f64> = parts.into_iter().zip(bins).map(deviation).collect();
+    let (early, late) = deviations.split_at(starting(deviations.len()));
+    let mean = late.iter().sum::<f64>() / late.len().max(1) as f64;
+    let early = early
+        .iter()
+        .map(|one| scattered(*one, DEEP.parts[0], start.hypot(swings)));
+    let full = PART.0.hypot(PART.1 * path.rtt / length);
+    let wide = full.hypot(open * free).hypot(swings);
+    let late = late.iter().map(|one| scattered(one - mean, PART.0, wide));
     // Neighbours go together.
-    sum / 2.0
+    early.chain(late).sum::<f64>() / 2.0
 }
 
 /// Segments lost while streams start, and after that.
 fn losses(seen: &Evidence, trace: &Trace) -> f64 {
-    let split = seen.parts.len().div_ceil(3);
+    let split = starting(seen.parts.len());
     let count = |parts: &[Part]| parts.iter().map(|part| part.lost).sum::<Option<f64>>();
     let (early, late) = seen.parts.split_at(split);
     let (shown_late, shown) = (trace.lost(split), trace.lost(0));
@@ -213,13 +286,15 @@ fn losses(seen: &Evidence, trace: &Trace) -> f64 {
 
 /// How long packets waited.
 fn waits(path: &Path, seen: &Evidence, trace: &Trace) -> f64 {
-    let one = |(part, bin): (&Part, &Bin)| {
-        part.rtt.map_or(0.0, |rtt| {
-            let (seen, shown) = (rtt - path.rtt, bin.rtt - path.rtt);
-            let wide = WAIT.0 * path.rtt + WAIT.1 * seen.max(shown) + WAIT.2;
-            square((seen - shown) / wide)
-        })
+    // A part without a reading is taken to be as the path says.
+    let of_part = |(part, bin): (&Part, &Bin)| part.rtt.unwrap_or(bin.rtt);
+    let parts = ranked(seen.parts.iter().zip(&trace.bins).map(of_part));
+    let bins = ranked(trace.bins.iter().map(|bin| bin.rtt));
+    let one = |(part, bin): (f64, f64)| {
+        let (seen, shown) = (part - path.rtt, bin - path.rtt);
+        let wide = WAIT.0 * path.rtt + WAIT.1 * seen.max(shown) + WAIT.2;
+        square((seen - shown) / wide)
     };
-    let sum: f64 = seen.parts.iter().zip(&trace.bins).map(one).sum();
-    sum / 3.0
+    let sum: f64 = parts.into_iter().zip(bins).map(one).sum();
+    sum / 3.0 * (8.0 / trace.bins.len() as f64).min(1.0)
 }

@@ -62,6 +62,7 @@ impl Posterior {
             particles = resampled(&particles, counts - counted, &mut draw);
             counted = counts;
             for one in &mut particles {
+                again(one, &evidence, &mut draw);
                 for number in 0..MOVES {
                     step(one, &prior, &evidence, counts, number, &mut draw);
                 }
@@ -79,9 +80,13 @@ impl Posterior {
 
 /// `None` of a path that explains the samples less well than `least`, a logarithm.
 fn particle(path: Path, evidence: &[Evidence], least: f64, draw: &mut Draw) -> Option<Particle> {
-    let (mut log, mut residuals) = (0.0, Vec::with_capacity(evidence.len()));
+    let mut log = 0.0;
+    let mut residuals: Vec<Residual> = Vec::with_capacity(evidence.len());
     for seen in evidence {
-        let fit = fit(&path, seen, draw.seed());
+        let before = evidence.iter().zip(&residuals);
+        let before = before.filter(|(one, _)| one.run.is_like(&seen.run));
+        let before = before.map(|(_, residual)| residual);
+        let fit = fit(&path, seen, before, draw.seed());
         log += fit.log;
         if log < least {
             return None;
@@ -153,6 +158,13 @@ fn resampled(particles: &[Particle], counts: f64, draw: &mut Draw) -> Vec<Partic
         }
     }
     kept
+}
+
+/// Holds a path against the samples with other chances, so that a lucky draw does not keep it.
+fn again(one: &mut Particle, evidence: &[Evidence], draw: &mut Draw) {
+    if let Some(drawn) = particle(one.path, evidence, f64::NEG_INFINITY, draw) {
+        *one = drawn;
+    }
 }
 
 fn step(

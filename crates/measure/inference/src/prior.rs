@@ -27,10 +27,13 @@ const SINGLE: f64 = 0.8;
 /// Others' streams; mostly none.
 const OTHERS: (f64, f64) = (0.5, 40.0);
 const NO_OTHERS: f64 = 0.9;
-/// How far a rate swings; mostly not.
-const SWING: (f64, f64) = (0.08, 0.55);
-const STEADY: f64 = 0.75;
+/// How far a rate swings, and for how long it stays; mostly it scatters by little, within runs or
+/// from one to the next.
+pub(crate) const SWING: (f64, f64) = (0.08, 0.55);
 const SWING_EVERY: (f64, f64) = (0.1, 8.0);
+const STEADY: f64 = 0.75;
+const SCATTER: (f64, f64) = (0.003, 0.08);
+const SCATTER_EVERY: (f64, f64) = (0.1, 60.0);
 /// What may stand in a queue that drops early, as a share of it, and how many of those are
 /// policers, in which nothing stands; most queues are drop-tail.
 const EARLY: (f64, f64) = (0.0, 0.6);
@@ -91,7 +94,10 @@ impl Prior {
         Some(Prior {
             rtt: rtt.max(1e-5),
             segment: evidence.iter().map(|one| one.segment).reduce(f64::min)?,
-            carried: evidence.iter().map(Evidence::goodput).fold(0.0, f64::max),
+            carried: evidence
+                .iter()
+                .map(|one| one.goodput(0))
+                .fold(0.0, f64::max),
             fastest,
             on_way: auto.map(|one| one.on_way).fold(0.0, f64::max),
             told,
@@ -137,8 +143,12 @@ impl Prior {
             // Most samples that were taken come close to what the link carries; while it swings, to
             // more than that.
             0 => {
-                path.swing = draw.mostly(STEADY, 0.0, |draw| draw.between(SWING.0, SWING.1));
-                path.swing_every = draw.log_uniform(SWING_EVERY.0, SWING_EVERY.1);
+                let (swing, every) = match draw.happens(STEADY) {
+                    true => (draw.log_uniform(SCATTER.0, SCATTER.1), SCATTER_EVERY),
+                    false => (draw.between(SWING.0, SWING.1), SWING_EVERY),
+                };
+                path.swing = swing;
+                path.swing_every = draw.log_uniform(every.0, every.1);
                 let above = 1.0 + draw.uniform() * (swung(path.swing) - 1.0);
                 path.rate = self.rate(draw) / above;
             }

@@ -3,7 +3,8 @@
 //! In each step all streams send their windows. What the link does not carry in a round trip waits
 //! in the queue and makes the round trip longer; what the queue does not take is lost. A window
 //! that doubles arrives twice as fast as the link sends, so half of it waits as well: that is what
-//! ends slow start on a short queue. Random losses strike each stream by itself.
+//! ends slow start on a short queue. A policer lets nothing wait, and saves what it does not carry
+//! for later. Random losses strike each stream by itself.
 
 use crate::draw::Draw;
 use crate::path::Path;
@@ -35,6 +36,23 @@ pub struct Run {
     pub pacing: Option<f64>,
     /// How long.
     pub seconds: f64,
+}
+
+impl Run {
+    /// Whether both are runs of one setting, however long.
+    pub(crate) fn is_like(&self, other: &Run) -> bool {
+        (self.streams, self.control) == (other.streams, other.control)
+            && is_close(self.window, other.window)
+            && is_close(self.pacing, other.pacing)
+    }
+}
+
+fn is_close(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => (a / b).ln().abs() < 0.05,
+        _ => false,
+    }
 }
 
 /// What a run shows in a part of its time.
@@ -216,6 +234,8 @@ struct Link<'a> {
     fitted: bool,
     /// Segments that wait.
     waiting: f64,
+    /// Segments by which a policer's bucket is short of full.
+    spent: f64,
     /// What the rate is now, in terms of its mean, and until when.
     swing: (f64, f64),
     /// Round trips that rate-based streams have filled the path.
@@ -270,6 +290,7 @@ impl<'a> Link<'a> {
             growth: 0.0,
             fitted: true,
             waiting: 0.0,
+            spent: 0.0,
             swing: (1.0, f64::NEG_INFINITY),
             filled: 0.0,
             back_waits: 0.0,
@@ -353,21 +374,29 @@ impl<'a> Link<'a> {
         let mut windows = std::mem::take(&mut self.windows);
         self.on_way(bound, &mut windows);
         let product = capacity * empty;
-        let room = product + standing;
+        let is_policer = self.path.standing == 0.0;
+        let credit = burst - self.spent;
+        let room = product + if is_policer { credit } else { standing };
         self.take_back(&mut windows, room);
         let all: f64 = windows.iter().sum();
         let own: f64 = windows[..self.own].iter().sum();
         self.waiting = (all - product).clamp(0.0, standing);
         let rtt = empty + self.waiting / capacity;
         let uneventful = self.between_losses(&windows, rtt);
-        let uneventful = uneventful.min(self.until_full(room - all, rtt));
+        let uneventful = match is_policer {
+            false => uneventful.min(self.until_full(room - all, rtt)),
+            true => uneventful.min(credit * rtt / (all - product).max(1.0)),
+        };
         let step = self.step.min(uneventful.max(self.step / FINER));
         let length = if starts { rtt } else { rtt.max(step) };
         let share = length / rtt;
-        let overflow = (all - room).max(0.0);
-        let carried = (all / rtt).min(capacity);
+        let (overflow, carried) = match is_policer {
+            false => ((all - room).max(0.0), (all / rtt).min(capacity)),
+            true => self.police(all, product, burst, (rtt, share)),
+        };
         let starting = self.starting(&windows);
-        let bursts = (starting / 2.0 + self.waiting.min(burst) - burst).max(0.0);
+        let taken = self.waiting.min(burst).max(self.spent);
+        let bursts = (starting / 2.0 + taken - burst).max(0.0);
         let pressure = Pressure {
             all,
             overflow,
@@ -392,6 +421,21 @@ impl<'a> Link<'a> {
             lost,
             rtt,
         }
+    }
+
+    /// A policer lets pass what its bucket has credit for, which grows while less than its rate
+    /// arrives: segments that it drops, and those that it carries in a second.
+    fn police(
+        &mut self,
+        all: f64,
+        product: f64,
+        burst: f64,
+        (rtt, share): (f64, f64),
+    ) -> (f64, f64) {
+        let spent = self.spent + (all - product) * share;
+        let overflow = (spent - burst).max(0.0);
+        self.spent = spent.clamp(0.0, burst);
+        (overflow, (all - overflow / share).max(0.0) / rtt)
     }
 
     /// The share of its time in which a rate-based control drains the path: none before it first

@@ -14,6 +14,8 @@ use units::{Bytes, Rate, Span, Time};
 
 /// Segment payload.
 const MSS: f64 = 1448.0;
+/// What the drift of one stream that losses bound is multiplied by: a quarter of its rate, mostly.
+const TEETH: f64 = 2.0;
 
 /// A target that carries what its path says.
 pub struct Synthetic {
@@ -75,13 +77,21 @@ impl Synthetic {
         };
         let intervals = time.as_nanos() / SamplePlan::INTERVAL.as_nanos();
         let run_wide = 1.0 + self.path.noise * self.random();
+        // Windows that losses bound fall and grow back.
+        let is_bound = flow.lost > 0.0 && flow.rate < 0.9 * self.path.capacity;
+        let teeth = if is_bound {
+            TEETH / streams.sqrt()
+        } else {
+            0.0
+        };
         let (mut bytes, mut drift) = (0.0, 0.0);
         let mut progress = Vec::new();
         for i in 1..=intervals {
             drift = 0.7 * drift + 0.3 * self.random();
             let ramp = (10.0 * MSS * streams / (flow.rate / 8.0 * flow.rtt))
                 * 1.7_f64.powf(i as f64 * 0.1 / flow.rtt);
-            let rate = flow.rate * ramp.min(1.0) * run_wide * (1.0 + self.path.noise * drift);
+            let drifts = (1.0 + (self.path.noise + teeth) * drift).max(0.1);
+            let rate = flow.rate * ramp.min(1.0) * run_wide * drifts;
             bytes += rate.max(0.0) / 8.0 * 0.1;
             progress.push(Progress {
                 at: Time::ZERO + SamplePlan::INTERVAL.times(i),
@@ -191,7 +201,10 @@ fn stream(path: &Path, flow: &Flow, number: u16, setting: &Setting, all: &[Progr
     };
     Stream {
         number,
-        direction: StreamDirection::Sending,
+        direction: match setting.direction {
+            observe::Direction::Reverse => StreamDirection::Receiving,
+            _ => StreamDirection::Sending,
+        },
         buffers: Some(Buffers {
             send: buffer,
             receive: buffer,

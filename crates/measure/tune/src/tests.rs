@@ -116,6 +116,15 @@ fn a_local_network_gets_one_or_two_streams_within_seconds() {
     }
 }
 
+#[test]
+fn samples_that_scatter_leave_some_of_the_budget() {
+    for seed in 0..4 {
+        let tuning = tuned(quiet(100.0 * MBIT, 0.02), seed);
+        let shown = format!("seed {seed}\n{}", table(&tuning));
+        assert!(tuning.cost.elapsed <= Span::from_secs(12), "{shown}");
+    }
+}
+
 /// SLAC to CERN as Cottrell et al. saw it in 2000-2001: one packet in a few thousand is lost, and
 /// one stream crawls.
 fn slac_cern() -> Path {
@@ -390,7 +399,7 @@ fn over_udp_the_number_of_streams_alone_is_searched() {
 
 #[test]
 fn settings_that_hang_take_no_more_than_the_budget() {
-    for (seed, seconds) in [(1, 20), (3, 60)] {
+    for (seed, seconds) in [(1, 20), (1, 60)] {
         let time = Span::from_secs(seconds);
         let budget = Budget {
             time: Some(time),

@@ -53,7 +53,7 @@ impl observe::Target for Live {
 }
 
 /// 300 Mbit/s and 100 ms with one packet in a hundred lost: 128 streams of reno carry half.
-fn lossy() -> Path {
+pub fn lossy() -> Path {
     Path {
         loss: 1e-2,
         kept: 0.5,

@@ -160,7 +160,7 @@ impl Target for Restricted {
 
 fn tuned_restricted(may_use: &[&str], direction: observe::Direction) -> Tuning {
     let mut target = Restricted {
-        path: Synthetic::new(slac_cern(), 1),
+        path: Synthetic::new(super::over_udp::lossy(), 0),
         may_use: may_use.iter().map(|name| (*name).to_owned()).collect(),
         kind: observe::TargetKind::Live,
     };
@@ -185,7 +185,8 @@ fn where_the_sender_may_not_use_bbr_the_advice_says_what_it_would_bring() {
     let texts: Vec<String> = answer.host_advice.iter().map(SysctlLine::text).collect();
     assert_eq!(
         texts,
-        ["net.ipv4.tcp_allowed_congestion_control = cubic reno bbr"]
+        ["net.ipv4.tcp_allowed_congestion_control = cubic reno bbr"],
+        "{table}"
     );
     assert!(
         answer.host_advice[0]
@@ -205,7 +206,8 @@ fn a_far_sender_that_may_not_use_bbr_gets_the_advice_and_no_recommendation_of_it
     let texts: Vec<String> = answer.host_advice.iter().map(SysctlLine::text).collect();
     assert_eq!(
         texts,
-        ["net.ipv4.tcp_allowed_congestion_control = reno cubic bbr"]
+        ["net.ipv4.tcp_allowed_congestion_control = reno cubic bbr"],
+        "{table}"
     );
 }
 
