@@ -1,0 +1,94 @@
+"""Runs the Rust tests, several programs side by side: `make test`.
+
+`cargo test` runs one test program after the other, and most of them wait for clocks and networks.
+Each line has the time of a program; what it printed follows where a test failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+CARGO = os.environ.get("CARGO", "cargo")
+LANES = 2
+# Those that take longest begin first, so that none of them is alone at the end.
+LONGEST = (
+    "copy trunkline tuning tune watch path sweep history sentences loopback browser growing "
+    "emulated tune_over_udp hostile models inference"
+).split()
+
+
+@dataclass
+class Job:
+    """One program, or the examples of all documentation."""
+
+    name: str
+    command: list[str]
+    folder: Path
+
+    def rank(self) -> int:
+        word = self.name.split()[-1]
+        return LONGEST.index(word) if word in LONGEST else len(LONGEST)
+
+    def run(self) -> tuple[Job, int, float, str]:
+        began = time.monotonic()
+        # As cargo sets it for tests that ask at run time.
+        environment = os.environ | {"CARGO_MANIFEST_DIR": str(self.folder)}
+        done = subprocess.run(
+            self.command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        return self, done.returncode, time.monotonic() - began, done.stdout
+
+
+def programs() -> list[Job]:
+    """The test programs of the workspace, built where they are not."""
+    built = subprocess.run(
+        [CARGO, "test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    jobs = []
+    for line in built.stdout.splitlines():
+        message = json.loads(line)
+        if message["reason"] == "compiler-artifact" and message["profile"]["test"]:
+            folder = Path(message["manifest_path"]).parent
+            name = f"{folder.name} {message['target']['name']}"
+            if message["executable"]:
+                jobs.append(Job(name, [message["executable"]], folder))
+    return jobs
+
+
+def main() -> int:
+    root = Path(__file__).resolve().parent.parent
+    jobs = sorted(programs(), key=Job.rank)
+    examples = [CARGO, "test", "--workspace", "--locked", "--no-fail-fast", "--doc"]
+    jobs.insert(len(LONGEST), Job("examples of the documentation", examples, root))
+    failed = []
+    with ThreadPoolExecutor(LANES) as pool:
+        for done in as_completed([pool.submit(job.run) for job in jobs]):
+            job, code, seconds, output = done.result()
+            print(f"{seconds:7.1f} s  {'ok    ' if code == 0 else 'FAILED'}  {job.name}", flush=True)
+            if code != 0:
+                failed.append(job.name)
+                print(output, flush=True)
+    if failed:
+        print(f"{len(failed)} of {len(jobs)} test programs failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
