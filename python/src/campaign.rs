@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use trunkline::Error;
 use trunkline::ask;
-use trunkline::campaign::{
+use trunkline_campaign::{
     self, Campaign as Kept, LinkName, PlanOptions, RunAllEvent, RunOptions, ShardEnd, ShardEvent,
     ShardId, ShardSelection, SlurmOptions, Unfinished,
 };
@@ -113,7 +113,7 @@ impl Campaign {
 #[derive(Serialize)]
 struct Planned {
     #[serde(flatten)]
-    summary: campaign::PlanSummary,
+    summary: trunkline_campaign::PlanSummary,
     notes: Vec<String>,
 }
 
@@ -131,14 +131,14 @@ pub fn start_campaign_plan(
         ..PlanOptions::default()
     };
     Call::start("campaign", NAME.to_owned(), move |cancel, tell| {
-        let loaded = campaign::load_plan(&plan)?;
+        let loaded = trunkline_campaign::load_plan(&plan)?;
         let elsewhere = loaded.elsewhere(options.host.as_deref());
         let elsewhere = elsewhere
             .into_iter()
             .map(|(group, host)| format!("group `{group}` is planned at `{host}`, in this folder"));
         let notes = loaded.notices.iter().map(ToString::to_string);
         let notes = notes.chain(elsewhere).collect();
-        let mut on_progress = |progress: &campaign::PlanProgress| {
+        let mut on_progress = |progress: &trunkline_campaign::PlanProgress| {
             let words = format!("{}: {} names", progress.group, progress.names);
             tell.tell(Progress {
                 number: Some(progress.names),

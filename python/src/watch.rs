@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use trunkline::ask;
-use trunkline::watch::{self, DatabaseName, Export, Format, Selection, UnixTime};
+use trunkline_watch::{DatabaseName, Export, Format, Selection, UnixTime};
 
 use crate::asked::{optional, value};
 use crate::call::Call;
@@ -34,7 +34,7 @@ where
 }
 
 fn moment(name: &str, text: Option<&str>, otherwise: UnixTime) -> Result<UnixTime, Failure> {
-    let when = |text: &str| watch::when(text).map_err(|error| error.to_string());
+    let when = |text: &str| trunkline_watch::when(text).map_err(|error| error.to_string());
     Ok(optional(name, text, when)?.unwrap_or(otherwise))
 }
 
@@ -43,7 +43,7 @@ impl Asked {
         value("database", &self.database, read)
     }
 
-    fn table(&self) -> Result<watch::Table, Failure> {
+    fn table(&self) -> Result<trunkline_watch::Table, Failure> {
         value("table", &self.table, read)
     }
 
@@ -75,7 +75,7 @@ pub fn start_watch_table(asked: Asked) -> PyResult<Call> {
     Call::start("watch", String::new(), move |cancel, tell| {
         let mut read = Watched::new(table.columns());
         let mut count = 0;
-        watch::read_rows(&database, table, &selection, cancel, &mut |rows| {
+        trunkline_watch::read_rows(&database, table, &selection, cancel, &mut |rows| {
             count += rows.len() as u64;
             read.push(rows);
             tell.tell(so_far(count));
@@ -112,7 +112,7 @@ pub fn start_watch_forecast(
     let database: DatabaseName = value("database", database, read)?;
     let bytes = value("bytes", bytes, ask::bytes)?;
     Call::start("watch", String::new(), move |_, _| {
-        let forecast = watch::forecast(&database, (&ends.0, &ends.1), &task, bytes)?;
+        let forecast = trunkline_watch::forecast(&database, (&ends.0, &ends.1), &task, bytes)?;
         Ok(Done::default().telling(forecast.json()))
     })
 }

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trunkline::Fault;
-use trunkline::campaign::ShardId;
 use trunkline::history::ArchiveError;
 use trunkline::observe::TargetError;
 use trunkline::record::{LoadError, SaveError};
 use trunkline::report::ChartError;
 use trunkline::sweep::GridError;
 use trunkline::target::OpenError;
+use trunkline_campaign::ShardId;
 
 use crate::args::Refused;
 use crate::output::{self, tell};

@@ -26,7 +26,6 @@
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
 //! | copy files | [`copy()`] | [`copy::Copied`] |
 //! | read single files of a server | [`remote::Remote`] | bytes, entries |
-//! | copy millions of files in shards | [`campaign::Campaign`] | |
 //! | be the far end | [`serve::Server`] | |
 //! | run programs on a path | [`emulate::EmulatedPath`] | [`emulate::Emulated`] |
 //! | keep and remember | [`history::History`] | |
@@ -57,14 +56,13 @@
 
 pub mod ask;
 mod beside;
-pub mod campaign;
 mod cancel;
 pub mod copy;
 pub mod emulate;
 pub mod examine;
 pub mod history;
 pub mod host;
-mod link_share;
+pub mod link_share;
 pub mod log;
 pub mod measure;
 mod origin;
@@ -76,7 +74,6 @@ pub mod simulate;
 pub mod sweep;
 pub mod target;
 pub mod tune;
-pub mod watch;
 
 pub use beside::{compare_beside, simulate_beside};
 pub use cancel::Cancel;

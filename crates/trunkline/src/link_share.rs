@@ -17,7 +17,7 @@ use transfer::CopyControl;
 use units::{Bytes, Span};
 
 /// Takes part for one copy.
-pub(crate) struct LinkShare<'a> {
+pub struct LinkShare<'a> {
     slots: &'a Slots,
     reports: LinkReports,
     slot: u16,

@@ -154,7 +154,7 @@ impl TokensFile {
     }
 
     /// The key of the token of that name and what it allows.
-    pub(crate) fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+    pub fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
         let (key, rights) = tokens.find(name)?;
         Some((key.clone(), rights))

@@ -26,7 +26,8 @@ pub use units::{Address, PORT_DEFAULT};
 pub struct Target {
     pub(crate) name: TargetName,
     pub(crate) seed: u64,
-    pub(crate) observed: Box<dyn observe::Target>,
+    /// What answers: runs, probes, packet trains.
+    pub observed: Box<dyn observe::Target>,
 }
 
 impl Target {
@@ -91,7 +92,7 @@ impl Target {
     }
 
     /// The target as documents have it.
-    pub(crate) fn shape(&self) -> record::Target {
+    pub fn shape(&self) -> record::Target {
         shape(&*self.observed, &self.name)
     }
 }

@@ -3,7 +3,7 @@
 use arrow_array::builder::{
     ArrayBuilder, Float64Builder, StringBuilder, TimestampSecondBuilder, UInt64Builder,
 };
-use trunkline::watch::{Cell, Column, Kind};
+use trunkline_watch::{Cell, Column, Kind};
 
 use super::Columns;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{ArgGroup, Args, Subcommand, value_parser};
-use trunkline::campaign::{LinkName, ShardId};
 use trunkline::units::Span;
+use trunkline_campaign::{LinkName, ShardId};
 
 use trunkline::ask::copy::patience;
 

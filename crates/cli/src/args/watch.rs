@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use trunkline::target::Address;
 use trunkline::units::{Bytes, Span};
-use trunkline::watch::{COLLECTOR_PORT, DatabaseName, Format, Name, Table, UnixTime, when};
+use trunkline_watch::{COLLECTOR_PORT, DatabaseName, Format, Name, Table, UnixTime, when};
 
 use super::port;
 

@@ -6,11 +6,11 @@ mod status;
 use std::env;
 use std::process::ExitCode;
 
-use trunkline::campaign::{self, Campaign, PlanOptions, RunOptions, SlurmOptions, pages};
 use trunkline::report::page::Page;
 use trunkline::report::render::terminal;
 use trunkline::report::text::count;
 use trunkline::units::Bytes;
+use trunkline_campaign::{Campaign, PlanOptions, RunOptions, SlurmOptions, pages};
 
 use crate::args::{self, CampaignCommand, CampaignPlan, CampaignSlurm, CampaignVerify};
 use crate::failure::Failure;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &args::Campaign) -> Result<ExitCode, Failure> {
 }
 
 fn plan(arguments: &CampaignPlan) -> Result<ExitCode, Failure> {
-    let loaded = campaign::load_plan(&arguments.plan)?;
+    let loaded = trunkline_campaign::load_plan(&arguments.plan)?;
     for notice in &loaded.notices {
         tell!("note: {notice}");
     }

@@ -12,7 +12,7 @@ use trunkline::report::render::html;
 use trunkline::report::render::terminal::{self, Width};
 use trunkline::report::text::count;
 use trunkline::report::{self, Page};
-use trunkline::watch::{DatabaseName, archive_documents, named_database};
+use trunkline_watch::{DatabaseName, archive_documents, named_database};
 
 use crate::args::History;
 use crate::failure::Failure;

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use trunkline::report::text::plain;
-use trunkline::watch::{
-    self, AlertFiles, CollectOptions, CollectorServer, PageServer, RunOptions, load_plan,
+use trunkline_watch::{
+    AlertFiles, CollectOptions, CollectorServer, PageServer, RunOptions, load_plan,
 };
 
 use super::serve::{copies, describe_event, log};
@@ -43,7 +43,7 @@ fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
     let options = RunOptions {
         host,
         collector: arguments.collector.clone(),
-        token: watch::read_token(&arguments.token_file)?,
+        token: trunkline_watch::read_token(&arguments.token_file)?,
         state: arguments.state.clone(),
         port: arguments.port,
         tokens: arguments.tokens.clone(),
@@ -59,7 +59,7 @@ fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
         options.collector
     );
     let on_serve = Arc::new(describe_event);
-    watch::run(
+    trunkline_watch::run(
         plan.as_ref(),
         options,
         &cancel,
@@ -71,7 +71,7 @@ fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
 }
 
 fn test_alerts(arguments: &TestAlerts) -> Result<ExitCode, Failure> {
-    let (sentences, is_sent) = watch::test_alerts(&arguments.alerts)?;
+    let (sentences, is_sent) = trunkline_watch::test_alerts(&arguments.alerts)?;
     for sentence in sentences {
         output::print(&format!("{}\n", plain(&sentence)))?;
     }
@@ -126,7 +126,8 @@ fn collector(arguments: &WatchServe) -> Result<ExitCode, Failure> {
         }),
         pages: pages(arguments)?,
     };
-    let on_event = Arc::new(|event: &watch::CollectorEvent| log::line(&plain(&event.to_string())));
+    let on_event =
+        Arc::new(|event: &trunkline_watch::CollectorEvent| log::line(&plain(&event.to_string())));
     let server = CollectorServer::bind(&plan, &options, on_event)?;
     copies::reread(server.tokens().clone())?;
     tell!("results go to {}", options.database);

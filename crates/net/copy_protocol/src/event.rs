@@ -1,6 +1,6 @@
 //! What a copy tells while it runs, and what it comes down to.
 
-use crate::shown_name::{self, FileName};
+use crate::shown_name;
 use crate::{Activity, Name, Problem, ProblemKind};
 use observe::Limit;
 use schemars::JsonSchema;
@@ -49,7 +49,7 @@ pub enum CopyEvent {
         at: Time,
         /// Its name below the destination.
         #[serde(flatten, with = "shown_name")]
-        #[schemars(with = "FileName")]
+        #[schemars(with = "crate::FileName")]
         name: Name,
         /// Its size.
         bytes: Bytes,
@@ -66,7 +66,7 @@ pub enum CopyEvent {
         at: Time,
         /// Its name below the destination.
         #[serde(flatten, with = "shown_name")]
-        #[schemars(with = "FileName")]
+        #[schemars(with = "crate::FileName")]
         name: Name,
         /// Its size.
         bytes: Bytes,
@@ -75,7 +75,7 @@ pub enum CopyEvent {
     WouldCopy {
         /// Its name below the destination.
         #[serde(flatten, with = "shown_name")]
-        #[schemars(with = "FileName")]
+        #[schemars(with = "crate::FileName")]
         name: Name,
         /// Bytes that would be sent.
         bytes: Bytes,

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use trunkline::Error;
-use trunkline::campaign::{
-    Campaign, RunAllEvent, RunOptions, ShardEnd, ShardEvent, ShardId, ShardResult, ShardSelection,
-};
 use trunkline::copy::CopyEvent;
 use trunkline::report::text::count;
+use trunkline_campaign::{
+    Campaign, RunAllEvent, RunOptions, ShardEnd, ShardEvent, ShardId, ShardResult, ShardSelection,
+};
 
 use crate::args::{CampaignRun, Shard};
 use crate::failure::Failure;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use trunkline::campaign::{Campaign, pages};
 use trunkline::report::render::terminal;
+use trunkline_campaign::{Campaign, pages};
 
 use crate::args::CampaignStatus;
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use trunkline::report::render::terminal;
-use trunkline::watch::{PlanFile, load_plan};
+use trunkline_watch::{PlanFile, load_plan};
 
 use crate::args::WatchCheck;
 use crate::failure::Failure;

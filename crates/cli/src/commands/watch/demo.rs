@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use trunkline::report::render::terminal;
-use trunkline::watch::DatabaseName;
-use trunkline::watch::demo::Demo;
+use trunkline_watch::DatabaseName;
+use trunkline_watch::demo::Demo;
 
 use crate::args::WatchDemo;
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use trunkline::watch::{Export, Format, Selection};
+use trunkline_watch::{Export, Format, Selection};
 
 use crate::args::WatchExport;
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use trunkline::report::render::terminal;
-use trunkline::watch::forecast;
+use trunkline_watch::forecast;
 
 use crate::args::WatchForecast;
 use crate::failure::Failure;

@@ -1,0 +1,257 @@
+//! An agent with real visits, and the far end for those of others.
+
+mod given;
+
+use std::fs;
+use std::io;
+use std::net::ToSocketAddrs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use changes::{FarHost, Visit};
+use copy_protocol::Token;
+use observe::Fault;
+use units::{Address, Direction, Span};
+use watch_agent::{AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
+use watch_plan::{Due, IpVersion, Pair, Plan, Task};
+
+use super::plan::PlanFile;
+use super::settings::Settings;
+use super::visit::{Deadline, FarFiles, Order, visit};
+use trunkline::serve::{Files, OnServeEvent, ServeOptions, Server};
+use trunkline::{Cancel, Error, Target, TargetName};
+
+/// What `trunkline watch run` is given.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The host of the plan that this machine is.
+    pub host: String,
+    /// Where results go.
+    pub collector: Address,
+    /// What the collector knows this agent by.
+    pub token: Token,
+    /// The folder for results that wait, settings and test files.
+    pub state: PathBuf,
+    /// TCP and UDP port for the visits of others.
+    pub port: u16,
+    /// The tokens of the agents whose test files are taken; none are without.
+    pub tokens: Option<PathBuf>,
+}
+
+/// Makes the visits of a host, serves those of others, and reports, until `cancel`.
+///
+/// # Errors
+/// When the plan does not have the host, its folder or port cannot be used, or a token cannot be
+/// read.
+pub fn run(
+    plan: Option<&PlanFile>,
+    options: RunOptions,
+    cancel: &Cancel,
+    on_event: &OnAgentEvent<'_>,
+    on_serve: Arc<OnServeEvent>,
+) -> Result<(), Error> {
+    let given = given::GivenPlans::new(&options);
+    let (followed, plans): (_, Option<Arc<dyn Plans>>) = match plan {
+        Some(plan) => (plan.followed(&options.host)?, None),
+        None => match given.first(&options, cancel, on_event)? {
+            Some(followed) => (followed, Some(Arc::new(given))),
+            None => return Ok(()),
+        },
+    };
+    let visitor = LiveVisitor::new(&options);
+    let agent = watch_agent::Agent::open(AgentOptions {
+        followed,
+        plans,
+        collector: options.collector.clone(),
+        token: options.token.clone(),
+        state: options.state.clone(),
+        host: this_host(),
+        software: copy_net::SOFTWARE.to_owned(),
+        clock: Arc::new(HostClock),
+    })?;
+    let server = Server::bind(&far_end(&options)?, cancel, on_serve)?;
+    thread::scope(|scope| {
+        scope.spawn(|| server.run());
+        agent.run(&visitor, &cancel.flag(), on_event);
+    });
+    Ok(())
+}
+
+/// What a visit of others finds here: tests, and test files below the agent's folder.
+fn far_end(options: &RunOptions) -> Result<ServeOptions, Error> {
+    let files = match &options.tokens {
+        None => None,
+        Some(tokens) => {
+            let root = options.state.join("received");
+            fs::create_dir_all(&root).map_err(|error| Error::unwritable(&root, error))?;
+            Some(Files {
+                takes_links: false,
+                removes: false,
+                ..Files::new(root, tokens)
+            })
+        }
+    };
+    Ok(ServeOptions {
+        port: options.port,
+        files,
+        ..ServeOptions::default()
+    })
+}
+
+/// Kernel and buffers of this host, for the agents that visit it.
+fn this_host() -> FarHost {
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok();
+    FarHost {
+        kernel: kernel.map(|kernel| kernel.trim().to_owned()),
+        limits: sockets::host::limits(),
+    }
+}
+
+/// Visits hosts over the network.
+struct LiveVisitor {
+    settings: Settings,
+    folder: PathBuf,
+    port: u16,
+}
+
+impl LiveVisitor {
+    fn new(options: &RunOptions) -> Self {
+        LiveVisitor {
+            settings: Settings::open(&options.state),
+            folder: options.state.join("copies"),
+            port: options.port,
+        }
+    }
+
+    /// The task and the far host's address with its port.
+    fn planned<'p>(&self, plan: &'p Plan, due: &Due) -> Result<(&'p Task, TargetName), Error> {
+        let task = plan.tasks().iter().find(|task| task.name == due.task);
+        let host = plan.hosts().get(due.far());
+        let (Some(task), Some(host)) = (task, host) else {
+            let what = format!("the plan has no task `{}` to `{}`", due.task, due.far());
+            return Err(Error::wrong_request(what, "start the agent again"));
+        };
+        match TargetName::parse(&host.address, self.port)? {
+            TargetName::Live(address) => {
+                Ok((task, TargetName::Live(of_version(address, task.ip)?)))
+            }
+            // A plan comes from elsewhere, and must not start programs here.
+            TargetName::Mover { far, .. } => Err(Error::wrong_request(
+                format!(
+                    "a watch runs no other programs, and `{}` asks for one",
+                    far.asked
+                ),
+                "name the host as `HOST:PORT`",
+            )),
+            name => Ok((task, name)),
+        }
+    }
+
+    fn visit_or_say_why(
+        &self,
+        plan: &Plan,
+        due: &Due,
+        begun: &Visit,
+        stop: &AtomicBool,
+    ) -> Result<Shown, Error> {
+        let (task, name) = self.planned(plan, due)?;
+        let files = match &name {
+            TargetName::Live(address) => files(plan, due, address)?,
+            _ => None,
+        };
+        let pair = Pair {
+            from: due.from.clone(),
+            to: due.to.clone(),
+        };
+        // A gentle search finds another setting.
+        let manner = if task.gentle { ", gentle" } else { "" };
+        let version = task.ip.map(|ip| format!(", {ip}")).unwrap_or_default();
+        let series = format!("{} to {}{version}{manner}", due.from, due.to);
+        let order = Order {
+            kind: due.kind,
+            direction: match due.is_turned() {
+                true => Direction::Reverse,
+                false => Direction::Forward,
+            },
+            duration: due.duration,
+            is_gentle: task.gentle,
+            rate_max: plan.rate_max(task, &pair),
+            setting: self.settings.find(&series),
+            files: files.as_ref(),
+            folder: self.folder.clone(),
+        };
+        let mut target = Target::open_named(name, 1)?;
+        let mut deadline = Deadline::after(left(due, begun), stop);
+        let visited = visit(&mut target, &order, begun.clone(), &mut deadline);
+        if let Some(setting) = visited.found {
+            self.settings.remember(&series, setting);
+        }
+        Ok(visited.shown)
+    }
+}
+
+/// Where the copies of a visit go; nowhere without a token in the plan.
+fn files(plan: &Plan, due: &Due, address: &Address) -> Result<Option<FarFiles>, Error> {
+    let host = plan.hosts().get(&due.to);
+    let Some(file) = host.and_then(|host| host.token.as_ref()) else {
+        return Ok(None);
+    };
+    Ok(Some(FarFiles {
+        address: address.clone(),
+        token: super::read_token(file.as_str().as_ref())?,
+        name: format!("from-{}.bin", due.from),
+    }))
+}
+
+/// The address of a host in the version of the internet protocol that a task asks for.
+fn of_version(address: Address, ip: Option<IpVersion>) -> Result<Address, Error> {
+    let Some(ip) = ip.filter(|ip| IpVersion::of(&address.host) != Some(*ip)) else {
+        return Ok(address);
+    };
+    let found = (address.host.as_str(), address.port).to_socket_addrs();
+    let found = found.map_err(|error| {
+        let what = format!("`{}` cannot be looked up: {error}", address.host);
+        Error::of(Fault::Run, io::Error::other(what), None)
+    })?;
+    let mut found = found.filter(|one| one.is_ipv6() == (ip == IpVersion::V6));
+    match found.next() {
+        Some(one) => Ok(Address {
+            host: one.ip().to_string(),
+            port: one.port(),
+        }),
+        None => {
+            let what = format!("`{}` has no {ip} address", address.host);
+            let hint = "give it one, or leave out `ip` in the plan";
+            Err(Error::of(
+                Fault::Run,
+                io::Error::other(what),
+                Some(hint.to_owned()),
+            ))
+        }
+    }
+}
+
+/// What is left of the time of a visit: one that begins late ends no later.
+fn left(due: &Due, begun: &Visit) -> Span {
+    let late = begun.at.seconds().cast_signed() - due.at;
+    due.duration - Span::from_secs(late.max(0).unsigned_abs())
+}
+
+impl Visitor for LiveVisitor {
+    fn visit(&self, plan: &Plan, due: &Due, begun: Visit, stop: &AtomicBool) -> Shown {
+        self.visit_or_say_why(plan, due, &begun, stop)
+            .unwrap_or_else(|error| {
+                let mut visit = begun;
+                visit.failure = Some(changes::Failure {
+                    reason: error.what(),
+                });
+                Shown {
+                    visit,
+                    rates: None,
+                    document: None,
+                }
+            })
+    }
+}

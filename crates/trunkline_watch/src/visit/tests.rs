@@ -1,0 +1,251 @@
+use std::sync::atomic::AtomicBool;
+
+use changes::{Delay, UnixTime, Unknown, VisitKind};
+use observe::{Fault, StreamCount, Window};
+
+use super::*;
+
+fn order(kind: Kind, setting: Option<Setting>) -> Order<'static> {
+    Order {
+        kind,
+        direction: Direction::Forward,
+        duration: Span::from_secs(20),
+        is_gentle: false,
+        rate_max: None,
+        setting,
+        files: None,
+        folder: PathBuf::new(),
+    }
+}
+
+fn made(order: &Order<'_>) -> Visited {
+    let stop = AtomicBool::new(false);
+    let mut target = Target::open("sim:slac-cern", 1).unwrap();
+    let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Throughput);
+    visit(&mut target, order, begun, &mut Deadline::never(&stop))
+}
+
+#[test]
+fn a_visit_without_a_setting_searches_for_one_and_the_next_uses_it() {
+    let first = made(&order(Kind::Throughput, None));
+    let found = first.found.unwrap();
+    assert!(found.streams.get() > 1, "{found:?}");
+    assert!(first.shown.document.unwrap().contains("trunkline/tune"));
+    assert!(first.shown.visit.round_trips.is_some());
+    let next = made(&order(Kind::Throughput, Some(found)));
+    assert!(next.found.is_none());
+    let visit = next.shown.visit;
+    assert!(visit.goodput.unwrap().as_f64() > 20e6, "{visit:?}");
+    assert!(visit.probes.unwrap().sent >= 19);
+    assert!(next.shown.rates.unwrap().len() > 100);
+}
+
+#[test]
+fn a_budget_bounds_the_rate_over_all_streams() {
+    let four = Setting::new(StreamCount::new(4).unwrap(), Window::Auto);
+    let bounded = Order {
+        rate_max: Some(Rate::from_bits_per_second(8_000_000)),
+        ..order(Kind::Throughput, Some(four))
+    };
+    let visit = made(&bounded).shown.visit;
+    let goodput = visit.goodput.unwrap().as_f64();
+    assert!((6.5e6..8.1e6).contains(&goodput), "{goodput}");
+}
+
+/// Not at one stream either, which alone would take 5 Mbit/s of this path. The first windows of
+/// eight streams come unpaced.
+#[test]
+fn a_search_keeps_to_the_rate_in_each_sample() {
+    let bounded = Order {
+        rate_max: Some(Rate::from_bits_per_second(2_000_000)),
+        is_gentle: true,
+        ..order(Kind::Tune, None)
+    };
+    let visited = made(&bounded);
+    let document: serde_json::Value =
+        serde_json::from_str(&visited.shown.document.unwrap()).unwrap();
+    assert!(document["objective"].to_string().contains("gentle"));
+    let samples = document["samples"].as_array().unwrap().iter();
+    let rates = samples.map(|sample| sample["goodput_bits_per_second"].as_f64().unwrap());
+    let rates: Vec<f64> = rates.collect();
+    assert!(rates.len() > 1, "{document:#}");
+    assert!(rates.iter().all(|rate| *rate < 2.3e6), "{rates:?}");
+    assert_eq!(visited.found.unwrap().pacing, None);
+}
+
+/// Nothing answers at an address of the prefix that is discarded (RFC 6666).
+#[test]
+fn a_host_that_answers_nothing_is_a_visit_that_failed() {
+    for kind in [Kind::Ping, Kind::Path] {
+        let stop = AtomicBool::new(false);
+        let mut target = Target::open("[100::1]:5201", 1).unwrap();
+        let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Path);
+        let mut deadline = Deadline::after(Span::from_secs(8), &stop);
+        let visit = visit(&mut target, &order(kind, None), begun, &mut deadline)
+            .shown
+            .visit;
+        let why = visit.failure.unwrap().reason;
+        assert!(why.contains("answers neither"), "{}: {why}", kind.word());
+        assert_eq!(visit.round_trips, None);
+    }
+}
+
+/// Its hops may be those up to where the path is cut.
+#[test]
+fn a_visit_that_failed_has_no_route() {
+    let stop = AtomicBool::new(false);
+    let mut target = Target::open("127.0.0.1:9", 1).unwrap();
+    let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Throughput);
+    let setting = Setting::new(StreamCount::ONE, Window::Auto);
+    let order = order(Kind::Throughput, Some(setting));
+    let mut deadline = Deadline::after(Span::from_secs(20), &stop);
+    let visit = visit(&mut target, &order, begun, &mut deadline).shown.visit;
+    assert!(visit.failure.is_some());
+    assert_eq!(visit.route, None);
+}
+
+/// The kernel of a host without a server refuses connections, which is an answer.
+#[test]
+fn a_host_without_a_server_still_has_round_trips() {
+    for kind in [Kind::Ping, Kind::Path] {
+        let stop = AtomicBool::new(false);
+        let mut target = Target::open("127.0.0.1:9", 1).unwrap();
+        let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Path);
+        let mut deadline = Deadline::after(Span::from_secs(8), &stop);
+        let visit = visit(&mut target, &order(kind, None), begun, &mut deadline)
+            .shown
+            .visit;
+        assert_eq!(visit.failure, None, "{}", kind.word());
+        assert!(visit.round_trips.is_some());
+    }
+}
+
+#[test]
+fn small_packets_are_counted_in_both_sizes() {
+    let visit = made(&order(Kind::Ping, None)).shown.visit;
+    // Twenty small ones, and ten large ones each way.
+    assert_eq!(visit.probes.unwrap().sent, 40);
+    assert_eq!(visit.failure, None);
+}
+
+/// A simulated path has no clocks that could be off.
+#[test]
+fn delays_each_way_are_unknown_without_clocks_and_losses_known() {
+    let visit = made(&order(Kind::OneWay, None)).shown.visit;
+    let both = visit.one_way.unwrap();
+    for way in [both.forward, both.reverse] {
+        // A third of 20 s, ten a second.
+        assert_eq!(way.sent, 66);
+        assert_eq!(way.delay, Delay::Unknown(Unknown::FarTellsNoTime));
+        assert!(way.variation.is_some());
+    }
+    assert_eq!(visit.probes.unwrap().sent, 20 + 2 * 66);
+    assert_eq!(visit.failure, None);
+}
+
+#[test]
+fn a_path_without_datagrams_says_so() {
+    let rate = Rate::from_bits_per_second(8_000_000);
+    let visit = made(&order(Kind::Udp { rate }, None)).shown.visit;
+    let why = visit.failure.unwrap().reason;
+    assert!(why.contains("carries no datagrams at a rate"), "{why}");
+}
+
+/// Both ends on this host, by its clock and its ports.
+#[test]
+fn datagrams_and_delays_are_measured_at_a_server() {
+    let cancel = trunkline::Cancel::new();
+    let options = trunkline::serve::ServeOptions {
+        port: 0,
+        ..Default::default()
+    };
+    let server = trunkline::serve::Server::bind(&options, &cancel, std::sync::Arc::new(|_| ()));
+    let server = server.unwrap();
+    let at = format!("127.0.0.1:{}", server.address().port());
+    let rate = Rate::from_bits_per_second(4_000_000);
+    let wanted = [
+        (Kind::Udp { rate }, Direction::Forward),
+        (Kind::Udp { rate }, Direction::Reverse),
+        (Kind::OneWay, Direction::Forward),
+    ];
+    let made = |(kind, direction)| {
+        let stop = AtomicBool::new(false);
+        let mut target = Target::open(&at, 1).unwrap();
+        let begun = Visit::new(UnixTime::from_seconds(1_795_543_200), VisitKind::Udp);
+        let order = Order {
+            direction,
+            duration: Span::from_secs(4),
+            ..order(kind, None)
+        };
+        let mut deadline = Deadline::after(Span::from_secs(120), &stop);
+        visit(&mut target, &order, begun, &mut deadline).shown.visit
+    };
+    let seen = std::thread::scope(|scope| {
+        scope.spawn(|| server.run());
+        let seen = wanted.map(made);
+        cancel.cancel();
+        seen
+    });
+    for seen in &seen[..2] {
+        assert_eq!(seen.failure, None);
+        assert!(seen.goodput.unwrap().as_f64() > 0.2e6, "{seen:?}");
+        assert!(
+            seen.jitter.is_some() && seen.probes.unwrap().sent > 50,
+            "{seen:?}"
+        );
+    }
+    let both = seen[2].one_way.unwrap();
+    assert_eq!((both.forward.sent, both.reverse.sent), (13, 13));
+    // One clock: nothing arrives before it left, whether it is kept right or not.
+    let below = Delay::Unknown(Unknown::BelowZero);
+    assert!(
+        both.forward.delay != below && both.reverse.delay != below,
+        "{both:?}"
+    );
+}
+
+#[test]
+fn a_copy_without_a_token_says_what_the_plan_lacks() {
+    let copy = Kind::Copy {
+        size: Bytes::new(1_000),
+    };
+    let failure = made(&order(copy, None)).shown.visit.failure.unwrap();
+    assert!(
+        failure.reason.contains("names no token"),
+        "{}",
+        failure.reason
+    );
+}
+
+#[test]
+fn streams_run_in_what_hops_have_left_of_the_time() {
+    let stop = AtomicBool::new(false);
+    let of = |duration, left| {
+        let deadline = Deadline::after(Span::from_millis(left), &stop);
+        running_time(Span::from_secs(duration), &deadline).as_secs_f64()
+    };
+    assert_eq!(of(20, 19_000), 15.0);
+    assert!((12.0..=12.5).contains(&of(20, 15_000)));
+    assert_eq!(of(20, 0), 1.0);
+    let never = running_time(Span::from_secs(8), &Deadline::never(&stop));
+    assert_eq!(never.as_secs_f64(), 4.0);
+}
+
+#[test]
+fn a_failure_has_the_same_words_for_the_same_reason() {
+    let stop = AtomicBool::new(true);
+    let error = TargetError {
+        fault: Fault::Cancelled,
+        what: "cancelled".to_owned(),
+        hint: None,
+        source: None,
+    };
+    let order = order(Kind::Ping, None);
+    let stopped = failure(&error, &order, &Deadline::never(&stop));
+    assert_eq!(stopped, "the agent was stopped during the visit");
+    let over = Deadline::after(Span::ZERO, &stop);
+    assert_eq!(
+        failure(&error, &order, &over),
+        "it was not done within 20.0 s"
+    );
+}
