@@ -14,8 +14,8 @@ use changes::{FarHost, Visit};
 use copy_protocol::Token;
 use observe::Fault;
 use units::{Address, Direction, Span};
-use watch_agent::{AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 use watch_plan::{Due, IpVersion, Pair, Plan, Task};
+use watch_run::agent::{AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 
 use super::plan::PlanFile;
 use super::settings::Settings;
@@ -61,7 +61,7 @@ pub fn run(
         },
     };
     let visitor = LiveVisitor::new(&options);
-    let agent = watch_agent::Agent::open(AgentOptions {
+    let agent = watch_run::agent::Agent::open(AgentOptions {
         followed,
         plans,
         collector: options.collector.clone(),

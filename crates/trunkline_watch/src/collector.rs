@@ -14,8 +14,8 @@ use copy_net::{ListenError, Listener};
 use copy_protocol::{Key, KeyName, Rights};
 use observe::Fault;
 use units::Span;
-use watch_collector::{Allowed, Collector, CollectorOptions};
-use watch_link::{Answer, Report, Reports};
+use watch_run::collector::{Allowed, Collector, CollectorOptions};
+use watch_run::link::{Answer, Report, Reports};
 use watch_store::{DatabaseName, Name, Store};
 use watch_web::{WebOptions, WebServer};
 
@@ -189,7 +189,7 @@ impl CollectorServer {
         let taking = Arc::clone(&reports);
         let listener = self.listener;
         thread::scope(|scope| {
-            scope.spawn(|| watch_link::serve(listener, reports, &|| cancel.is_cancelled()));
+            scope.spawn(|| watch_run::link::serve(listener, reports, &|| cancel.is_cancelled()));
             if let Some(alerts) = &self.alerts {
                 scope.spawn(|| alerts.run(&*self.on_event, cancel));
             }

@@ -19,9 +19,9 @@ use observe::{Setting, StreamCount, Window};
 use report::format::lasting;
 use report::page::{Block, Column, Page, Row, Table};
 use units::{Direction, Rate, Span};
-use watch_collector::{Allowed, Collector, CollectorOptions};
-use watch_link::PlanText;
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
+use watch_run::collector::{Allowed, Collector, CollectorOptions};
+use watch_run::link::PlanText;
 use watch_store::{DatabaseName, Incident, Name, Pair, Receipt, StoredEvent, StoredVisit, VisitId};
 
 use watch_web::WebServer;

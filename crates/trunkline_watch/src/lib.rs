@@ -33,9 +33,9 @@ pub use explain::Explained;
 pub use export::{Export, read_rows, when};
 pub use forecast::{CopyForecast, forecast};
 pub use plan::{PlanFile, load_plan};
-pub use watch_agent::AgentEvent;
-pub use watch_link::COLLECTOR_PORT;
 pub use watch_plan;
+pub use watch_run::agent::AgentEvent;
+pub use watch_run::link::COLLECTOR_PORT;
 pub use watch_store::{
     Cell, Column, DatabaseName, Format, Kind, Name, NameError, Selection, Table,
 };

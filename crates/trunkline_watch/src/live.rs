@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use changes::UnixTime;
 use watch_alerts::Silence;
-use watch_collector::Collector;
 use watch_metrics::{AgentFigures, GridFigures, Input};
 use watch_plan::Timetable;
+use watch_run::collector::Collector;
 use watch_store::{DatabaseName, Incident, Name, Store, StoreError};
 use watch_web::{AgentState, HeldSilence, Live, SilenceRequest};
 
@@ -95,7 +95,7 @@ impl Live for Known {
 
     fn agents(&self) -> Vec<AgentState> {
         let agents = self.collector.agents().into_iter();
-        let shown = |agent: watch_collector::AgentState| AgentState {
+        let shown = |agent: watch_run::collector::AgentState| AgentState {
             host: agent.host,
             seen: agent.seen,
             software: match &agent.plan {

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use watch_link::PlanText;
 use watch_plan::psconfig::{self, Include};
 use watch_plan::{HostName, Notice, Plan, PlanError, Timetable};
+use watch_run::link::PlanText;
 
 use trunkline::Error;
 

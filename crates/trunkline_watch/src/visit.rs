@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use changes::{Failure, ProbeCount, RoundTrips, Share, Visit};
 use observe::{Passages, ProbeSeries, Setting, TargetError};
 use units::{Bytes, Direction, Rate, Span};
-use watch_agent::Shown;
 use watch_plan::Kind;
+use watch_run::agent::Shown;
 
 pub(crate) use copy::FarFiles;
 pub(crate) use deadline::Deadline;

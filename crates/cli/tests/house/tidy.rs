@@ -127,7 +127,7 @@ net/measure_protocol/src/trains.rs PROBING_VERSION
     guide/installing.md packet trains | {} |
 output/record/src/document.rs SCHEMA_VERSION
     guide/installing.md up to this one | {} |
-watch/watch_link/src/message.rs LINK_VERSION
+watch/watch_run/src/link/message.rs LINK_VERSION
     guide/installing.md reports | {} |
 campaign/campaign_store/src/line.rs VERSION
     guide/installing.md manifests | {} |

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::Fault;
-use watch_agent::{AgentEvent, Followed, OnAgentEvent, Plans};
-use watch_link::PlanText;
+use watch_run::agent::{AgentEvent, Followed, OnAgentEvent, Plans};
+use watch_run::link::PlanText;
 
 use super::RunOptions;
 use crate::plan::{PlanFile, read_plan};
@@ -47,7 +47,7 @@ impl GivenPlans {
             .map_err(|error| Error::unwritable(&options.state, error))?;
         let mut told = None;
         while !cancel.is_cancelled() {
-            let asked = watch_agent::first_plan(
+            let asked = watch_run::agent::first_plan(
                 &options.collector,
                 &options.token,
                 (copy_net::SOFTWARE, crate::collector_event::now()),

@@ -8,8 +8,8 @@ use copy_protocol::Token;
 use thiserror::Error;
 use units::{Address, Span};
 
-use crate::frame::{self, FrameError};
-use crate::{Answer, Refused, Reply, Report};
+use crate::link::frame::{self, FrameError};
+use crate::link::{Answer, Refused, Reply, Report};
 
 /// Time for one answer: a collector may wait for its database.
 const ANSWER_MAX: Span = Span::from_secs(60);

@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::link::{Answer, Refused, Reply, Report, Reports};
 use changes::{UnixTime, Visit};
 use copy_net::Listener;
 use copy_protocol::{Key, KeyName, Rights, Secret};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use watch_link::{Answer, Refused, Reply, Report, Reports};
 use watch_plan::{Due, Plan, Why};
 use watch_store::{Receipt, Refusal, Spool, StoredVisit, VisitId};
 
@@ -391,7 +391,7 @@ fn a_new_plan_is_checked_and_followed_without_a_gap() {
     let is_over = || stop.load(Ordering::Relaxed);
     thread::scope(|scope| {
         let reports: Arc<dyn Reports> = giving.clone();
-        scope.spawn(|| watch_link::serve(listener, reports, &is_over));
+        scope.spawn(|| crate::link::serve(listener, reports, &is_over));
         let agent = Agent::open(options).unwrap();
         scope.spawn(|| agent.run(&Slow, &stop, &|_| ()));
         let followed = wait_for(&giving.is_followed);
@@ -467,7 +467,7 @@ fn an_unkind_collector_gets_each_result_once() {
     let visitor = Quick(AtomicU64::new(0));
     thread::scope(|scope| {
         let reports: Arc<dyn Reports> = unkind.clone();
-        scope.spawn(|| watch_link::serve(listener, reports, &is_over));
+        scope.spawn(|| crate::link::serve(listener, reports, &is_over));
         let mut agent = Agent::open(options(folder.path(), port, &token)).unwrap();
         agent.courier.pauses = [Duration::from_millis(20); 2];
         scope.spawn(|| agent.run(&visitor, &stop, &|_| ()));
@@ -503,7 +503,7 @@ fn an_agent_that_is_stopped_does_not_wait_for_an_answer() {
     let is_over = || has_ended.load(Ordering::Relaxed);
     thread::scope(|scope| {
         let reports: Arc<dyn Reports> = stuck.clone();
-        scope.spawn(|| watch_link::serve(listener, reports, &is_over));
+        scope.spawn(|| crate::link::serve(listener, reports, &is_over));
         let agent = Agent::open(options(folder.path(), port, &token)).unwrap();
         scope.spawn(|| {
             agent.run(&visitor, &stop, &|_| ());

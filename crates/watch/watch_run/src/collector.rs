@@ -20,9 +20,9 @@ mod reports;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::link::{PlanDigest, PlanText};
 use changes::{Forecast, UnixTime};
 use units::Span;
-use watch_link::{PlanDigest, PlanText};
 use watch_plan::Timetable;
 use watch_store::{DatabaseName, Receipt, Series, Store, StoredEvent, StoredVisit};
 

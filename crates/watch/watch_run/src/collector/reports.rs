@@ -4,15 +4,15 @@ use errors::Hint;
 
 use std::net::SocketAddr;
 
+use crate::link::{Answer, PlanText, Refused, Reply, Report};
 use changes::UnixTime;
 use copy_protocol::KeyName;
 use units::Span;
-use watch_link::{Answer, PlanText, Refused, Reply, Report};
 use watch_store::{Receipt, Refusal, Series, StoredVisit};
 
-use crate::agents::ahead;
-use crate::allowed::{UNPLANNED_MAX, is_possible};
-use crate::{Collector, State};
+use crate::collector::agents::ahead;
+use crate::collector::allowed::{UNPLANNED_MAX, is_possible};
+use crate::collector::{Collector, State};
 
 /// How far the clock of an agent, and the time of a visit, may be ahead of the collector's.
 pub const CLOCK_AHEAD_MAX: Span = Span::from_secs(60);

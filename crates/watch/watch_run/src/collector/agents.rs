@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::link::{PlanDigest, Report, Running};
 use changes::{FarHost, UnixTime};
 use serde::Serialize;
 use units::printable;
-use watch_link::{PlanDigest, Report, Running};
 use watch_store::Name;
 
 /// Most characters of the name of an agent's program.

@@ -38,7 +38,7 @@ impl Allowed {
     ///     trips = { kind = "ping", group = "all", every = "5min", duration = "10s" }
     /// "#;
     /// let (plan, _) = watch_plan::Plan::parse(text, "plan.toml").unwrap();
-    /// let allowed = watch_collector::Allowed::of(&plan);
+    /// let allowed = crate::collector::Allowed::of(&plan);
     /// assert_eq!(allowed.hosts("m").count(), 2);
     /// assert_eq!(allowed.hosts("c").count(), 1);
     /// assert_eq!(allowed.hosts("d").count(), 0);

@@ -34,10 +34,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
+use crate::link::{PlanDigest, PlanText};
 use changes::FarHost;
 use copy_protocol::Token;
 use units::{Address, Span};
-use watch_link::{PlanDigest, PlanText};
 use watch_plan::{HostName, Timetable};
 
 pub use clock::{Clock, HostClock};

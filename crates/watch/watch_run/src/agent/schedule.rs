@@ -7,7 +7,7 @@ use std::time::Duration;
 use changes::UnixTime;
 use watch_plan::{Due, HostName, Planned, TaskName, Timetable, Why};
 
-use crate::Followed;
+use crate::agent::Followed;
 
 /// Visits of so many seconds are looked up at once.
 const AHEAD: i64 = 300;

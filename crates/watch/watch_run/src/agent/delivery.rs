@@ -10,16 +10,16 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use changes::FarHost;
-use watch_link::{
+use crate::link::{
     AgentLink, FRAME_MAX, FrameError, LINK_VERSION, LinkError, PlanDigest, PlanText, PlanWish,
     Reply, Report, VISITS_MAX,
 };
+use changes::FarHost;
 use watch_plan::HostName;
 use watch_store::{Name, Receipt, Refusal, StoredVisit, VisitId};
 
-use crate::visits::{Visits, lock};
-use crate::{AgentEvent, AgentOptions, Followed, OnAgentEvent, first_plan};
+use crate::agent::visits::{Visits, lock};
+use crate::agent::{AgentEvent, AgentOptions, Followed, OnAgentEvent, first_plan};
 
 /// How often an agent reports without results, so that it is seen to live.
 const REPORT_EVERY: Duration = Duration::from_secs(30);

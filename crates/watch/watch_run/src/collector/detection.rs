@@ -9,7 +9,7 @@ use watch_store::{
     Name, Pair, PairHistory, SavedDetector, SavedState, Series, Store, StoredEvent, StoredVisit,
 };
 
-use crate::{CollectorError, FOR_EVER};
+use crate::collector::{CollectorError, FOR_EVER};
 
 /// A detector without a saved state reads this much of the past: twice what it keeps.
 const PAST: Span = Span::from_secs(60 * 86_400);

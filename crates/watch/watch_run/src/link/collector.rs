@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use units::{Span, printable};
 use watch_store::{Receipt, Refusal, StoredVisit};
 
-use crate::frame::{self, FrameError};
-use crate::{Answer, LINK_VERSION, Refused, Report, VISITS_MAX};
+use crate::link::frame::{self, FrameError};
+use crate::link::{Answer, LINK_VERSION, Refused, Report, VISITS_MAX};
 
 /// An agent reports every half minute; one that says nothing for so long is gone.
 const SILENCE_MAX: Span = Span::from_secs(120);
@@ -200,7 +200,7 @@ mod tests {
         let answer = readable(understood(report.as_bytes()).unwrap(), |report| {
             let found: Vec<String> = report.visits.iter().map(|one| one.id.to_string()).collect();
             assert_eq!(found, [id(1), id(3)]);
-            Answer::Taken(crate::Reply {
+            Answer::Taken(crate::link::Reply {
                 now: report.now,
                 plan: report.plan.unwrap(),
                 plan_text: None,

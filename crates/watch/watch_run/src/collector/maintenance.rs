@@ -3,7 +3,7 @@
 use changes::UnixTime;
 use units::Span;
 
-use crate::{Collector, CollectorError};
+use crate::collector::{Collector, CollectorError};
 
 /// Days of pairs that are rolled up before an agent is served.
 const DAYS_AT_ONCE: u32 = 64;

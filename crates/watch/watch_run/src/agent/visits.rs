@@ -5,14 +5,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::link::Running;
 use changes::{Failure, FarHost, UnixTime, Visit, VisitKind};
 use units::Rate;
-use watch_link::Running;
 use watch_plan::{Due, Kind, Plan};
 use watch_store::{Name, Pair, Spool, StoredVisit, VisitId};
 
-use crate::notes::{Note, Notes};
-use crate::{AgentError, AgentEvent, OnAgentEvent};
+use crate::agent::notes::{Note, Notes};
+use crate::agent::{AgentError, AgentEvent, OnAgentEvent};
 
 /// What a visit showed.
 #[derive(Debug, Clone, PartialEq)]
