@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use changes::UnixTime;
-use observe::Fault;
 use record::archive::{SinceError, since};
 use watch_store::{Cell, DatabaseName, Format, Selection, Store, StoreError, Table};
 
@@ -144,16 +143,4 @@ fn exists(file: &Path) -> Error {
         format!("{} exists already", file.display()),
         "name another file, or remove it first; exports replace nothing",
     )
-}
-
-/// Whose fault it is that a database cannot be used.
-pub(super) fn fault(error: &StoreError) -> Fault {
-    match error {
-        StoreError::Missing { .. } | StoreError::Newer { .. } | StoreError::Older { .. } => {
-            Fault::Request
-        }
-        StoreError::Foreign { .. } | StoreError::FewPoints { .. } => Fault::Request,
-        StoreError::BrokenOff => Fault::Cancelled,
-        _ => Fault::Run,
-    }
 }

@@ -1,6 +1,6 @@
 //! Connections that carry files: one that both ends talk over, and any number of streams, all to
-//! one port. Streams may come over UDP ([`Transport`]), as QUIC connections with one stream each,
-//! and so may the other one where no TCP connection can be made.
+//! one port. Streams may come over UDP ([`observe::Transport`]), as QUIC connections with one
+//! stream each, and so may the other one where no TCP connection can be made.
 //!
 //! Everything is in TLS 1.3, except streams where both ends agreed otherwise. The listening end
 //! signs its certificate itself; that it is the right one follows from the handshake of

@@ -69,7 +69,7 @@ impl Network {
     ///
     /// # Errors
     /// When the user lacks a right, the kernel lacks a part, or a load is more than can be kept up;
-    /// see [`EmuError::hint`].
+    /// see [hint](errors::Hint::hint).
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, EmuError> {
         check_loads(path)?;
         let near = Namespace::create()?;

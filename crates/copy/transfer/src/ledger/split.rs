@@ -84,7 +84,8 @@ mod tests {
         ) {
             let wanted: Vec<(u64, u64)> = wanted
                 .into_iter()
-                .map(|(start, length)| (u64::from(start % (50 << 20)), u64::from(length % (9 << 20))))
+                .map(|(start, length)| (start % (50 << 20), length % (9 << 20)))
+                .map(|(start, length)| (u64::from(start), u64::from(length)))
                 .collect();
             let ranges = normalised(size, &wanted);
             for (start, length) in &wanted {

@@ -227,7 +227,10 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
         spec.options.verify = verify;
         let control = CopyControl::default();
         let reins = control.clone();
-        let is_half = |event: &CopyEvent| matches!(event, CopyEvent::Progress(at) if at.done.get() > 100 * MIB);
+        let is_half = |event: &CopyEvent| match event {
+            CopyEvent::Progress(at) => at.done.get() > 100 * MIB,
+            _ => false,
+        };
         let mut at = At {
             log: Log(Vec::new()),
             when: &is_half,
