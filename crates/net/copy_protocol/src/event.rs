@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
-/// Something that people, or programs that read events, want to know: one line that `trunkline copy
-/// --json` prints. The last line is the document.
+/// One line that `trunkline copy --json` prints. The last line is the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum CopyEvent {
