@@ -19,7 +19,7 @@ pub mod sweep;
 
 use netpath::PathError;
 use sim::{Scenario, ScenarioError};
-use simulation_grid::{CampaignError, RUNS_MAX, Ran};
+use simulation_grid::{GridFailure, RUNS_MAX, Ran};
 use thiserror::Error;
 use units::Span;
 
@@ -117,12 +117,12 @@ impl Programme {
     ///
     /// # Errors
     /// When there are more than a campaign may have.
-    pub fn runs(&self) -> Result<Vec<Scenario>, CampaignError> {
+    pub fn runs(&self) -> Result<Vec<Scenario>, GridFailure> {
         let cells: usize = self.studies.iter().map(Study::cells).sum();
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
         let runs = cells.saturating_mul(seeds);
         if runs > RUNS_MAX {
-            return Err(CampaignError::TooMany { runs });
+            return Err(GridFailure::TooMany { runs });
         }
         let sweeps = self.studies.iter().flat_map(|study| &study.sweeps);
         Ok(sweeps.flat_map(|sweep| sweep.runs(self.seeds)).collect())

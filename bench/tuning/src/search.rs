@@ -7,8 +7,8 @@ use std::thread;
 
 use netpath::PathSpec;
 use observe::{
-    Limit, Observation, RateInterval, SamplePlan, Setting, Target, TargetError, TargetInfo,
-    Verdict, Watch,
+    Limit, Observation, RateInterval, RunObserver, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, Verdict,
 };
 use simulation_grid::thread_cpu;
 use target::SimulatedPath;
@@ -136,7 +136,7 @@ impl Target for Metered {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         let begun = thread_cpu();
         let observed = self.target.observe(setting, plan, watch);

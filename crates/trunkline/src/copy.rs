@@ -1,18 +1,18 @@
 //! Files from here to there, the other way, or between two other hosts.
 
-mod meeting;
 mod place;
 mod request;
 mod route;
 mod running;
 mod selection;
+mod ssh_link_group;
 
 use std::path::Path;
 
 use record::copy::Copy as Body;
 use record::{CopyLog, CopyRequest as Asked, Document};
 
-use self::meeting::Meeting;
+use self::ssh_link_group::SshLinkGroup;
 use crate::link_share::LinkShare;
 use crate::{Error, origin};
 
@@ -49,14 +49,14 @@ pub struct Copied {
 
 /// Passes events on, takes note of what the document will have, and has the copy follow its part
 /// of the streams of all that meet.
-struct Noting<'a> {
+struct DocumentObserver<'a> {
     log: CopyLog,
     share: Option<LinkShare<'a>>,
     control: &'a CopyControl,
     observer: &'a mut dyn CopyObserver,
 }
 
-impl CopyObserver for Noting<'_> {
+impl CopyObserver for DocumentObserver<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.log.on_event(event);
         if let (Some(share), CopyEvent::Progress(progress)) = (&mut self.share, event) {
@@ -85,11 +85,11 @@ pub fn copy(
     let meeting = control
         .streams()
         .is_none()
-        .then(|| Meeting::of(&request.spec));
+        .then(|| SshLinkGroup::of(&request.spec));
     let meeting = meeting.flatten();
-    let mut noting = Noting {
+    let mut noting = DocumentObserver {
         log,
-        share: meeting.as_ref().map(Meeting::share),
+        share: meeting.as_ref().map(SshLinkGroup::share),
         control,
         observer,
     };

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use observe::{Snapshot, TargetError, Watch};
-use sweep::{Finished, KeepError, SweepWatch, Visit};
+use observe::{RunObserver, Snapshot, TargetError};
+use sweep::{Finished, KeepError, SweepObserver, Visit};
 use tune::{FailedSample, Request, Sample};
 use units::Span;
 
@@ -106,7 +106,7 @@ impl<'a, 'b> Watcher<'a, 'b> {
     }
 }
 
-impl Watch for Watcher<'_, '_> {
+impl RunObserver for Watcher<'_, '_> {
     fn on_progress(&mut self, snapshot: &Snapshot) {
         (self.on_progress)(Progress::Running(snapshot));
     }
@@ -140,7 +140,7 @@ impl probing::PartObserver for Watcher<'_, '_> {
     }
 }
 
-impl SweepWatch for Watcher<'_, '_> {
+impl SweepObserver for Watcher<'_, '_> {
     fn now(&self) -> Span {
         self.begun.elapsed().into()
     }

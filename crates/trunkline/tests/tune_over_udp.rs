@@ -3,8 +3,8 @@
 
 use netpath::PathSpec;
 use observe::{
-    Observation, SamplePlan, Setting, StreamCount, Target, TargetError, TargetInfo, Transport,
-    Watch,
+    Observation, RunObserver, SamplePlan, Setting, StreamCount, Target, TargetError, TargetInfo,
+    Transport,
 };
 use target::EmulatedPath;
 use tune::{TunePlan, tune};
@@ -23,7 +23,7 @@ impl Target for WithoutBbr {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         self.0.observe(setting, plan, watch)
     }

@@ -17,8 +17,8 @@ use transfer::{CopyControl, CopyError, CopyObserver};
 use units::{Bytes, Span};
 
 use super::outcomes::Outcomes;
-use super::patience::Patience;
 use super::places::{self, Ends, Here};
+use super::retry_while_busy::Patience;
 use super::shard_copy::{batches, request};
 use super::status::{ShardLeft, ShardProgress, UnfinishedCause};
 use super::watcher::{ENTRY, Halt, TICK, Watcher, now};
@@ -362,7 +362,7 @@ impl Running<'_> {
         }
     }
 
-    /// What is neither there, nor another one now, nor of a later plan.
+    /// Entries still to copy: not done, not changed, not superseded.
     fn todo(&self, sum: &mut Sum) -> Result<Vec<Entry>, Stop> {
         let superseded = self.run.superseded()?;
         let mut noted = self.run.noted()?;
@@ -531,8 +531,8 @@ impl Running<'_> {
         is_shared.then(|| LinkShare::new(self.watcher.slots, slot, self.weight, streams))
     }
 
-    /// Looks once more at the end that is here: what changed meanwhile is not what was planned. Of
-    /// third-party copies, [`Outcomes`] compares sizes.
+    /// Checks local files again; changed ones become failures. Of third-party copies, [`Outcomes`]
+    /// compares sizes.
     fn keep_unchanged(&self, done: BTreeMap<Vec<u8>, Entry>, sum: &mut Sum) {
         for (name, entry) in done {
             // A folder's time is that of its last new name, on both ends.

@@ -12,8 +12,8 @@ use serde::Serialize;
 use transfer::{CopyControl, CopyObserver, shown};
 use units::Bytes;
 
-use super::patience::Patience;
 use super::places::{self, Ends};
+use super::retry_while_busy::Patience;
 use super::run::{RunOptions, passing_cause};
 use super::shard_copy::{batches, comparison};
 use super::watcher::now;
@@ -276,8 +276,7 @@ impl CopyObserver for Heard {
     }
 }
 
-/// What the end on this machine has; without one, what was hashed while it was copied, and nothing
-/// of a file that was there before.
+/// Digest of the local file; else the digest from the copy, `None` of a file that was skipped.
 fn digest_of(ends: &Ends, entry: &Entry) -> Result<Option<blake3::Hash>, Error> {
     let Some(folder) = ends.here.folder() else {
         return Ok(entry.digest.map(blake3::Hash::from_bytes));

@@ -59,5 +59,5 @@ fn without_results_no_finding_holds_and_nothing_panics() {
 #[test]
 fn too_many_seeds_are_refused() {
     let error = all(u64::MAX).runs().unwrap_err();
-    assert!(matches!(error, CampaignError::TooMany { .. }), "{error}");
+    assert!(matches!(error, GridFailure::TooMany { .. }), "{error}");
 }

@@ -4,7 +4,7 @@ mod any_path;
 mod as_published;
 
 use observe::{HostLimits, Observation, SamplePlan, Setting, StreamCount, Target};
-use observe::{TargetError, TargetInfo, Watch, Window};
+use observe::{RunObserver, TargetError, TargetInfo, Window};
 use tune::synthetic::{Path, Synthetic};
 use tune::{TunePlan, Tuning, tune_with};
 use units::Bytes;
@@ -65,7 +65,7 @@ impl<F: Fn(&Setting) -> f64> Target for Told<F> {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         let path = clean((self.rate)(setting), 0.05);
         let each = 1.05 * path.product() / f64::from(setting.streams.get());

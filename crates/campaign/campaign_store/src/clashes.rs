@@ -43,8 +43,7 @@ pub(crate) fn hash(name: &[u8]) -> u64 {
     u64::from_le_bytes(*first.unwrap_or(&[0; 8]))
 }
 
-/// Of names whose hashes repeat, those that clash with one before them in the order of bytes, each
-/// with that one.
+/// Pairs of a name and an earlier one, in the order of bytes, whose folded forms are equal.
 pub(crate) fn clashing(names: Vec<Vec<u8>>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut by_fold: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
     for name in names {

@@ -138,7 +138,7 @@ pub enum Reason {
     NoContent,
     /// A temporary file of a copy that goes on or was interrupted.
     Temporary,
-    /// The far file system takes it for another one.
+    /// The name equals another one after case folding or normalisation.
     Clash,
     /// A folder that leads back into itself.
     Loop,

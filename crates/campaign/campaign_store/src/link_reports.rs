@@ -75,7 +75,7 @@ impl LinkReports {
         read(&self.shares_file()).unwrap_or_default()
     }
 
-    /// What was told of streams is of copies that have all ended.
+    /// Removes stale shares: the copies that they are for have all ended.
     pub fn forget(&self) {
         let _ = fs::remove_file(self.shares_file());
     }

@@ -10,7 +10,7 @@ pub(crate) const PIECE: u32 = 256 << 10;
 const MOST: u64 = 4 << 20;
 /// The least: one piece on its way, and one behind it.
 const LEAST: u64 = 2 * PIECE as u64;
-/// What a connection delivered in one interval is asked for so many times.
+/// Request window, as a multiple of the bytes that a connection delivered in one interval.
 const AHEAD: u64 = 4;
 /// The shortest interval.
 const INTERVAL_MIN: Span = Span::from_millis(50);

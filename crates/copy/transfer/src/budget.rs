@@ -6,8 +6,7 @@
 //! with one. What a copy does not use goes to others. It is then given some more than it uses, and
 //! has its equal part again when it uses all of that.
 //!
-//! No copy decides for the others: whichever looks next computes the parts of all, from what all
-//! have told here.
+//! Shares are computed anew by any session that polls, from the reports of all.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -26,8 +25,8 @@ const LOOK: Duration = Duration::from_millis(250);
 const COUNTED: Duration = Duration::from_secs(1);
 /// A copy that uses this share of its part wants more.
 const REACHED: f64 = 0.9;
-/// What a copy wants that does not, as a multiple of what it uses: [`REACHED`] is more than one
-/// over this, so that a part does not swing.
+/// Demand of a copy below its share, as a multiple of its use: [`REACHED`] is more than one over
+/// this, so that a share does not swing.
 const ROOM: f64 = 1.25;
 /// Parts are whole streams: with one more than it uses a copy does not use all that it has.
 const LEAST_ROOM: f64 = 1.5;

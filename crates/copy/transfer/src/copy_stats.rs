@@ -262,7 +262,7 @@ impl<'a> CopyStats<'a> {
         }
     }
 
-    /// There is nothing else. So many names share their file with another one.
+    /// The listing is complete. `linked`: number of hard links.
     pub(crate) fn on_all_known(&mut self, linked: u32) {
         self.counts.is_known = true;
         self.outcome.linked = linked;

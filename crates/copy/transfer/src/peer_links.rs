@@ -5,8 +5,7 @@
 //! a link of its own. A copy that is alone steers itself: its sender sees more of its own streams
 //! than is told here.
 //!
-//! No copy decides for the others: whichever looks next computes the parts of all, from what all
-//! have told here. So a copy that dies takes nothing away but its part.
+//! Shares are computed anew by any session that polls, from the reports of all. So a copy that dies takes nothing away but its part.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -34,7 +34,7 @@ mod snapshot;
 mod stage;
 mod test;
 
-use observe::{Observation, SamplePlan, Setting, Then, Watch};
+use observe::{Observation, RunObserver, SamplePlan, Setting, Then};
 
 pub use error::ClientError;
 pub use runs::Runs;
@@ -85,7 +85,7 @@ impl Client {
         &self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, ClientError> {
         let plan = SamplePlan {
             then: Then::Stop,

@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use measure_protocol::trains::{Bounds, Cause, TrainPlan};
 use observe::{
-    Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, TargetError, Trace,
-    TracePlan, Train, Transport, Watch, Way,
+    Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, RunObserver, TargetError,
+    Trace, TracePlan, Train, Transport, Way,
 };
 use units::{Address, Span};
 
@@ -71,7 +71,7 @@ impl PathProbes {
     ///
     /// # Errors
     /// When the host's name has no address.
-    pub fn connect(address: &Address, watch: &mut dyn Watch) -> Result<Self, ClientError> {
+    pub fn connect(address: &Address, watch: &mut dyn RunObserver) -> Result<Self, ClientError> {
         let found = connect::resolve(address)?;
         let (far, server, peer) = match connect::control(address, Transport::Tcp, watch) {
             Ok((control, peer)) => {
@@ -103,7 +103,7 @@ impl PathProbes {
     }
 
     /// A session, opened anew where the last one is over.
-    fn session(&mut self, watch: &mut dyn Watch) -> Result<&mut ProbingSession, ProbesError> {
+    fn session(&mut self, watch: &mut dyn RunObserver) -> Result<&mut ProbingSession, ProbesError> {
         if self.far.is_lost() || matches!(self.far, Far::Unknown) {
             // One that did not come back in this time is not waited for again.
             let state = mem::replace(&mut self.server, ServerState::Unknown);
@@ -121,7 +121,7 @@ impl PathProbes {
     /// Its probes carry the token of a session, where there is one; the server hears that it is
     /// still needed. One that was lost is opened anew, because its token is void; where that fails
     /// the far kernel still answers.
-    fn tracer(&mut self, watch: &mut dyn Watch) -> &mut Tracer {
+    fn tracer(&mut self, watch: &mut dyn RunObserver) -> &mut Tracer {
         if self.far.is_lost() {
             let _ = self.session(watch);
         }
@@ -149,7 +149,11 @@ impl PathProbes {
     }
 
     /// One try.
-    fn attempt(&mut self, plan: &TrainPlan, watch: &mut dyn Watch) -> Result<Attempt, ProbesError> {
+    fn attempt(
+        &mut self,
+        plan: &TrainPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Attempt, ProbesError> {
         let address = self.address.clone();
         let session = self.session(watch)?;
         if let Ok(mtu) = session.socket().and_then(|socket| socket.mtu())
@@ -208,7 +212,7 @@ impl Probes for PathProbes {
     fn round_trips(
         &mut self,
         lasting: Span,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<ProbeSeries, ProbesError> {
         if self.far.is_lost() {
             // Opened anew, because its token is void. Where that fails the far kernel still
@@ -243,7 +247,7 @@ impl Probes for PathProbes {
         &mut self,
         way: Way,
         train: &Train,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Passages, ProbesError> {
         let plan = TrainPlan {
             way,
@@ -268,17 +272,21 @@ impl Probes for PathProbes {
         thread::sleep(span.into());
     }
 
-    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+    fn trace(
+        &mut self,
+        plan: &TracePlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Trace, ProbesError> {
         self.tracer(watch).trace(plan, watch)
     }
 
-    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+    fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         self.tracer(watch).path_mtu(watch)
     }
 }
 
 /// Waits until a train may be asked for again.
-fn pause(why: &str, wait: Span, watch: &mut dyn Watch) -> Result<(), ProbesError> {
+fn pause(why: &str, wait: Span, watch: &mut dyn RunObserver) -> Result<(), ProbesError> {
     watch.on_wait(why, wait);
     let mut left = wait;
     while left > Span::ZERO {

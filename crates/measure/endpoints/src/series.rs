@@ -1,6 +1,6 @@
 //! Readings of a running stream.
 
-use observe::{Ladder, Progress, TcpSample};
+use observe::{Progress, TcpSample, Thinned};
 use units::{Bytes, Time};
 
 use crate::stream::StreamThread;
@@ -9,9 +9,9 @@ use crate::stream::StreamThread;
 #[derive(Debug)]
 pub(crate) struct StreamSeries {
     from: Origin,
-    pub progress: Ladder<Progress>,
-    pub tcp: Ladder<TcpSample>,
-    /// The last reading, also where the ladder leaves it out.
+    pub progress: Thinned<Progress>,
+    pub tcp: Thinned<TcpSample>,
+    /// The last reading, also where it is thinned out.
     pub latest: Option<TcpSample>,
 }
 
@@ -28,8 +28,8 @@ impl StreamSeries {
     pub(crate) fn new(bound: usize) -> Self {
         StreamSeries {
             from: Origin::default(),
-            progress: Ladder::new(bound),
-            tcp: Ladder::new(bound),
+            progress: Thinned::new(bound),
+            tcp: Thinned::new(bound),
             latest: None,
         }
     }

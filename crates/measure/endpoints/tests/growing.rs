@@ -4,8 +4,8 @@ mod support;
 
 use endpoints::{Client, ClientError, Runs, ServerEvent, ServerLimits};
 use observe::{
-    Amount, Counted, Direction, Observation, Peer, SamplePlan, Setting, Snapshot, Stream,
-    StreamCount, StreamDirection, Then, Watch, Window,
+    Amount, Counted, Direction, Observation, Peer, RunObserver, SamplePlan, Setting, Snapshot,
+    Stream, StreamCount, StreamDirection, Then, Window,
 };
 use support::{Iperf3Server, Running};
 use units::{Bytes, Rate, Span, Time};
@@ -206,7 +206,7 @@ fn dropping_it_ends_the_streams_at_both_ends() {
 
 struct Cancelling(usize);
 
-impl Watch for Cancelling {
+impl RunObserver for Cancelling {
     fn on_progress(&mut self, snapshot: &Snapshot) {
         assert!(snapshot.at < Time::ZERO + Span::from_secs(60));
         self.0 += 1;

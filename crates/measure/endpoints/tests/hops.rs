@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use emu::{FAR_ADDRESS, Network};
 use endpoints::{PathProbes, Server, ServerLimits};
 use netpath::PathSpec;
-use observe::{Fault, Probes, ProbesError, Trace, TracePlan, TraceProtocol, Watch};
+use observe::{Fault, Probes, ProbesError, RunObserver, Trace, TracePlan, TraceProtocol};
 use probe_net::Tracer;
 use units::{Address, Bytes, Span};
 
@@ -197,7 +197,7 @@ fn losses_on_the_way_are_no_limit_to_the_size() {
 /// Has had enough from the beginning.
 struct Impatient;
 
-impl Watch for Impatient {
+impl RunObserver for Impatient {
     fn is_cancelled(&self) -> bool {
         true
     }

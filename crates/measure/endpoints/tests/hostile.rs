@@ -12,7 +12,7 @@ use endpoints::server::Refusal;
 use endpoints::{Client, ClientError, Server, ServerEvent, ServerLimits};
 use measure_protocol::{Cookie, Denial, EchoToken, State, echo::Echo};
 use observe::{
-    Direction, Observation, SamplePlan, Setting, StreamCount, TargetError, Watch, Window,
+    Direction, Observation, RunObserver, SamplePlan, Setting, StreamCount, TargetError, Window,
 };
 use socket2::{Domain, Socket, Type};
 use support::Running;
@@ -303,7 +303,7 @@ impl Waiter {
     }
 }
 
-impl Watch for Waiter {
+impl RunObserver for Waiter {
     fn on_wait(&mut self, why: &str, wait: Span) {
         self.told.push((why.to_owned(), wait));
         self.held = None;

@@ -4,7 +4,8 @@ mod support;
 
 use endpoints::Client;
 use observe::{
-    Amount, Counted, Direction, Peer, SamplePlan, Setting, Snapshot, StreamCount, Watch, Window,
+    Amount, Counted, Direction, Peer, RunObserver, SamplePlan, Setting, Snapshot, StreamCount,
+    Window,
 };
 use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Bytes, Span};
@@ -81,7 +82,7 @@ fn a_foreign_receiver_is_seen_through_its_acknowledgements() {
 /// Has enough after half a second.
 struct Satisfied(usize);
 
-impl Watch for Satisfied {
+impl RunObserver for Satisfied {
     fn on_progress(&mut self, _: &Snapshot) {
         self.0 += 1;
     }

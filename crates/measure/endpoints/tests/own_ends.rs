@@ -6,8 +6,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 use endpoints::{Client, ClientError};
 use observe::{
-    Amount, Counted, Direction, Observation, Peer, Precision, ProbeMethod, SamplePlan, Setting,
-    Snapshot, StreamCount, StreamDirection, Watch, Window,
+    Amount, Counted, Direction, Observation, Peer, Precision, ProbeMethod, RunObserver, SamplePlan,
+    Setting, Snapshot, StreamCount, StreamDirection, Window,
 };
 use support::Running;
 use units::{Bytes, Rate, Span};
@@ -213,7 +213,7 @@ struct Watcher {
     cancel_after: usize,
 }
 
-impl Watch for Watcher {
+impl RunObserver for Watcher {
     fn on_progress(&mut self, snapshot: &Snapshot) {
         self.snapshots += 1;
         assert_eq!(snapshot.duration_max, Some(Span::from_secs(60)));
@@ -271,7 +271,7 @@ struct Satisfied {
     shown: Vec<Snapshot>,
 }
 
-impl Watch for Satisfied {
+impl RunObserver for Satisfied {
     fn on_progress(&mut self, snapshot: &Snapshot) {
         self.shown.push(*snapshot);
     }

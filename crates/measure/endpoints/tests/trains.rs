@@ -14,7 +14,8 @@ use measure_protocol::trains::{
 };
 use measure_protocol::{Answer, Cookie, EchoToken, echo::Echo};
 use observe::{
-    Fault, Passages, ProbeMethod, Probes, ProbesError, Stamped, TargetError, Train, Watch, Way,
+    Fault, Passages, ProbeMethod, Probes, ProbesError, RunObserver, Stamped, TargetError, Train,
+    Way,
 };
 use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Address, Bytes, Rate, Span};
@@ -152,7 +153,7 @@ fn impossible_trains_are_refused_with_the_bound() {
 #[derive(Default)]
 struct Waiter(Vec<String>);
 
-impl Watch for Waiter {
+impl RunObserver for Waiter {
     fn on_wait(&mut self, why: &str, _: Span) {
         self.0.push(why.to_owned());
     }
@@ -209,7 +210,7 @@ fn a_session_that_was_lost_is_opened_anew() {
 /// Cancels when it is asked for the second time.
 struct Cancels(std::sync::atomic::AtomicUsize);
 
-impl Watch for Cancels {
+impl RunObserver for Cancels {
     fn is_cancelled(&self) -> bool {
         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 1
     }

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use endpoints::{Client, ClientError, Server, ServerLimits};
-use observe::{Direction, SamplePlan, Setting, Snapshot, StreamCount, Watch, Window};
+use observe::{Direction, RunObserver, SamplePlan, Setting, Snapshot, StreamCount, Window};
 use support::{Iperf3Server, iperf3_client};
 use units::{Address, Bytes, Span};
 
@@ -16,7 +16,7 @@ const DIRECTIONS: [Direction; 3] = [Direction::Forward, Direction::Reverse, Dire
 /// Does something once the streams run.
 struct Once<F: FnMut() + Send>(usize, F);
 
-impl<F: FnMut() + Send> Watch for Once<F> {
+impl<F: FnMut() + Send> RunObserver for Once<F> {
     fn on_progress(&mut self, _: &Snapshot) {
         self.0 += 1;
         if self.0 == 3 {
@@ -137,7 +137,7 @@ struct Impatient {
     waits: usize,
 }
 
-impl Watch for Impatient {
+impl RunObserver for Impatient {
     fn on_wait(&mut self, _: &str, _: Span) {
         self.waits += 1;
         let _ = self.other.kill();

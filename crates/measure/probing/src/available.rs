@@ -24,7 +24,7 @@ mod fleet;
 mod search;
 mod stream;
 
-use observe::{Probes, ProbesError, Watch, Way};
+use observe::{Probes, ProbesError, RunObserver, Way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
@@ -121,7 +121,7 @@ pub fn measure(
     probes: &mut dyn Probes,
     way: Way,
     known: &Known,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Result<Available, ProbesError> {
     let chirps = chirp::measure(probes, way, known.capacity, watch)?;
     let mut fleets = Fleets {

@@ -17,7 +17,7 @@ mod bulk;
 
 use std::cmp::Ordering;
 
-use observe::{Passages, Probes, ProbesError, Stamped, Train, Watch, Way};
+use observe::{Passages, Probes, ProbesError, RunObserver, Stamped, Train, Way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
@@ -101,7 +101,7 @@ pub fn measure(
     probes: &mut dyn Probes,
     way: Way,
     packet: Bytes,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Result<Capacity, ProbesError> {
     let mut sender = Sender {
         probes,
@@ -161,7 +161,7 @@ struct Sender<'a> {
     probes: &'a mut dyn Probes,
     way: Way,
     packet: Bytes,
-    watch: &'a mut dyn Watch,
+    watch: &'a mut dyn RunObserver,
     cost: Cost,
 }
 

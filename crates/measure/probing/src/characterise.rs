@@ -16,8 +16,8 @@ mod small;
 mod trains;
 
 use observe::{
-    Fault, Observation, PathMtu, ProbeSeries, Probes, ProbesError, SamplePlan, Setting, Target,
-    TargetError, Trace, Watch, Way,
+    Fault, Observation, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SamplePlan,
+    Setting, Target, TargetError, Trace, Way,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub trait Examined {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
         work: &mut Work<'_>,
     ) -> Result<Observation, TargetError>;
 
@@ -52,7 +52,7 @@ pub trait Examined {
 }
 
 /// What is done beside streams.
-pub type Work<'a> = dyn FnMut(&mut dyn Probes, &mut dyn Watch) + Send + 'a;
+pub type Work<'a> = dyn FnMut(&mut dyn Probes, &mut dyn RunObserver) + Send + 'a;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

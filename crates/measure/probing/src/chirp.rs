@@ -6,7 +6,7 @@
 //! estimation for network paths", PAM 2003; the constants are those of their program, pathchirp
 //! 2.3.7.
 
-use observe::{Passages, Probes, ProbesError, Train, Watch, Way};
+use observe::{Passages, Probes, ProbesError, RunObserver, Train, Way};
 use units::{Bytes, Rate, Span};
 
 use crate::Cost;
@@ -138,7 +138,7 @@ pub fn measure(
     probes: &mut dyn Probes,
     way: Way,
     capacity: Rate,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Result<Chirps, ProbesError> {
     let share = |share: f64| Rate::from_f64(capacity.as_f64() * share);
     let chirp = train(share(SLOWEST), share(FASTEST));

@@ -1,11 +1,11 @@
 //! Parts of a longer examination: the observer of their progress, and what was left out.
 
-use observe::{ProbesError, TargetError, Watch};
+use observe::{ProbesError, RunObserver, TargetError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Follows an examination, part after part.
-pub trait PartObserver: Watch {
+pub trait PartObserver: RunObserver {
     /// Now `part` begins: a few words such as "capacity forward".
     fn on_part(&mut self, part: &str) {
         let _ = part;

@@ -34,5 +34,5 @@ pub use order::{Visit, VisitKey};
 pub use plan::{Grid, GridError, LeftOut, SweepPlan, VISITS_MAX, WINDOW_MIN, Windows};
 pub use run::{
     FAILED_AT_FIRST, FAILED_IN_A_ROW, Finished, KEEP_RETRIES, KeepError, Keeper, Measured, RETRIES,
-    SweepError, SweepWatch, run,
+    SweepError, SweepObserver, run,
 };

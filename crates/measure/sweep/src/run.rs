@@ -10,7 +10,7 @@ use thiserror::Error as ThisError;
 use units::Span;
 
 use crate::{CellFigures, Done, Ledger, SweepPlan, Visit};
-pub use keeper::{Finished, KeepError, Keeper, Measured, SweepWatch};
+pub use keeper::{Finished, KeepError, Keeper, Measured, SweepObserver};
 
 /// What passes before a visit that failed is tried again: a server that is restarted is mostly back
 /// after ten seconds, and all waits together come to twenty.
@@ -94,7 +94,7 @@ pub fn run(
     plan: &SweepPlan,
     ledger: &mut Ledger,
     keeper: &mut dyn Keeper,
-    watch: &mut dyn SweepWatch,
+    watch: &mut dyn SweepObserver,
 ) -> Result<(), SweepError> {
     let ended = visit_all(target, plan, ledger, keeper, watch);
     target.stop();
@@ -106,7 +106,7 @@ fn visit_all(
     plan: &SweepPlan,
     ledger: &mut Ledger,
     keeper: &mut dyn Keeper,
-    watch: &mut dyn SweepWatch,
+    watch: &mut dyn SweepObserver,
 ) -> Result<(), SweepError> {
     let visits = plan.remaining(ledger);
     let mut failed_in_a_row = 0;
@@ -180,7 +180,7 @@ fn patiently(
     plan: &SweepPlan,
     visit: &Visit,
     known: bool,
-    watch: &mut dyn SweepWatch,
+    watch: &mut dyn SweepObserver,
 ) -> Result<Tried, SweepError> {
     let mut waits = RETRIES.iter();
     loop {
@@ -232,7 +232,7 @@ fn keep(
     finished: &Finished,
     took: Span,
     keeper: &mut dyn Keeper,
-    watch: &mut dyn SweepWatch,
+    watch: &mut dyn SweepObserver,
 ) -> Result<(), SweepError> {
     let mut waits = KEEP_RETRIES.iter();
     loop {

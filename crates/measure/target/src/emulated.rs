@@ -11,8 +11,8 @@ use emu::{EmuError, Lateness};
 use endpoints::{BindError, Client, Runs, Server, ServerLimits};
 use netpath::{Hosts, PathSpec, Way};
 use observe::{
-    Fault, Observation, Probes, ProbesError, Punctuality, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, TargetKind, Transport, Watch,
+    Fault, Observation, Probes, ProbesError, Punctuality, RunObserver, SamplePlan, Setting, Target,
+    TargetError, TargetInfo, TargetKind, Transport,
 };
 use sockets::BufferLimit;
 use units::{Address, PORT_DEFAULT};
@@ -84,7 +84,7 @@ impl Target for EmulatedPath {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         let setting = self.complete(setting);
         let near = self.network.network().near();
@@ -110,7 +110,7 @@ impl Target for EmulatedPath {
         self.runs.stop();
     }
 
-    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, watch: &mut dyn RunObserver) -> Result<Box<dyn Probes>, ProbesError> {
         let near = self.network.network().near().clone();
         Ok(Box::new(NearProbes::connect(
             near,

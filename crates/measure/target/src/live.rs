@@ -2,8 +2,8 @@
 
 use endpoints::{Client, ClientError, PathProbes, Runs};
 use observe::{
-    DatagramPlan, Datagrams, Observation, Probes, ProbesError, SamplePlan, Setting, Target,
-    TargetError, TargetInfo, TargetKind, Watch,
+    DatagramPlan, Datagrams, Observation, Probes, ProbesError, RunObserver, SamplePlan, Setting,
+    Target, TargetError, TargetInfo, TargetKind,
 };
 use units::Address;
 
@@ -39,7 +39,7 @@ impl Target for LiveHost {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         self.runs.observe(setting, plan, watch).map_err(told)
     }
@@ -47,7 +47,7 @@ impl Target for LiveHost {
     fn datagrams(
         &mut self,
         plan: &DatagramPlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Datagrams, TargetError> {
         let client = Client::new(self.address.clone());
         client.datagrams(plan, watch).map_err(told)
@@ -57,7 +57,7 @@ impl Target for LiveHost {
         self.runs.stop();
     }
 
-    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, watch: &mut dyn RunObserver) -> Result<Box<dyn Probes>, ProbesError> {
         let probes = PathProbes::connect(&self.address, watch).map_err(told)?;
         Ok(Box::new(probes))
     }

@@ -22,8 +22,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use measure_protocol::EchoToken;
 use movers::{Client, Far, Invocation, Job, Removal};
 use observe::{
-    Amount, MoverCommand, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
-    TargetKind, Transport, Watch,
+    Amount, MoverCommand, Observation, RunObserver, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, TargetKind, Transport,
 };
 use probe_net::round_trips::{LatestTrip, LoadedProbes, ProbeSocket, is_answered, series};
 use sockets::child::Child;
@@ -126,7 +126,7 @@ impl MoverTarget {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         let asked = Clock::start();
         self.check_version()?;
@@ -180,7 +180,7 @@ impl MoverTarget {
         invocation: &Invocation,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Seen, TargetError> {
         let mut tries = if self.has_run { TRIES } else { 1 };
         loop {
@@ -202,7 +202,7 @@ impl MoverTarget {
         invocation: &Invocation,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Seen, NotSeen> {
         let loading = self
             .echo()
@@ -234,7 +234,7 @@ impl Target for MoverTarget {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         if setting.transport == Transport::Udp {
             return Err(errors::no_udp(self.client));

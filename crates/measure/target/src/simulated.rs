@@ -11,8 +11,8 @@ mod stage;
 
 use netpath::PathSpec;
 use observe::{
-    Direction, Fault, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, TargetKind, Then, Transport, Watch,
+    Direction, Fault, Observation, Probes, ProbesError, RunObserver, SamplePlan, Setting, Target,
+    TargetError, TargetInfo, TargetKind, Then, Transport,
 };
 use sim::{Scenario, Variant};
 use units::Bytes;
@@ -167,7 +167,7 @@ impl Target for SimulatedPath {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         let setting = self.complete(setting);
         let kept = self.kept.take();
@@ -188,7 +188,7 @@ impl Target for SimulatedPath {
         self.runs = run;
     }
 
-    fn probes(&mut self, _watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, _watch: &mut dyn RunObserver) -> Result<Box<dyn Probes>, ProbesError> {
         let seed = seed_of_run(self.seed, self.runs);
         self.runs += 1;
         Ok(Box::new(SimulatedProbes::new(&self.path, seed)?))

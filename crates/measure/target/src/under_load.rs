@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use observe::{Observation, Probes, SamplePlan, Setting, Target, TargetError, TargetKind, Watch};
+use observe::{
+    Observation, Probes, RunObserver, SamplePlan, Setting, Target, TargetError, TargetKind,
+};
 use probing::Examined;
 use probing::characterise::Work;
 use units::Span;
@@ -34,7 +36,7 @@ impl UnderLoad {
 /// Cancels once the streams have failed.
 struct UntilFailed<'a>(&'a AtomicBool);
 
-impl Watch for UntilFailed<'_> {
+impl RunObserver for UntilFailed<'_> {
     fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -49,7 +51,7 @@ impl Examined for UnderLoad {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
         work: &mut Work<'_>,
     ) -> Result<Observation, TargetError> {
         if self.is_virtual() {
@@ -77,7 +79,7 @@ fn together(
     target: &mut dyn Target,
     probes: &mut dyn Probes,
     (setting, plan): (&Setting, &SamplePlan),
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
     work: &mut Work<'_>,
 ) -> Result<Observation, TargetError> {
     let has_failed = AtomicBool::new(false);

@@ -1,6 +1,8 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, Observation, SamplePlan, Setting, Target, TargetError, Transport, Watch};
+use observe::{
+    Fault, Observation, RunObserver, SamplePlan, Setting, Target, TargetError, Transport,
+};
 
 use crate::belief::promise;
 use crate::controls;
@@ -25,7 +27,7 @@ const FAILED_MAX: usize = 4;
 const CONFIRMED_MAX: usize = 3;
 
 /// Follows a search, sample after sample.
-pub trait SampleObserver: Watch {
+pub trait SampleObserver: RunObserver {
     /// A sample begins; `number` counts from 1.
     fn on_sample_started(&mut self, number: usize, request: &Request) {
         let _ = (number, request);

@@ -5,7 +5,7 @@
 //! that its setting is too much. One in which nothing flows fails after a third of the time that
 //! the budget leaves, so that others can follow.
 
-use observe::{Snapshot, Watch};
+use observe::{RunObserver, Snapshot};
 use units::{Bytes, Span, Time};
 
 use crate::history::History;
@@ -18,9 +18,9 @@ const READINGS: u32 = 5;
 /// How long nothing may flow in any sample, if the budget leaves so much.
 const IDLE_ALLOWED: Span = Span::from_secs(10);
 
-/// A [`Watch`] that passes everything on to another and keeps the bounds.
+/// A [`RunObserver`] that passes everything on to another and keeps the bounds.
 pub(crate) struct Guard<'a> {
-    observer: &'a mut dyn Watch,
+    observer: &'a mut dyn RunObserver,
     bytes_left: Option<Bytes>,
     /// The longest round trip that is allowed, where it is bounded and the idle path's is known.
     rtt_max: Option<Span>,
@@ -35,7 +35,7 @@ pub(crate) struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    pub fn new(history: &History, observer: &'a mut dyn Watch) -> Self {
+    pub fn new(history: &History, observer: &'a mut dyn RunObserver) -> Self {
         Guard {
             observer,
             bytes_left: history.bytes_left(),
@@ -73,7 +73,7 @@ fn rtt_max(history: &History) -> Option<Span> {
     Some(history.rtt_unloaded()? + added_rtt_max)
 }
 
-impl Watch for Guard<'_> {
+impl RunObserver for Guard<'_> {
     fn on_progress(&mut self, snapshot: &Snapshot) {
         self.observer.on_progress(snapshot);
         self.cost = Cost {

@@ -61,7 +61,7 @@ impl Synthetic {
         (0..4).map(|_| uniform(&mut self.noise)).sum::<f64>() / 2.0 - 1.0
     }
 
-    fn idle(&mut self, watch: &mut dyn Watch) {
+    fn idle(&mut self, watch: &mut dyn RunObserver) {
         let mut elapsed = Span::ZERO;
         while elapsed < self.idles && !watch.has_enough() {
             elapsed += SamplePlan::INTERVAL;
@@ -132,7 +132,7 @@ impl Target for Synthetic {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         self.taken += 1;
         if let Some((_, fault)) = self.fails_after.filter(|(after, _)| self.taken > *after) {

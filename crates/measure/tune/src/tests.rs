@@ -2,7 +2,7 @@ mod over_udp;
 mod plan;
 mod programs;
 
-use observe::{Fault, HostLimits, Limit, Setting, StreamCount, Transport, Watch, Window};
+use observe::{Fault, HostLimits, Limit, RunObserver, Setting, StreamCount, Transport, Window};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use units::{Bytes, Span};
@@ -446,7 +446,7 @@ struct Impatient {
     samples: usize,
 }
 
-impl Watch for Impatient {
+impl RunObserver for Impatient {
     fn is_cancelled(&self) -> bool {
         self.samples == 0
     }
@@ -515,7 +515,7 @@ impl observe::Target for Deceiving {
         &mut self,
         setting: &Setting,
         plan: &observe::SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<observe::Observation, observe::TargetError> {
         let is_long = plan.amount == observe::Amount::Time(LONG);
         match is_long && self.first.get_or_insert_with(|| setting.clone()) == setting {
@@ -526,7 +526,7 @@ impl observe::Target for Deceiving {
 
     fn probes(
         &mut self,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Box<dyn observe::Probes>, observe::ProbesError> {
         self.honest.probes(watch)
     }

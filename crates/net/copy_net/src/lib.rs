@@ -32,6 +32,7 @@ mod channel;
 pub mod control_socket;
 mod conversation;
 mod dialer;
+mod far_main;
 mod fingerprint;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -40,8 +41,7 @@ mod handshaking;
 mod identity;
 mod listener;
 mod session_registry;
-mod ssh;
-mod ssh_child;
+mod ssh_client;
 mod tls;
 mod udp_acceptor;
 mod udp_dialer;
@@ -60,6 +60,7 @@ pub use conversation::{Conversation, ConversationError};
 pub use dialer::{
     DialError, Dialed, DialedRemote, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint,
 };
+pub use far_main::{CallbackTarget, SshChildError, SshPipes, serve_ssh_child};
 pub use fingerprint::Fingerprint;
 pub use handle::StreamHandle;
 pub use handshaking::is_of_a_copy;
@@ -67,8 +68,7 @@ pub use identity::Identity;
 pub use listener::{Callbacks, ListenError, Listener};
 pub use quic_net::write_qlogs;
 pub use session_registry::{ArrivedStream, IncomingStreams};
-pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd, may_ask};
-pub use ssh_child::{CallbackTarget, SshChildError, SshPipes, serve_ssh_child};
+pub use ssh_client::{FAR_COMMAND, Ssh, SshError, SshFarEnd, may_ask};
 pub use udp_acceptor::{StreamOfOthers, UdpAcceptor};
 pub use udp_dialer::{TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp, udp_wait_after};
 pub use udp_relay::{RelayGoodbye, RelayedSocket};

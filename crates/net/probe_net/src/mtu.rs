@@ -12,7 +12,7 @@ mod search;
 use std::io;
 use std::time::Duration;
 
-use observe::{PathMtu, Watch};
+use observe::{PathMtu, RunObserver};
 use units::Bytes;
 
 use crate::probe_flow::{Said, SizedProbeFlow};
@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// When the host does not send, nothing can be told, or `watch` cancels.
 pub(crate) fn find(
     flow: &mut dyn SizedProbeFlow,
-    watch: &dyn Watch,
+    watch: &dyn RunObserver,
 ) -> Result<PathMtu, TraceError> {
     let clock = Clock::start();
     let mut search = Search::new(flow.floor(), flow.is_rate_limited());

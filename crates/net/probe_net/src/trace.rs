@@ -23,7 +23,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use observe::{PathMtu, ProbesError, Trace, TracePlan, TraceProtocol, Watch};
+use observe::{PathMtu, ProbesError, RunObserver, Trace, TracePlan, TraceProtocol};
 
 use measure_protocol::EchoToken;
 
@@ -121,7 +121,11 @@ impl Tracer {
     /// # Errors
     /// [`ProbesError::Unsupported`] where this user may not send such probes; otherwise when there
     /// is no way to the far end from here, or `watch` cancels.
-    pub fn trace(&mut self, plan: &TracePlan, watch: &dyn Watch) -> Result<Trace, ProbesError> {
+    pub fn trace(
+        &mut self,
+        plan: &TracePlan,
+        watch: &dyn RunObserver,
+    ) -> Result<Trace, ProbesError> {
         let far = self.far;
         match plan.protocol {
             TraceProtocol::Udp => {
@@ -145,7 +149,7 @@ impl Tracer {
     ///
     /// # Errors
     /// When nothing can be told, there is no way to the far end from here, or `watch` cancels.
-    pub fn path_mtu(&self, watch: &dyn Watch) -> Result<PathMtu, ProbesError> {
+    pub fn path_mtu(&self, watch: &dyn RunObserver) -> Result<PathMtu, ProbesError> {
         let far = self.far.ip();
         let failed = |error| refused(far, error);
         if self.echo.is_none()
@@ -198,7 +202,7 @@ impl<F: ProbeFlow> Traced<F> {
         plan: &TracePlan,
         far: IpAddr,
         pace: &mut Pace,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<Trace, ProbesError> {
         let plan = TracePlan {
             patience: plan.patience.min(self.flow.timeout_max()),
@@ -214,7 +218,7 @@ impl<F: ProbeFlow> Traced<F> {
         &mut self,
         plan: TracePlan,
         pace: &mut Pace,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<Trace, TraceError> {
         let (clock, first) = (pace.clock, self.next);
         let (at_once, is_rate_limited) = (self.flow.at_once(), self.flow.is_rate_limited());

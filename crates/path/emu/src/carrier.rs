@@ -15,13 +15,13 @@ use units::{Span, Time};
 
 use crate::aside::Asides;
 use crate::books::WayBooks;
+use crate::busy_wait::BusyWait;
 use crate::clock::Clock;
-use crate::inbox::Inbox;
 use crate::ip_packet::IpPacket;
-use crate::prompt;
+use crate::priority;
 use crate::router::Routers;
+use crate::router_queue::RouterQueue;
 use crate::tun::Tun;
-use crate::watch::Watch;
 
 /// Packets read before the link is served again, so that a flood does not hold up delivery.
 const READ_BATCH: usize = 64;
@@ -41,10 +41,10 @@ pub(crate) struct Carrier {
     /// Buffers that carried a packet before.
     pub spare: Vec<Vec<u8>>,
     /// What routers send this way because of packets that go the other way.
-    pub inbox: Arc<Inbox>,
+    pub inbox: Arc<RouterQueue>,
     /// What routers send the other way because of packets that go this way.
-    pub outbox: Arc<Inbox>,
-    pub watch: Watch,
+    pub outbox: Arc<RouterQueue>,
+    pub watch: BusyWait,
 }
 
 /// Whether it is a multicast packet of IPv6, by which a host's kernel speaks to neighbours about
@@ -63,7 +63,7 @@ enum Wake {
 impl Carrier {
     /// Carries packets until told to stop.
     pub(crate) fn run(mut self) -> io::Result<()> {
-        prompt::wake_promptly();
+        priority::wake_promptly();
         loop {
             let taken = self.take_in()? + self.take_answers();
             self.let_asides_in();

@@ -21,24 +21,24 @@
 
 mod aside;
 mod books;
+mod busy_wait;
 mod carrier;
 mod clock;
 mod congestion;
 mod error;
-mod inbox;
 mod ip_packet;
 mod lateness;
 mod listening;
 mod namespace;
 mod netlink;
 mod network;
+mod priority;
 mod program;
-mod prompt;
 mod router;
+mod router_queue;
 mod sysctl;
 mod tun;
 mod user_namespace;
-mod watch;
 
 pub use aside::cross_address;
 pub use books::{DuplexBooks, LinkBooks, NetworkBooks, WayBooks};

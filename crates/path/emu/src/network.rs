@@ -12,13 +12,13 @@ use units::Rate;
 
 use crate::aside::{Asides, cross_address};
 use crate::books::{NetworkBooks, WayBooks};
+use crate::busy_wait::BusyWait;
 use crate::carrier::Carrier;
 use crate::clock::Clock;
-use crate::inbox::{Inbox, event_counter};
 use crate::namespace::spawn_named;
 use crate::router::Routers;
+use crate::router_queue::{RouterQueue, event_counter};
 use crate::tun::{self, Tun};
-use crate::watch::Watch;
 use crate::{EmuError, Namespace, congestion, sysctl};
 
 /// The near host. RFC 2544 sets 198.18.0.0/15 aside for tests, so no real host is hidden.
@@ -101,14 +101,15 @@ impl Network {
         far: &Arc<Tun>,
     ) -> Result<(), EmuError> {
         let clock = Clock::start();
-        let (forward_inbox, reverse_inbox) = (Arc::new(Inbox::new()?), Arc::new(Inbox::new()?));
+        let (forward_inbox, reverse_inbox) =
+            (Arc::new(RouterQueue::new()?), Arc::new(RouterQueue::new()?));
         let carrier = |way, seed| -> Carrier {
             let ((from, to), (inbox, outbox), books) = match way {
                 Way::Forward => ((near, far), (&forward_inbox, &reverse_inbox), &self.forward),
                 Way::Reverse => ((far, near), (&reverse_inbox, &forward_inbox), &self.reverse),
             };
             let chain = Chain::with_router(path, way, seed, Routers::of(path, way));
-            let watch = Watch::new();
+            let watch = BusyWait::new();
             let empty = books
                 .lock()
                 .map(|mut books| books.copy_from(&chain, watch.lateness()));

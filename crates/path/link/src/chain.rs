@@ -138,7 +138,7 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
         &mut self.router
     }
 
-    /// The books of each link, in order: of packets that were offered, and of others' load.
+    /// The accounts of each link, in order: of packets that were offered, and of others' load.
     pub fn counters(&self) -> impl Iterator<Item = (&Counters, &Counters)> {
         self.stages.iter().map(Stage::counters)
     }
@@ -156,7 +156,7 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
                 if self.router.leaves(at - 1, &packet) {
                     self.out.push_back((arrival, packet));
                 } else if let Some(packet) = self.router.pass(at - 1, packet, arrival) {
-                    // The link keeps the books of what it drops.
+                    // The link keeps the accounts of what it drops.
                     let _ = to.offer(packet, arrival);
                 }
             }

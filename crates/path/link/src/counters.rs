@@ -36,7 +36,7 @@ impl Count {
     }
 }
 
-/// The books of one link; offered is always delivered + dropped by cause + in flight.
+/// The accounts of one link; offered is always delivered + dropped by cause + in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Handed to the link.

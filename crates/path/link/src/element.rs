@@ -26,7 +26,7 @@ pub trait Packet {
         Class::BestEffort
     }
 
-    /// Whether it belongs to others' load on this link: it has books of its own, and is gone when
+    /// Whether it belongs to others' load on this link: it has accounts of its own, and is gone when
     /// it has been sent.
     fn is_load(&self) -> bool {
         false

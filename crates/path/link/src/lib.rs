@@ -19,7 +19,7 @@
 //! Reading order: [`Element`], `queue.rs` and the disciplines under it, `wire_loss.rs`, [`Link`],
 //! [`Counters`], then [`LoadSource`], [`CrossSource`] and [`Chain`].
 
-mod books;
+mod accounts;
 mod chain;
 mod counters;
 mod cross;

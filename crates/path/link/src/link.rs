@@ -3,7 +3,7 @@
 use netpath::LinkSpec;
 use units::{Bytes, Time};
 
-use crate::books::{Books, Entry};
+use crate::accounts::{Accounts, Entry};
 use crate::faults::{Corruption, Cuts};
 use crate::occupancy::Occupancy;
 use crate::policer::Policer;
@@ -45,7 +45,7 @@ pub struct Link<P> {
     corruption: Corruption,
     wire: Wire<P>,
     occupancy: Occupancy,
-    books: Books<P>,
+    accounts: Accounts<P>,
 }
 
 impl<P: Packet> Link<P> {
@@ -62,25 +62,25 @@ impl<P: Packet> Link<P> {
             corruption: Corruption::new(spec, seed),
             wire: Wire::new(spec.delay, spec.reorder, seed),
             occupancy: Occupancy::default(),
-            books: Books::new(),
+            accounts: Accounts::new(),
         }
     }
 
-    /// The books so far, without others' [load](Packet::is_load).
+    /// The accounts so far, without others' [load](Packet::is_load).
     pub fn counters(&self) -> &Counters {
-        &self.books.counters
+        &self.accounts.counters
     }
 
-    /// The books of others' load. It counts as delivered when it has been put on the wire.
+    /// The accounts of others' load. It counts as delivered when it has been put on the wire.
     pub fn load_counters(&self) -> &Counters {
-        &self.books.load
+        &self.accounts.load
     }
 
     /// From now on keeps packets that are lost inside, on the wire or by CoDel, for
     /// [`take_lost`](Link::take_lost). Who switches this on has to take them, or they pile up.
     /// Packets refused on arrival are not among them: [`Admission`] has told of those.
     pub fn report_losses(&mut self) {
-        self.books.keep_lost();
+        self.accounts.keep_lost();
     }
 
     /// The next packet that was lost inside, in the order of loss, and when: CoDel drops a packet
@@ -88,7 +88,7 @@ impl<P: Packet> Link<P> {
     /// after the time for which this link was [settled](Link::settle). Always `None` unless
     /// [`report_losses`](Link::report_losses) was called.
     pub fn take_lost(&mut self) -> Option<(Time, P, DropCause)> {
-        self.books.take_lost()
+        self.accounts.take_lost()
     }
 
     /// How many packets wait, the one that is being sent not counted; true of `now` right after
@@ -120,7 +120,7 @@ impl<P: Packet> Link<P> {
     #[inline]
     pub fn settle(&mut self, now: Time) {
         while self.sender_free <= now {
-            let Some(packet) = self.queue.poll(self.sender_free, &mut self.books) else {
+            let Some(packet) = self.queue.poll(self.sender_free, &mut self.accounts) else {
                 break;
             };
             let packets = self.queue.packets();
@@ -135,8 +135,8 @@ impl<P: Packet> Link<P> {
     pub fn poll_timed(&mut self, now: Time) -> Option<(Time, P)> {
         self.settle(now);
         let (arrival, packet) = self.wire.take(now)?;
-        self.books.deliver(Entry::of(&packet));
-        debug_assert!(self.books.are_conserved(), "{:?}", self.counters());
+        self.accounts.deliver(Entry::of(&packet));
+        debug_assert!(self.accounts.are_conserved(), "{:?}", self.counters());
         Some((arrival, packet))
     }
 
@@ -144,13 +144,13 @@ impl<P: Packet> Link<P> {
     fn send(&mut self, mut packet: P) {
         let entry = Entry::of(&packet);
         self.sender_free = self.sender.finish(self.sender_free, entry.size);
-        self.books.send(entry);
+        self.accounts.send(entry);
         let sent = self.sender_free;
         // A cut link draws as well, so that it loses the same packets afterwards.
         let is_lost = self.loss.strikes();
         match is_lost || self.cuts.strike(sent) {
-            true => self.books.lose(packet, sent, DropCause::WireLoss),
-            false if packet.is_load() => self.books.deliver(entry),
+            true => self.accounts.lose(packet, sent, DropCause::WireLoss),
+            false if packet.is_load() => self.accounts.deliver(entry),
             false => {
                 self.corruption.pass(&mut packet);
                 self.wire.put(packet, sent);
@@ -168,13 +168,13 @@ impl<P: Packet> Link<P> {
     #[inline]
     fn admit(&mut self, packet: P, now: Time) -> Admission {
         let entry = Entry::of(&packet);
-        let admission = self.queue.offer(packet, now, &mut self.books);
+        let admission = self.queue.offer(packet, now, &mut self.accounts);
         match admission {
             Admission::Accepted => {
                 self.occupancy.change(self.queue.packets(), now);
-                self.books.admit(entry);
+                self.accounts.admit(entry);
             }
-            Admission::Dropped(cause) => self.books.refuse(entry, cause),
+            Admission::Dropped(cause) => self.accounts.refuse(entry, cause),
         }
         admission
     }
@@ -185,14 +185,14 @@ impl<P: Packet> Element<P> for Link<P> {
     fn offer(&mut self, packet: P, now: Time) -> Admission {
         self.settle(now);
         if !self.is_within_rate(packet.size(), now) {
-            self.books.refuse(Entry::of(&packet), DropCause::Policed);
+            self.accounts.refuse(Entry::of(&packet), DropCause::Policed);
             return Admission::Dropped(DropCause::Policed);
         }
         let admission = if self.sender_free <= now {
             // Idle: the packet goes straight to the sender.
             self.sender_free = now;
             if self.queue.passes_by(packet.size()) {
-                self.books.admit(Entry::of(&packet));
+                self.accounts.admit(Entry::of(&packet));
                 self.send(packet);
                 return Admission::Accepted;
             }
@@ -201,11 +201,11 @@ impl<P: Packet> Element<P> for Link<P> {
             admission
         } else {
             let admission = self.admit(packet, now);
-            let peak = &mut self.books.counters.queue_peak;
+            let peak = &mut self.accounts.counters.queue_peak;
             *peak = self.queue.bytes().max(*peak);
             admission
         };
-        debug_assert!(self.books.are_conserved(), "{:?}", self.counters());
+        debug_assert!(self.accounts.are_conserved(), "{:?}", self.counters());
         admission
     }
 

@@ -8,7 +8,7 @@ mod red;
 use netpath::{LinkSpec, QueueSpec};
 use units::{Bytes, Time};
 
-use crate::books::Books;
+use crate::accounts::Accounts;
 use crate::{Admission, Packet};
 use classes::Classes;
 use codel::CoDel;
@@ -41,10 +41,10 @@ impl<P: Packet> Queue<P> {
 
     /// A packet arrives at `now`.
     #[inline]
-    pub(crate) fn offer(&mut self, packet: P, now: Time, books: &mut Books<P>) -> Admission {
+    pub(crate) fn offer(&mut self, packet: P, now: Time, accounts: &mut Accounts<P>) -> Admission {
         match self {
             Queue::DropTail(queue) => queue.offer(packet),
-            Queue::Red(queue) => queue.offer(packet, now, books),
+            Queue::Red(queue) => queue.offer(packet, now, accounts),
             Queue::CoDel(queue) => queue.offer(packet, now),
             Queue::Classes(queue) => queue.offer(packet),
         }
@@ -61,11 +61,11 @@ impl<P: Packet> Queue<P> {
 
     /// The packet that is sent next, at `now`.
     #[inline]
-    pub(crate) fn poll(&mut self, now: Time, books: &mut Books<P>) -> Option<P> {
+    pub(crate) fn poll(&mut self, now: Time, accounts: &mut Accounts<P>) -> Option<P> {
         match self {
             Queue::DropTail(queue) => queue.poll(),
             Queue::Red(queue) => queue.poll(now),
-            Queue::CoDel(queue) => queue.poll(now, books),
+            Queue::CoDel(queue) => queue.poll(now, accounts),
             Queue::Classes(queue) => queue.poll(),
         }
     }

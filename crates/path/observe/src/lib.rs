@@ -1,6 +1,6 @@
 //! The vocabulary of a measurement: what a run is asked for, what it showed, and who runs it.
 //!
-//! A [`Target`] carries bulk data under a [`Watch`]: a live host, an emulated path, a
+//! A [`Target`] carries bulk data under a [`RunObserver`]: a live host, an emulated path, a
 //! simulated one. It is asked for a [`Setting`] under a [`SamplePlan`] and
 //! answers with an [`Observation`]. The tuner, the reports and the documents know only these types.
 //!
@@ -13,17 +13,17 @@
 
 pub mod analysis;
 pub mod datagrams;
-pub mod ladder;
 pub mod limit;
 pub mod observation;
 pub mod probes;
 pub mod round_trip;
+mod run_observer;
 pub mod setting;
 pub mod target;
 mod target_error;
 pub mod tcp;
+pub mod thinned;
 pub mod transport;
-mod watch;
 
 pub use analysis::{
     DirectionSummary, Goodput, Lacking, RateInterval, Steadiness, SteadyWindow, StreamGoodput,
@@ -31,7 +31,6 @@ pub use analysis::{
 };
 pub use datagrams::{DatagramPlan, Datagrams};
 pub use errors::Fault;
-pub use ladder::Ladder;
 pub use limit::{Limit, Verdict};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
@@ -42,12 +41,13 @@ pub use probes::{
     Trace, TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
+pub use run_observer::{RunObserver, Snapshot};
 pub use setting::{Amount, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window};
 pub use target::{
     HostLimits, MoverAxes, MoverCommand, Punctuality, Target, TargetInfo, TargetKind,
 };
 pub use target_error::TargetError;
 pub use tcp::TcpSample;
+pub use thinned::Thinned;
 pub use transport::{Transport, UDP_CONTROL};
 pub use units::{Direction, Way};
-pub use watch::{Snapshot, Watch};

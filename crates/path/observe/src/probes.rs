@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Span, Way};
 
-use crate::{ProbeSeries, TargetError, Watch};
+use crate::{ProbeSeries, RunObserver, TargetError};
 
 /// Datagrams of one size, sent at planned times.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,7 +229,7 @@ pub trait Probes: Send {
     fn round_trips(
         &mut self,
         lasting: Span,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<ProbeSeries, ProbesError>;
 
     /// Sends a train and tells what became of it.
@@ -240,7 +240,7 @@ pub trait Probes: Send {
         &mut self,
         way: Way,
         train: &Train,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Passages, ProbesError>;
 
     /// Nothing is sent for so long.
@@ -250,13 +250,17 @@ pub trait Probes: Send {
     ///
     /// # Errors
     /// When this user may not, or the path has none to look for.
-    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError>;
+    fn trace(
+        &mut self,
+        plan: &TracePlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Trace, ProbesError>;
 
     /// Looks for the largest packet that passes.
     ///
     /// # Errors
     /// When it cannot be told.
-    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError>;
+    fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError>;
 }
 
 impl Train {

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::{
-    DatagramPlan, Datagrams, Fault, Observation, Probes, ProbesError, SamplePlan, Setting,
-    TargetError, Watch,
+    DatagramPlan, Datagrams, Fault, Observation, Probes, ProbesError, RunObserver, SamplePlan,
+    Setting, TargetError,
 };
 
-/// Whatever can carry bulk data under a [`Watch`]: a live host, an emulated path, a simulated
+/// Whatever can carry bulk data under a [`RunObserver`]: a live host, an emulated path, a simulated
 /// one.
 pub trait Target {
     /// What it is, as far as is known without sending anything.
@@ -23,7 +23,7 @@ pub trait Target {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError>;
 
     /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`], and removes what
@@ -63,7 +63,7 @@ pub trait Target {
     fn datagrams(
         &mut self,
         plan: &DatagramPlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Datagrams, TargetError> {
         let _ = (plan, watch);
         Err(TargetError {
@@ -79,7 +79,7 @@ pub trait Target {
     ///
     /// # Errors
     /// When the target cannot send any, or does not answer.
-    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, watch: &mut dyn RunObserver) -> Result<Box<dyn Probes>, ProbesError> {
         let _ = watch;
         Err(ProbesError::Unsupported {
             why: format!(

@@ -33,7 +33,6 @@
 //! What others send is drawn in the crate `link`.
 
 mod bits;
-mod check;
 mod control;
 mod events;
 mod flow;
@@ -49,6 +48,7 @@ mod receiver;
 mod result;
 mod round_trip;
 mod scenario;
+mod scenario_check;
 mod scoreboard;
 mod seeds;
 mod sender;

@@ -4,7 +4,7 @@ use netpath::Class;
 use sim::{Scenario, Variant, Work};
 use units::Bytes;
 
-use super::CampaignError;
+use super::GridFailure;
 
 /// More runs than this are a slip: at a second each they would take a day of one processor.
 pub const RUNS_MAX: usize = 100_000;
@@ -58,13 +58,13 @@ impl Grid {
     /// # Errors
     /// When there are more than [`RUNS_MAX`], the seeds go beyond the largest one, or the series
     /// would hold more than [`SERIES_VALUES_MAX`] numbers.
-    pub fn runs(&self) -> Result<Vec<Scenario>, CampaignError> {
+    pub fn runs(&self) -> Result<Vec<Scenario>, GridFailure> {
         let cells = [self.variants.len(), self.streams.len(), self.windows.len()];
         let cells = cells.into_iter().fold(1, usize::saturating_mul);
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
         let runs = cells.saturating_mul(seeds);
         if runs > RUNS_MAX {
-            return Err(CampaignError::TooMany { runs });
+            return Err(GridFailure::TooMany { runs });
         }
         self.check_seeds()?;
         self.check_series()?;
@@ -73,17 +73,17 @@ impl Grid {
     }
 
     /// Seeds that began again at 0 would be others than those that were asked for.
-    fn check_seeds(&self) -> Result<(), CampaignError> {
+    fn check_seeds(&self) -> Result<(), GridFailure> {
         let (seed, seeds) = (self.seed, self.seeds);
         match seed.checked_add(seeds.saturating_sub(1)) {
-            None => Err(CampaignError::SeedsEnd { seed, seeds }),
+            None => Err(GridFailure::SeedsEnd { seed, seeds }),
             Some(_) => Ok(()),
         }
     }
 
     /// Whether the series of all runs fit into memory, even where every run lasts its whole
     /// duration.
-    fn check_series(&self) -> Result<(), CampaignError> {
+    fn check_series(&self) -> Result<(), GridFailure> {
         let Some(interval) = self.base.series_interval else {
             return Ok(());
         };
@@ -94,7 +94,7 @@ impl Grid {
         let factors = [in_samples, of_each, self.seeds];
         let values = factors.into_iter().fold(samples, u64::saturating_mul);
         match values > SERIES_VALUES_MAX {
-            true => Err(CampaignError::LongSeries { values }),
+            true => Err(GridFailure::LongSeries { values }),
             false => Ok(()),
         }
     }

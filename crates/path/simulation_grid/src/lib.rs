@@ -84,7 +84,7 @@ impl Progress {
 
 /// Why a campaign has no result.
 #[derive(Debug, Error)]
-pub enum CampaignError {
+pub enum GridFailure {
     /// A scenario cannot be run.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
@@ -128,33 +128,33 @@ pub enum CampaignError {
     },
 }
 
-impl Hint for CampaignError {
+impl Hint for GridFailure {
     fn fault(&self) -> Fault {
         match self {
-            CampaignError::Cancelled { .. } => Fault::Cancelled,
+            GridFailure::Cancelled { .. } => Fault::Cancelled,
             _ => Fault::Request,
         }
     }
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            CampaignError::Scenario(error) => error.hint.clone(),
-            CampaignError::TooMany { .. } => {
+            GridFailure::Scenario(error) => error.hint.clone(),
+            GridFailure::TooMany { .. } => {
                 "give fewer streams, windows, variants or seeds".to_owned()
             }
-            CampaignError::SeedsEnd { .. } => "begin with a smaller seed".to_owned(),
-            CampaignError::LongSeries { .. } => {
+            GridFailure::SeedsEnd { .. } => "begin with a smaller seed".to_owned(),
+            GridFailure::LongSeries { .. } => {
                 "record less often, or for a shorter `--duration`; a sample has a number for each \
                     stream and four more"
                     .to_owned()
             }
-            CampaignError::WarmTransfer { .. } => {
+            GridFailure::WarmTransfer { .. } => {
                 "leave the warm-up out, or let the data have no end".to_owned()
             }
-            CampaignError::Cancelled { kept: true, .. } => {
+            GridFailure::Cancelled { kept: true, .. } => {
                 "they are kept; run the same command again to resume".to_owned()
             }
-            CampaignError::Cancelled { kept: false, .. } => {
+            GridFailure::Cancelled { kept: false, .. } => {
                 "nothing was kept; without `--no-cache` the same command would resume here"
                     .to_owned()
             }

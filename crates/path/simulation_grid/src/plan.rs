@@ -4,7 +4,7 @@ use netpath::PathSpec;
 use sim::{RunResult, Scenario, ScenarioError, Variant, Work};
 use units::Span;
 
-use super::CampaignError;
+use super::GridFailure;
 
 /// Long enough for a few losses on most paths, short enough to wait for.
 const DURATION: Span = Span::from_secs(30);
@@ -36,7 +36,7 @@ impl Plan {
     ///
     /// # Errors
     /// When a warm-up is asked for with data that has an end.
-    pub fn apply(&self, scenario: &mut Scenario) -> Result<(), CampaignError> {
+    pub fn apply(&self, scenario: &mut Scenario) -> Result<(), GridFailure> {
         let endless = scenario.work == Work::Endless;
         let duration = if endless { DURATION } else { self.limit };
         scenario.duration = self.duration.unwrap_or(duration);
@@ -45,7 +45,7 @@ impl Plan {
         scenario.warmup = self.warmup.unwrap_or(warmup);
         // It would hide a part of the transfer, or all of it without a word where it takes longer.
         match !endless && scenario.warmup > Span::ZERO {
-            true => Err(CampaignError::WarmTransfer {
+            true => Err(GridFailure::WarmTransfer {
                 warmup: scenario.warmup,
             }),
             false => Ok(()),

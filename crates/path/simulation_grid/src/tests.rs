@@ -226,7 +226,7 @@ fn what_was_cancelled_goes_on_where_it_stopped() {
     let error = run_with(&stuck, &runs, Some(&cache), &cancel, &mut |progress| {
         cancel.store(progress.done == 4, Ordering::Relaxed);
     });
-    let CampaignError::Cancelled {
+    let GridFailure::Cancelled {
         done: done @ 4,
         runs: 8,
         kept: true,

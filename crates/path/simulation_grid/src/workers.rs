@@ -9,7 +9,7 @@ use std::{io, thread};
 use sim::{RunResult, Scenario, ScenarioError, Simulation};
 use units::{Span, Time};
 
-use super::{Cache, CampaignError, Finished, Progress, Ran, thread_cpu};
+use super::{Cache, Finished, GridFailure, Progress, Ran, thread_cpu};
 
 /// Simulated time between two looks at whether to stop. Some milliseconds of a processor on most
 /// paths.
@@ -45,7 +45,7 @@ pub fn run(
     cache: Option<&Cache>,
     cancel: &AtomicBool,
     watch: &mut dyn FnMut(&Progress),
-) -> Result<Finished, CampaignError> {
+) -> Result<Finished, GridFailure> {
     run_with(&simulate, scenarios, cache, cancel, watch)
 }
 
@@ -74,7 +74,7 @@ pub(super) fn run_with(
     cache: Option<&Cache>,
     cancel: &AtomicBool,
     watch: &mut dyn FnMut(&Progress),
-) -> Result<Finished, CampaignError> {
+) -> Result<Finished, GridFailure> {
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     // A scenario that cannot be run ends the others too.
     let stop = AtomicBool::new(false);
@@ -224,10 +224,10 @@ impl Gathered {
         self.runs[number] = Some(ran);
     }
 
-    fn finish(self, kept: bool) -> Result<Finished, CampaignError> {
+    fn finish(self, kept: bool) -> Result<Finished, GridFailure> {
         let Progress { runs, done, .. } = self.progress;
         match done < runs {
-            true => Err(CampaignError::Cancelled {
+            true => Err(GridFailure::Cancelled {
                 done,
                 runs,
                 kept: kept && self.not_kept.is_none(),

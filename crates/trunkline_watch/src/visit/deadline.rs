@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use observe::Watch;
+use observe::RunObserver;
 use units::Span;
 
 /// Ends a visit when its time is over, or when the agent is to end.
@@ -42,7 +42,7 @@ impl<'a> Deadline<'a> {
     }
 }
 
-impl Watch for Deadline<'_> {
+impl RunObserver for Deadline<'_> {
     fn is_cancelled(&self) -> bool {
         self.has_to_end()
     }

@@ -1,8 +1,8 @@
 //! A target whose streams send no more than a visit may.
 
 use observe::{
-    MoverCommand, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, Watch,
+    MoverCommand, Observation, Probes, ProbesError, RunObserver, SamplePlan, Setting, Target,
+    TargetError, TargetInfo,
 };
 use units::Rate;
 
@@ -33,7 +33,7 @@ impl Target for Paced<'_> {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         self.target.observe(&self.setting(setting), plan, watch)
     }
@@ -54,7 +54,7 @@ impl Target for Paced<'_> {
         self.target.draw_from(run);
     }
 
-    fn probes(&mut self, watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, watch: &mut dyn RunObserver) -> Result<Box<dyn Probes>, ProbesError> {
         self.target.probes(watch)
     }
 }

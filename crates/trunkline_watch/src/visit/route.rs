@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use changes::Route;
-use observe::{Hop, Probes, Trace, TracePlan, TraceProtocol, Watch};
+use observe::{Hop, Probes, RunObserver, Trace, TracePlan, TraceProtocol};
 use units::Span;
 
 /// Three probes to each hop: routers leave some without an answer.
@@ -16,7 +16,7 @@ const PLAN: TracePlan = TracePlan {
 };
 
 /// The route to the far end; `None` where no hop answers, or this user may not look for hops.
-pub(super) fn route(probes: &mut dyn Probes, watch: &mut dyn Watch) -> Option<Route> {
+pub(super) fn route(probes: &mut dyn Probes, watch: &mut dyn RunObserver) -> Option<Route> {
     let trace = probes.trace(&PLAN, watch).ok()?;
     of(&trace)
 }

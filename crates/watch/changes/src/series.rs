@@ -32,8 +32,7 @@ const LEARNED_MIN: usize = 6;
 const LEARNED_SETTLED: usize = 44;
 /// Until a day is over it is learned anew each time the points are more by this factor.
 const LEARNED_GROWS: f64 = 1.25;
-/// What was learned from `n` points of less than a day is wrong by more than what many tell:
-/// bounds are wider by `1 + YOUTH / n`.
+/// In the first day, bounds are wider by `1 + YOUTH / n` after `n` points.
 const YOUTH: f64 = 8.0;
 /// Until a day is seen, hours of the day may make changes of so many of the smallest shifts that
 /// concern anybody.

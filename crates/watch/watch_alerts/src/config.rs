@@ -17,20 +17,20 @@ use crate::{Receiver, Severity, Silence};
 pub struct Alerting {
     /// Where the pages of the watch are, for links.
     pub base_url: Option<Url>,
-    /// What is told, and when.
+    /// Notification rules.
     pub rules: Rules,
-    /// Who is told.
+    /// Where alerts are sent.
     pub receivers: Receivers,
-    /// What is not told.
+    /// Events that are not sent.
     pub silences: Vec<Silence>,
 }
 
-/// What is told, and when.
+/// Notification rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// So long an event has to be known before it is told, and its end as well.
+    /// How long an event has to be known before it is sent, and its end as well.
     pub hold: Span,
-    /// What matters less is not told.
+    /// Lowest severity that is sent.
     pub severity: Severity,
 }
 

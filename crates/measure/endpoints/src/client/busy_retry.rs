@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use measure_protocol::{ClientControlError, Denial, iperf3::client::Waiting};
-use observe::Watch;
+use observe::RunObserver;
 use units::Span;
 
 use super::ClientError;
@@ -40,9 +40,9 @@ pub(crate) enum ServerState {
 /// # Errors
 /// That the server is still busy after the last try, or whatever else went wrong.
 pub(super) fn retry_while_busy<T>(
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
     mut server: ServerState,
-    mut attempt: impl FnMut(&mut dyn Watch) -> Result<T, ClientError>,
+    mut attempt: impl FnMut(&mut dyn RunObserver) -> Result<T, ClientError>,
 ) -> Result<T, ClientError> {
     let mut patience = PATIENCE;
     for wait in WAITS {
@@ -114,7 +114,7 @@ fn time_left(error: &ClientError) -> Option<Span> {
     }
 }
 
-fn pause(watch: &mut dyn Watch, wait: Span) -> Result<(), ClientError> {
+fn pause(watch: &mut dyn RunObserver, wait: Span) -> Result<(), ClientError> {
     let mut left = wait;
     while left > Span::ZERO {
         if watch.is_cancelled() {
@@ -136,7 +136,7 @@ mod tests {
         cancels: bool,
     }
 
-    impl Watch for Waiter {
+    impl RunObserver for Waiter {
         fn on_wait(&mut self, why: &str, wait: Span) {
             self.told.push((why.to_owned(), wait));
         }

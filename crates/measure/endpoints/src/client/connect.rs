@@ -10,7 +10,7 @@ use copy_net::{
 };
 use measure_protocol::{Cookie, numbered_greeting};
 use nix::poll::{PollFd, PollFlags};
-use observe::{Transport, Watch};
+use observe::{RunObserver, Transport};
 use socket2::{Domain, Socket};
 use units::{Address, Span};
 
@@ -31,7 +31,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub(crate) fn control(
     address: &Address,
     streams: Transport,
-    watch: &dyn Watch,
+    watch: &dyn RunObserver,
 ) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let is_unanswered = |error: &ClientError| {
         matches!(
@@ -59,7 +59,7 @@ fn over_udp(
     address: &Address,
     wait: Span,
     unanswered: ClientError,
-    watch: &dyn Watch,
+    watch: &dyn RunObserver,
 ) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let is_given_up = || watch.is_cancelled();
     let dialed = dial_control_over_udp(&resolve(address)?, wait, &is_given_up);
@@ -73,7 +73,7 @@ fn over_udp(
 fn over_tcp(
     address: &Address,
     wait: Span,
-    watch: &dyn Watch,
+    watch: &dyn RunObserver,
 ) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let is_given_up = || watch.is_cancelled();
     let deadline = Deadline::after(wait.into(), &is_given_up);
@@ -143,7 +143,7 @@ pub(super) struct Opening<'a> {
     pub cookie: &'a Cookie,
     pub options: &'a StreamOptions,
     pub total: u16,
-    pub watch: &'a dyn Watch,
+    pub watch: &'a dyn RunObserver,
 }
 
 impl Opening<'_> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use measure_protocol::{
     Answer, ClientAction, ClientControl, ClientControlError, Cookie, Results, TestRequest,
 };
-use observe::Watch;
+use observe::RunObserver;
 use units::{Address, Span};
 
 use super::ClientError;
@@ -94,7 +94,10 @@ impl Conversation {
     }
 
     /// Waits for the next action that is left to the caller.
-    pub(super) fn await_action(&mut self, watch: &dyn Watch) -> Result<ClientAction, ClientError> {
+    pub(super) fn await_action(
+        &mut self,
+        watch: &dyn RunObserver,
+    ) -> Result<ClientAction, ClientError> {
         loop {
             if let Some(action) = self.next_action()? {
                 tracing::trace!(?action, "the server answers");
@@ -145,7 +148,7 @@ impl Conversation {
     pub(super) fn exchange(
         &mut self,
         ours: &Results,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<Results, ClientError> {
         loop {
             match self.await_action(watch)? {
@@ -214,7 +217,7 @@ impl Drop for Conversation {
 }
 
 /// An error when the user has had enough.
-pub(super) fn check_cancelled(watch: &dyn Watch) -> Result<(), ClientError> {
+pub(super) fn check_cancelled(watch: &dyn RunObserver) -> Result<(), ClientError> {
     match watch.is_cancelled() {
         true => Err(ClientError::Cancelled),
         false => Ok(()),

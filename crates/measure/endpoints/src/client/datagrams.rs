@@ -10,7 +10,7 @@ use measure_protocol::iperf3::datagram::{HELLO, WELCOME};
 use measure_protocol::{
     ClientAction, Cookie, Offer, Results, StreamResult, TestEnd, TestRequest, stream_id,
 };
-use observe::{DatagramPlan, Datagrams, Transport, Watch, Way};
+use observe::{DatagramPlan, Datagrams, RunObserver, Transport, Way};
 use sockets::{Clock, random};
 use units::{Bytes, Direction, Span, Time};
 
@@ -37,7 +37,7 @@ impl Client {
     pub fn datagrams(
         &self,
         plan: &DatagramPlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Datagrams, ClientError> {
         retry_while_busy(watch, ServerState::Unknown, |watch| {
             self.datagrams_once(plan, watch)
@@ -47,7 +47,7 @@ impl Client {
     fn datagrams_once(
         &self,
         plan: &DatagramPlan,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<Datagrams, ClientError> {
         let (control, peer) = connect::control(&self.address, Transport::Tcp, watch)?;
         let cookie = Cookie::from_random(&random::bytes()?);
@@ -83,7 +83,7 @@ impl Client {
         &self,
         conversation: &mut Conversation,
         peer: SocketAddr,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<UdpSocket, ClientError> {
         let any: SocketAddr = match peer {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),

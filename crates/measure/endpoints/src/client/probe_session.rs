@@ -1,7 +1,7 @@
 //! Asking a server for trains in place of a test.
 
 use measure_protocol::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
-use observe::{Transport, Watch};
+use observe::{RunObserver, Transport};
 use units::{Address, Span};
 
 use super::ClientError;
@@ -30,7 +30,7 @@ pub(crate) enum ProbeServer {
 pub(crate) fn request_probing(
     address: &Address,
     control: ControlConnection,
-    watch: &dyn Watch,
+    watch: &dyn RunObserver,
 ) -> Result<ProbeServer, ClientError> {
     let request = TestRequest {
         offer: Some(Offer::probing()),
@@ -57,7 +57,7 @@ pub(crate) fn request_probing(
 pub(crate) fn request_probing_with_retry(
     address: &Address,
     server: ServerState,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Result<ProbeServer, ClientError> {
     retry_while_busy(watch, server, |watch| {
         let (control, _) = connect::control(address, Transport::Tcp, watch)?;

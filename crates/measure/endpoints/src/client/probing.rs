@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use measure_protocol::EchoToken;
-use observe::{ProbeMethod, ProbeSeries, Watch};
+use observe::{ProbeMethod, ProbeSeries, RunObserver};
 use units::Span;
 
 use probe_net::round_trips::{LatestTrip, LoadedProbes, ProbeSocket, is_answered, series};
@@ -58,7 +58,7 @@ impl Probing {
     }
 
     /// Probes the idle path for that long.
-    pub(super) fn idle(&self, length: Span, watch: &dyn Watch) -> Option<ProbeSeries> {
+    pub(super) fn idle(&self, length: Span, watch: &dyn RunObserver) -> Option<ProbeSeries> {
         let socket = self.socket().filter(|_| length > Span::ZERO)?;
         let unread = LatestTrip::default();
         let is_over = |elapsed| elapsed >= length || watch.is_cancelled();

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use copy_net::Channel;
 use measure_protocol::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
-use observe::{Amount, Peer, SamplePlan, Setting, Then, Transport, Watch, Window};
+use observe::{Amount, Peer, RunObserver, SamplePlan, Setting, Then, Transport, Window};
 use units::Bytes;
 
 use super::connect::{self, Opened, Opening};
@@ -32,7 +32,7 @@ impl Proposal {
         setting: &Setting,
         streams: u16,
         plan: &SamplePlan,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<Self, ClientError> {
         if let Some(option) = setting.only_of_tcp() {
             return Err(ClientError::OnlyOfTcp { option });
@@ -51,7 +51,7 @@ impl Proposal {
     }
 
     /// Waits until the server wants the streams.
-    pub(super) fn until_accepted(&mut self, watch: &dyn Watch) -> Result<(), ClientError> {
+    pub(super) fn until_accepted(&mut self, watch: &dyn RunObserver) -> Result<(), ClientError> {
         let is_open = |action: &_| matches!(action, ClientAction::OpenStreams(_));
         while !is_open(&self.conversation.await_action(watch)?) {}
         match self.answer() {
@@ -83,7 +83,7 @@ impl Proposal {
     pub(super) fn start(
         mut self,
         plan: &SamplePlan,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<Test, ClientError> {
         let channels = self.open_streams(watch)?;
         self.conversation.on_streams_open();
@@ -95,7 +95,7 @@ impl Proposal {
         })
     }
 
-    fn open_streams(&mut self, watch: &dyn Watch) -> Result<Vec<Channel>, ClientError> {
+    fn open_streams(&mut self, watch: &dyn RunObserver) -> Result<Vec<Channel>, ClientError> {
         let opening = Opening {
             peer: self.peer,
             cookie: &self.cookie,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use measure_protocol::{Answer, Results};
-use observe::{Observation, ProbeSeries, SamplePlan, Setting, StreamCount, Watch};
+use observe::{Observation, ProbeSeries, RunObserver, SamplePlan, Setting, StreamCount};
 use units::Span;
 
 use super::assemble::{self, Ended};
@@ -43,7 +43,7 @@ impl Run {
         client: &Client,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<(Self, Option<ProbeSeries>), ClientError> {
         let mut proposal = Proposal::make(client, setting, setting.streams.get(), plan, watch)?;
         proposal.until_accepted(watch)?;
@@ -86,7 +86,7 @@ impl Run {
         client: &Client,
         streams: StreamCount,
         plan: &SamplePlan,
-        watch: &dyn Watch,
+        watch: &dyn RunObserver,
     ) -> Result<(), ClientError> {
         let missing = streams.get() - self.setting.streams.get();
         if missing > 0 {
@@ -107,7 +107,7 @@ impl Run {
     pub(super) fn observe(
         mut self,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
         beginning: Beginning,
     ) -> Result<(Observation, Option<Self>), ClientError> {
         let seen = self.look(plan, watch, &beginning)?;
@@ -139,7 +139,7 @@ impl Run {
     fn look(
         &mut self,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
         beginning: &Beginning,
     ) -> Result<Seen, ClientError> {
         let loading = self.probing.loaded()?;
@@ -167,7 +167,7 @@ impl Run {
     }
 
     /// What the server has counted in this part; the streams go on.
-    fn report(&mut self, watch: &dyn Watch) -> Result<Figures, ClientError> {
+    fn report(&mut self, watch: &dyn RunObserver) -> Result<Figures, ClientError> {
         let mut tests = self.tests.iter_mut();
         tests.try_for_each(|test| test.ask_report(watch))?;
         let reports = self.tests.iter_mut().map(|test| test.report(watch));
@@ -177,7 +177,7 @@ impl Run {
     }
 
     /// Ends all tests and takes the server's results.
-    fn end(&mut self, watch: &dyn Watch, seen: &Seen) -> Result<Figures, ClientError> {
+    fn end(&mut self, watch: &dyn RunObserver, seen: &Seen) -> Result<Figures, ClientError> {
         self.end_all(watch)?;
         let exchange = |test: &mut Test| {
             let ours = assemble::results(&test.flow, seen.duration, seen.cpu.kept());
@@ -201,7 +201,7 @@ impl Run {
     }
 
     /// All servers hear of it before the first is waited for.
-    fn end_all(&mut self, watch: &dyn Watch) -> Result<(), ClientError> {
+    fn end_all(&mut self, watch: &dyn RunObserver) -> Result<(), ClientError> {
         let senders = self.tests.iter().map(|test| &test.flow);
         senders.for_each(Flow::halt_senders);
         let mut tests = self.tests.iter_mut();
@@ -215,7 +215,7 @@ type Figures = (Vec<Results>, Vec<Vec<Option<Span>>>);
 /// Has enough after a while.
 struct EndTimeout(Instant);
 
-impl Watch for EndTimeout {
+impl RunObserver for EndTimeout {
     fn is_cancelled(&self) -> bool {
         Span::from(self.0.elapsed()) >= END_TIMEOUT
     }

@@ -1,6 +1,6 @@
 //! One run after another at the same server, with streams that may go on between them.
 
-use observe::{Observation, SamplePlan, Setting, Watch};
+use observe::{Observation, RunObserver, SamplePlan, Setting};
 
 use super::busy_retry::{ServerState, retry_while_busy};
 use super::run::{Beginning, Run};
@@ -44,7 +44,7 @@ impl Runs {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, ClientError> {
         let asked = Clock::start();
         let (run, beginning) = match self.grown(setting, plan, watch, asked)? {
@@ -69,7 +69,7 @@ impl Runs {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
         asked: Clock,
     ) -> Result<Option<(Run, Beginning)>, ClientError> {
         let Some(mut run) = self.running.take() else {
@@ -107,11 +107,11 @@ pub(super) fn started(
     client: &Client,
     setting: &Setting,
     plan: &SamplePlan,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
     asked: Clock,
     server: ServerState,
 ) -> Result<(Run, Beginning), ClientError> {
-    let start = |watch: &mut dyn Watch| Run::start(client, setting, plan, &*watch);
+    let start = |watch: &mut dyn RunObserver| Run::start(client, setting, plan, &*watch);
     let (run, unloaded) = retry_while_busy(watch, server, start)?;
     let beginning = Beginning {
         asked,

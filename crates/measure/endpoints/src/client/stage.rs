@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
 
-use observe::{Amount, CpuSample, Ladder, SamplePlan, Watch};
+use observe::{Amount, CpuSample, RunObserver, SamplePlan, Thinned};
 use units::{Bytes, Span, Time};
 
 use super::ClientError;
@@ -24,13 +24,13 @@ const STALL_MAX: Span = Span::from_secs(30);
 /// Looks at all streams at once until enough was seen.
 pub(super) struct Stage<'a> {
     plan: &'a SamplePlan,
-    watch: &'a mut dyn Watch,
+    watch: &'a mut dyn RunObserver,
     clock: Clock,
     loading: Option<LoadedProbes>,
     next_reading: Time,
     show: Show,
     arrived: Arrived,
-    cpu: Ladder<CpuSample>,
+    cpu: Thinned<CpuSample>,
     moved_at: Time,
     broken_at: Option<Time>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Stage<'a> {
 /// What it showed besides the streams' own readings.
 pub(super) struct Seen {
     pub duration: Span,
-    pub cpu: Ladder<CpuSample>,
+    pub cpu: Thinned<CpuSample>,
     pub loading: Option<LoadedProbes>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Stage<'a> {
     /// * `bound`: readings kept of the processor.
     pub(super) fn new(
         plan: &'a SamplePlan,
-        watch: &'a mut dyn Watch,
+        watch: &'a mut dyn RunObserver,
         loading: Option<LoadedProbes>,
         bound: usize,
     ) -> Self {
@@ -58,7 +58,7 @@ impl<'a> Stage<'a> {
             next_reading: Time::ZERO,
             show: Show::new(plan.amount),
             arrived: Arrived::default(),
-            cpu: Ladder::new(bound),
+            cpu: Thinned::new(bound),
             moved_at: Time::ZERO,
             broken_at: None,
         }

@@ -1,7 +1,7 @@
 //! One test whose streams run: what joins a run, and what leaves it.
 
 use measure_protocol::{ClientAction, Results};
-use observe::Watch;
+use observe::RunObserver;
 
 use super::ClientError;
 use super::conversation::Conversation;
@@ -32,7 +32,7 @@ impl Test {
     }
 
     /// Asks for what the server has counted.
-    pub(super) fn ask_report(&mut self, watch: &dyn Watch) -> Result<(), ClientError> {
+    pub(super) fn ask_report(&mut self, watch: &dyn RunObserver) -> Result<(), ClientError> {
         while !self.conversation.is_running() {
             self.conversation.await_action(watch)?;
         }
@@ -40,7 +40,7 @@ impl Test {
     }
 
     /// Waits for the report that was asked for.
-    pub(super) fn report(&mut self, watch: &dyn Watch) -> Result<Results, ClientError> {
+    pub(super) fn report(&mut self, watch: &dyn RunObserver) -> Result<Results, ClientError> {
         loop {
             if let ClientAction::Reported(results) = self.conversation.await_action(watch)? {
                 return Ok(*results);
@@ -49,7 +49,7 @@ impl Test {
     }
 
     /// Ends the test, unless it waits for a report: that is taken first.
-    pub(super) fn end(&mut self, watch: &dyn Watch) -> Result<(), ClientError> {
+    pub(super) fn end(&mut self, watch: &dyn RunObserver) -> Result<(), ClientError> {
         while !self.conversation.is_running() {
             self.conversation.await_action(watch)?;
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 
 use measure_protocol::EchoToken;
-use observe::{ProbeMethod, ProbeSeries, Watch};
+use observe::{ProbeMethod, ProbeSeries, RunObserver};
 use units::Span;
 
 use super::session::ProbingSession;
@@ -47,7 +47,7 @@ pub(super) fn measure(
     socket: &ProbeSocket,
     lasting: Span,
     session: Option<&mut ProbingSession>,
-    watch: &dyn Watch,
+    watch: &dyn RunObserver,
 ) -> ProbeSeries {
     let kept = RefCell::new((session, ALIVE_INTERVAL));
     series(socket, &LatestTrip::default(), |elapsed| {

@@ -9,7 +9,7 @@ use measure_protocol::trains::{
     ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, TrainPlan, Zero,
 };
 use measure_protocol::{Answer, EchoToken};
-use observe::{Clocks, Passage, Passages, Stamped, Watch, Way};
+use observe::{Clocks, Passage, Passages, RunObserver, Stamped, Way};
 use thiserror::Error;
 use units::{Span, Time};
 
@@ -108,7 +108,7 @@ impl ProbingSession {
     pub(super) fn train(
         &mut self,
         plan: &TrainPlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Outcome, LinkError> {
         self.socket()?;
         let stamper = Stamper::start();
@@ -141,7 +141,11 @@ impl ProbingSession {
         }
     }
 
-    fn transmit(&mut self, plan: &TrainPlan, watch: &mut dyn Watch) -> Result<Departed, LinkError> {
+    fn transmit(
+        &mut self,
+        plan: &TrainPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Departed, LinkError> {
         let number = self.machine.number();
         let departed = transmit(self.socket()?, number, plan, &mut || watch.is_cancelled())?;
         self.machine.on_sent(self.clock.now());

@@ -1,6 +1,6 @@
 //! A fleet: streams of one rate, until they have decided whether it is too fast.
 
-use observe::{Probes, ProbesError, Watch, Way};
+use observe::{Probes, ProbesError, RunObserver, Way};
 use units::{Bytes, Rate, Span};
 
 use super::stream::{self, Delays, Plan, Showing};
@@ -62,7 +62,7 @@ pub(super) struct Fleets<'a> {
     pub mtu: Bytes,
     pub capacity: Rate,
     pub rtt: Span,
-    pub watch: &'a mut dyn Watch,
+    pub watch: &'a mut dyn RunObserver,
     pub cost: Cost,
     /// How many times the usual packets a stream has.
     pub longer: u64,

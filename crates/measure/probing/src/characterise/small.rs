@@ -1,8 +1,8 @@
 //! The parts of small packets.
 
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, Trace, TracePlan, TraceProtocol, Train,
-    Watch, Way,
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, Trace, TracePlan,
+    TraceProtocol, Train, Way,
 };
 use units::{Bytes, Span};
 
@@ -158,22 +158,26 @@ impl Examination {
     }
 }
 
-fn round_trips(probes: &mut dyn Probes, watch: &mut dyn Watch) -> Part<ProbeSeries> {
+fn round_trips(probes: &mut dyn Probes, watch: &mut dyn RunObserver) -> Part<ProbeSeries> {
     Ok((probes.round_trips(ROUND_TRIPS, watch)?, None))
 }
 
-fn path_mtu(probes: &mut dyn Probes, watch: &mut dyn Watch) -> Part<PathMtu> {
+fn path_mtu(probes: &mut dyn Probes, watch: &mut dyn RunObserver) -> Part<PathMtu> {
     Ok((probes.path_mtu(watch)?, None))
 }
 
-fn slow_train(probes: &mut dyn Probes, way: Way, watch: &mut dyn Watch) -> Part<Variation> {
+fn slow_train(probes: &mut dyn Probes, way: Way, watch: &mut dyn RunObserver) -> Part<Variation> {
     let train = Train::spaced(SLOW_PACKETS, SLOW_SIZE, SLOW_GAP);
     let passages = probes.train(way, &train, watch)?;
     Ok((Variation { way, passages }, Some(train.bytes())))
 }
 
 /// A trace without an answer tells nothing.
-fn trace(probes: &mut dyn Probes, protocol: TraceProtocol, watch: &mut dyn Watch) -> Part<Trace> {
+fn trace(
+    probes: &mut dyn Probes,
+    protocol: TraceProtocol,
+    watch: &mut dyn RunObserver,
+) -> Part<Trace> {
     let plan = TracePlan {
         protocol,
         rounds: ROUNDS,

@@ -62,7 +62,11 @@ fn series(rtt: Span) -> ProbeSeries {
 }
 
 impl Probes for MadeProbes {
-    fn round_trips(&mut self, _: Span, _: &mut dyn Watch) -> Result<ProbeSeries, ProbesError> {
+    fn round_trips(
+        &mut self,
+        _: Span,
+        _: &mut dyn RunObserver,
+    ) -> Result<ProbeSeries, ProbesError> {
         Ok(series(millis(10)))
     }
 
@@ -70,7 +74,7 @@ impl Probes for MadeProbes {
         &mut self,
         way: Way,
         train: &Train,
-        _: &mut dyn Watch,
+        _: &mut dyn RunObserver,
     ) -> Result<Passages, ProbesError> {
         if way == Way::Reverse {
             return Err(ProbesError::Unsupported {
@@ -93,7 +97,7 @@ impl Probes for MadeProbes {
 
     fn pause(&mut self, _: Span) {}
 
-    fn trace(&mut self, plan: &TracePlan, _: &mut dyn Watch) -> Result<Trace, ProbesError> {
+    fn trace(&mut self, plan: &TracePlan, _: &mut dyn RunObserver) -> Result<Trace, ProbesError> {
         if plan.protocol == TraceProtocol::Tcp {
             return Err(ProbesError::Unsupported {
                 why: "raw sockets are for root".to_owned(),
@@ -123,7 +127,7 @@ impl Probes for MadeProbes {
         })
     }
 
-    fn path_mtu(&mut self, _: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+    fn path_mtu(&mut self, _: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         Ok(PathMtu {
             bytes: Bytes::new(1500),
             confirmed: true,
@@ -146,7 +150,7 @@ impl Target for Made {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        _: &mut dyn Watch,
+        _: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         if self.refuses_streams {
             return Err(refused());
@@ -203,7 +207,7 @@ impl Target for Made {
         })
     }
 
-    fn probes(&mut self, _watch: &mut dyn Watch) -> Result<Box<dyn Probes>, ProbesError> {
+    fn probes(&mut self, _watch: &mut dyn RunObserver) -> Result<Box<dyn Probes>, ProbesError> {
         match self.refuses_probes {
             true => Err(ProbesError::Failed(refused())),
             false => Ok(Box::new(MadeProbes {
@@ -223,7 +227,7 @@ impl Examined for Made {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
         work: &mut Work<'_>,
     ) -> Result<Observation, TargetError> {
         if self.is_traced_beside {
@@ -366,7 +370,7 @@ fn buffers_follow_from_what_is_known() {
 /// Cancels at the first part.
 struct Impatient;
 
-impl Watch for Impatient {
+impl RunObserver for Impatient {
     fn is_cancelled(&self) -> bool {
         true
     }

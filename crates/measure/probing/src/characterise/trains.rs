@@ -1,6 +1,6 @@
 //! The two parts that send trains.
 
-use observe::{Probes, Watch, Way};
+use observe::{Probes, RunObserver, Way};
 use units::{Bytes, Span};
 
 use super::{Characteristics, Part, ProbeSeries};
@@ -24,7 +24,7 @@ pub(super) fn capacity(
     probes: &mut dyn Probes,
     way: Way,
     packet: Bytes,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Part<Capacity> {
     let capacity = capacity::measure(probes, way, packet, watch)?;
     let bytes = capacity.cost.bytes;
@@ -35,7 +35,7 @@ pub(super) fn available(
     probes: &mut dyn Probes,
     way: Way,
     known: &Known,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Part<Available> {
     let available = available::measure(probes, way, known, watch)?;
     let bytes = available.cost.bytes;

@@ -1,7 +1,7 @@
 use observe::{
     Buffer, Buffers, Counted, Delivery, Direction, Fault, Observation, Probe, ProbeMethod,
-    Progress, RoundTrips, SamplePlan, Setting, Stream, StreamDirection, TargetInfo, TargetKind,
-    TcpSample, Then, Watch, Window,
+    Progress, RoundTrips, RunObserver, SamplePlan, Setting, Stream, StreamDirection, TargetInfo,
+    TargetKind, TcpSample, Then, Window,
 };
 use units::Time;
 
@@ -113,7 +113,7 @@ impl Target for Made {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        _watch: &mut dyn Watch,
+        _watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         if self.refuses == Some(setting.direction) {
             return Err(failure("the far end does not send"));

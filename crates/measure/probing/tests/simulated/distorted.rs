@@ -1,8 +1,8 @@
 //! Probes whose stamps are not what happened: what real hosts do to arrivals and departures.
 
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, Stamped, Trace, TracePlan, Train, Watch,
-    Way,
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, Stamped, Trace, TracePlan,
+    Train, Way,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -110,7 +110,7 @@ impl Probes for Distorted {
     fn round_trips(
         &mut self,
         lasting: Span,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<ProbeSeries, ProbesError> {
         self.path.round_trips(lasting, watch)
     }
@@ -119,7 +119,7 @@ impl Probes for Distorted {
         &mut self,
         way: Way,
         train: &Train,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Passages, ProbesError> {
         let late = self.departures(train);
         let mut passages = self.path.train(way, &late, watch)?;
@@ -132,11 +132,15 @@ impl Probes for Distorted {
         self.path.pause(span);
     }
 
-    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+    fn trace(
+        &mut self,
+        plan: &TracePlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Trace, ProbesError> {
         self.path.trace(plan, watch)
     }
 
-    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+    fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         self.path.path_mtu(watch)
     }
 }

@@ -7,8 +7,8 @@ pub mod distorted;
 use link::{Element, Link, Packet};
 use netpath::{LinkSpec, Loss, QueueLimit, QueueSpec};
 use observe::{
-    Passage, Passages, PathMtu, ProbeSeries, Probes, ProbesError, Stamped, Trace, TracePlan, Train,
-    Watch, Way,
+    Passage, Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, Stamped, Trace,
+    TracePlan, Train, Way,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -160,7 +160,7 @@ impl Probes for Simulated {
     fn round_trips(
         &mut self,
         _lasting: Span,
-        _watch: &mut dyn Watch,
+        _watch: &mut dyn RunObserver,
     ) -> Result<ProbeSeries, ProbesError> {
         unreachable!("no method asks for round trips")
     }
@@ -169,7 +169,7 @@ impl Probes for Simulated {
         &mut self,
         _way: Way,
         train: &Train,
-        _watch: &mut dyn Watch,
+        _watch: &mut dyn RunObserver,
     ) -> Result<Passages, ProbesError> {
         let start = self.now;
         let took = self.sender.time_to_send(train.packet);
@@ -204,11 +204,15 @@ impl Probes for Simulated {
         self.now += span;
     }
 
-    fn trace(&mut self, _plan: &TracePlan, _watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+    fn trace(
+        &mut self,
+        _plan: &TracePlan,
+        _watch: &mut dyn RunObserver,
+    ) -> Result<Trace, ProbesError> {
         unreachable!("no method asks for hops")
     }
 
-    fn path_mtu(&mut self, _watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+    fn path_mtu(&mut self, _watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         unreachable!("no method asks for the MTU")
     }
 }

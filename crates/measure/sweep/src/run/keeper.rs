@@ -1,6 +1,6 @@
 //! What takes part in a sweep: a keeper of finished visits, and a watch.
 
-use observe::{Observation, Summary, TargetError, Verdict, Watch};
+use observe::{Observation, RunObserver, Summary, TargetError, Verdict};
 use thiserror::Error;
 use units::Span;
 
@@ -57,11 +57,11 @@ pub trait Keeper {
 }
 
 /// Follows a sweep, has a clock and can wait.
-pub trait SweepWatch: Watch {
+pub trait SweepObserver: RunObserver {
     /// The monotonic clock: time since whatever moment.
     fn now(&self) -> Span;
 
-    /// Waits; shorter where [`Watch::is_cancelled`] becomes true meanwhile.
+    /// Waits; shorter where [`RunObserver::is_cancelled`] becomes true meanwhile.
     fn pause(&mut self, wait: Span);
 
     /// A visit begins; `left` is the time that it and all others will take.

@@ -2,8 +2,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use observe::{
-    Counted, Delivery, Observation, Peer, Progress, RoundTrips, SamplePlan, Setting, Stream,
-    StreamCount, StreamDirection, TargetInfo, TargetKind, Watch, Window,
+    Counted, Delivery, Observation, Peer, Progress, RoundTrips, RunObserver, SamplePlan, Setting,
+    Stream, StreamCount, StreamDirection, TargetInfo, TargetKind, Window,
 };
 use units::{Bytes, Time};
 
@@ -50,7 +50,7 @@ impl Target for Scripted {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        _watch: &mut dyn Watch,
+        _watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         let number = self.observed.len();
         self.observed.push((setting.streams.get(), self.draws));
@@ -152,14 +152,14 @@ struct Observer {
     failed: usize,
 }
 
-impl Watch for Observer {
+impl RunObserver for Observer {
     fn is_cancelled(&self) -> bool {
         self.cancel_after_waits
             .is_some_and(|waits| self.waited.len() >= waits)
     }
 }
 
-impl SweepWatch for Observer {
+impl SweepObserver for Observer {
     fn now(&self) -> Span {
         *self.looks.borrow_mut() += 1;
         Span::from_secs(12).times(*self.looks.borrow())

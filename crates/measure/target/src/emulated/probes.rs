@@ -3,8 +3,8 @@
 use emu::Namespace;
 use endpoints::PathProbes;
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, TargetError, Trace, TracePlan, Train,
-    Watch, Way,
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, TargetError, Trace,
+    TracePlan, Train, Way,
 };
 use units::{Address, Span};
 
@@ -22,7 +22,7 @@ impl NearProbes {
     pub(super) fn connect(
         near: Namespace,
         address: &Address,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Self, ProbesError> {
         let probes = near.run(|| PathProbes::connect(address, watch));
         let probes = probes.map_err(namespace_lost)?.map_err(TargetError::from)?;
@@ -42,7 +42,7 @@ impl Probes for NearProbes {
     fn round_trips(
         &mut self,
         lasting: Span,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<ProbeSeries, ProbesError> {
         self.there(|probes| probes.round_trips(lasting, watch))
     }
@@ -51,7 +51,7 @@ impl Probes for NearProbes {
         &mut self,
         way: Way,
         train: &Train,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Passages, ProbesError> {
         self.there(|probes| probes.train(way, train, watch))
     }
@@ -60,11 +60,15 @@ impl Probes for NearProbes {
         self.probes.pause(span);
     }
 
-    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+    fn trace(
+        &mut self,
+        plan: &TracePlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Trace, ProbesError> {
         self.there(|probes| probes.trace(plan, watch))
     }
 
-    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+    fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         self.there(|probes| probes.path_mtu(watch))
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use movers::{Client, Invocation};
 use observe::{
-    Amount, CpuSample, Direction, ProbeSeries, Progress, SamplePlan, Snapshot, TargetError, Watch,
+    Amount, CpuSample, Direction, ProbeSeries, Progress, RunObserver, SamplePlan, Snapshot,
+    TargetError,
 };
 use probe_net::round_trips::LoadedProbes;
 use sockets::Clock;
@@ -84,7 +85,7 @@ impl From<TargetError> for NotSeen {
 ///
 /// # Errors
 /// When the user has had enough.
-pub(super) fn pause(span: Span, watch: &dyn Watch) -> Result<(), TargetError> {
+pub(super) fn pause(span: Span, watch: &dyn RunObserver) -> Result<(), TargetError> {
     let clock = Clock::start();
     while clock.now().since(Time::ZERO) < span {
         if watch.is_cancelled() {
@@ -178,7 +179,7 @@ impl Running {
     pub(super) fn until_enough(
         mut self,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Seen, NotSeen> {
         let mut readings = Vec::new();
         loop {
@@ -209,7 +210,7 @@ impl Running {
     }
 
     /// Until the next reading is due; whether the client has ended by then.
-    fn wait(&mut self, watch: &dyn Watch) -> Result<bool, TargetError> {
+    fn wait(&mut self, watch: &dyn RunObserver) -> Result<bool, TargetError> {
         let due = self.shown.at + SamplePlan::INTERVAL;
         loop {
             if watch.is_cancelled() {
@@ -281,7 +282,7 @@ impl Running {
         }
     }
 
-    fn check_stall(&self, now: Time, watch: &dyn Watch) -> Result<(), TargetError> {
+    fn check_stall(&self, now: Time, watch: &dyn RunObserver) -> Result<(), TargetError> {
         let waited = now.since(self.shown.moved);
         let (has_begun, most) = match self.began {
             Some(_) => (true, self.patience.stall),

@@ -9,7 +9,7 @@ use link::{Chain, Element, Packet};
 use netpath::PathSpec;
 use observe::{
     Fault, Passage, Passages, PathMtu, Probe, ProbeMethod, ProbeSeries, Probes, ProbesError,
-    Stamped, Trace, TracePlan, Train, Watch, Way,
+    RunObserver, Stamped, Trace, TracePlan, Train, Way,
 };
 use units::{Bytes, Span, Time};
 
@@ -150,7 +150,7 @@ fn pass(chain: &mut Chain<Datagram>, now: Time, flight: u64, arrivals: &mut [Opt
     }
 }
 
-fn cancelled(watch: &dyn Watch) -> Result<(), ProbesError> {
+fn cancelled(watch: &dyn RunObserver) -> Result<(), ProbesError> {
     match watch.is_cancelled() {
         true => Err(failure(Fault::Cancelled, "probing was cancelled".to_owned(), None).into()),
         false => Ok(()),
@@ -161,7 +161,7 @@ impl Probes for SimulatedProbes {
     fn round_trips(
         &mut self,
         lasting: Span,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<ProbeSeries, ProbesError> {
         cancelled(watch)?;
         let start = self.now;
@@ -199,7 +199,7 @@ impl Probes for SimulatedProbes {
         &mut self,
         way: Way,
         train: &Train,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Passages, ProbesError> {
         cancelled(watch)?;
         let start = self.now;
@@ -224,14 +224,18 @@ impl Probes for SimulatedProbes {
         self.advance(self.now + span);
     }
 
-    fn trace(&mut self, _plan: &TracePlan, _watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+    fn trace(
+        &mut self,
+        _plan: &TracePlan,
+        _watch: &mut dyn RunObserver,
+    ) -> Result<Trace, ProbesError> {
         Err(ProbesError::Unsupported {
             why: "a simulated path has no routers that answer".to_owned(),
             hint: Some(format!("emulate it: `emu:{}`", self.path.name)),
         })
     }
 
-    fn path_mtu(&mut self, _watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+    fn path_mtu(&mut self, _watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         Ok(PathMtu {
             bytes: self.mtu(Way::Forward),
             confirmed: true,

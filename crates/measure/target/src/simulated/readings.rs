@@ -1,6 +1,6 @@
 //! The readings of one stream while a simulation goes, as a kernel would give them.
 
-use observe::{Counted, Delivery, Ladder, Progress, Stream, StreamDirection, TcpSample};
+use observe::{Counted, Delivery, Progress, Stream, StreamDirection, TcpSample, Thinned};
 use sim::StreamState;
 use units::{Bytes, Rate, Time};
 
@@ -9,8 +9,8 @@ use super::buffers::StreamBuffers;
 /// What was read of one stream.
 #[derive(Debug)]
 pub(super) struct Readings {
-    progress: Ladder<Progress>,
-    tcp: Ladder<TcpSample>,
+    progress: Thinned<Progress>,
+    tcp: Thinned<TcpSample>,
     latest: Progress,
     /// How the stream stood when the readings began: what is counted is what came since.
     begun: StreamState,
@@ -20,8 +20,8 @@ impl Readings {
     /// Keeps at most `bound` readings of each kind, of a stream that stands as `begun` says.
     pub fn new(bound: usize, begun: &StreamState) -> Self {
         Readings {
-            progress: Ladder::new(bound),
-            tcp: Ladder::new(bound),
+            progress: Thinned::new(bound),
+            tcp: Thinned::new(bound),
             latest: Progress {
                 at: Time::ZERO,
                 bytes: begun.acknowledged,

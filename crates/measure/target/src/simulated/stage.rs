@@ -2,7 +2,7 @@
 
 use observe::{
     Amount, Fault, Observation, Peer, Probe, ProbeMethod, ProbeSeries, Progress, RoundTrips,
-    SamplePlan, Snapshot, TargetError, Transport, UDP_CONTROL, Watch,
+    RunObserver, SamplePlan, Snapshot, TargetError, Transport, UDP_CONTROL,
 };
 use sim::StreamState;
 use units::{Bytes, Rate, Span, Time};
@@ -20,7 +20,7 @@ const STALL_MAX: Span = Span::from_secs(30);
 pub(super) struct Stage<'a> {
     run: &'a mut Run,
     plan: &'a SamplePlan,
-    watch: &'a mut dyn Watch,
+    watch: &'a mut dyn RunObserver,
     readings: Vec<Readings>,
     /// What had arrived over all streams since the stage's start, reading by reading.
     arrived: Vec<Progress>,
@@ -34,7 +34,7 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub fn of(run: &'a mut Run, plan: &'a SamplePlan, watch: &'a mut dyn Watch) -> Self {
+    pub fn of(run: &'a mut Run, plan: &'a SamplePlan, watch: &'a mut dyn RunObserver) -> Self {
         let probes = run.simulation.probes().len();
         Stage {
             run,

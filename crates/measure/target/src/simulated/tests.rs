@@ -324,7 +324,7 @@ fn a_paced_stream_keeps_to_its_rate_and_no_buffer_is_blamed() {
 #[test]
 fn a_watch_follows_a_run_and_may_end_it() {
     struct Impatient(Vec<Snapshot>);
-    impl Watch for Impatient {
+    impl RunObserver for Impatient {
         fn on_progress(&mut self, snapshot: &Snapshot) {
             self.0.push(*snapshot);
         }

@@ -1,6 +1,8 @@
 //! UDP, where losses hold TCP back.
 
-use observe::{Observation, SamplePlan, TargetError, TargetInfo, TargetKind, Transport, Watch};
+use observe::{
+    Observation, RunObserver, SamplePlan, TargetError, TargetInfo, TargetKind, Transport,
+};
 
 use super::*;
 
@@ -43,7 +45,7 @@ impl observe::Target for Live {
         &mut self,
         setting: &Setting,
         plan: &SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<Observation, TargetError> {
         Ok(Observation {
             takes_udp: self.takes_udp,

@@ -10,7 +10,7 @@ use crate::history::History;
 use crate::settings::candidates;
 use crate::synthetic::{Path, Synthetic};
 use crate::*;
-use observe::{Limit, Setting, Target, Watch};
+use observe::{Limit, RunObserver, Setting, Target};
 
 fn tuned_with(path: Path, plan: &TunePlan) -> Tuning {
     tune(&mut Synthetic::new(path, 1), plan, &mut ()).unwrap()
@@ -143,7 +143,7 @@ impl Target for Restricted {
         &mut self,
         setting: &Setting,
         plan: &observe::SamplePlan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn RunObserver,
     ) -> Result<observe::Observation, observe::TargetError> {
         let cubic = Setting {
             congestion: None,

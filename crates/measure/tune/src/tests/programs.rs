@@ -1,8 +1,8 @@
 //! Other programs, which have axes of their own.
 
 use observe::{
-    MoverAxes, MoverCommand, Observation, SamplePlan, Setting, StreamCount, Target, TargetError,
-    TargetInfo, Watch, Window,
+    MoverAxes, MoverCommand, Observation, RunObserver, SamplePlan, Setting, StreamCount, Target,
+    TargetError, TargetInfo, Window,
 };
 use units::{Bytes, Span};
 
@@ -22,7 +22,7 @@ type Observed = Result<Observation, TargetError>;
 
 impl<O> Target for Program<O>
 where
-    O: FnMut(&mut Synthetic, &Setting, &SamplePlan, &mut dyn Watch) -> Observed,
+    O: FnMut(&mut Synthetic, &Setting, &SamplePlan, &mut dyn RunObserver) -> Observed,
 {
     fn describe(&self) -> TargetInfo {
         TargetInfo {
@@ -31,7 +31,12 @@ where
         }
     }
 
-    fn observe(&mut self, setting: &Setting, plan: &SamplePlan, watch: &mut dyn Watch) -> Observed {
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn RunObserver,
+    ) -> Observed {
         (self.observe)(&mut self.path, setting, plan, watch)
     }
 
@@ -62,7 +67,7 @@ fn in_turn(
     path: &mut Synthetic,
     setting: &Setting,
     plan: &SamplePlan,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Observed {
     let streams = match setting.window {
         Window::Auto => StreamCount::ONE,
@@ -111,16 +116,18 @@ fn a_program_that_writes_streams_in_turn_gets_windows_with_its_streams() {
 /// With a program whose requests bound what a stream carries to `small` of the path, unless they
 /// are made larger.
 fn tuned_program(small: f64, seed: u64) -> Tuning {
-    let by_requests =
-        |path: &mut Synthetic, setting: &Setting, plan: &SamplePlan, watch: &mut dyn Watch| {
-            let whole = path.path;
-            if setting.moving.block.is_none() {
-                path.path.capacity *= small;
-            }
-            let seen = path.observe(setting, plan, watch);
-            path.path = whole;
-            seen
-        };
+    let by_requests = |path: &mut Synthetic,
+                       setting: &Setting,
+                       plan: &SamplePlan,
+                       watch: &mut dyn RunObserver| {
+        let whole = path.path;
+        if setting.moving.block.is_none() {
+            path.path.capacity *= small;
+        }
+        let seen = path.observe(setting, plan, watch);
+        path.path = whole;
+        seen
+    };
     let mut program = Program {
         path: Synthetic::new(quiet(100.0 * MBIT, 0.02), seed),
         axes: MoverAxes {

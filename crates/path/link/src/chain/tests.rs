@@ -223,10 +223,10 @@ fn cross_datagrams_share_the_main_link_with_their_class_and_delay() {
     let offered = |more: &str, from: u64| {
         let mut chain: Chain<Numbered> = Chain::new(&cross(more), Way::Forward, 5);
         assert_eq!(chain.poll(micros(from + 1_000_000)), None);
-        let books: Vec<(Counters, Counters)> =
+        let accounts: Vec<(Counters, Counters)> =
             chain.counters().map(|(own, load)| (*own, *load)).collect();
-        assert_eq!(books[0].1, Counters::default());
-        books[1].1.offered.packets
+        assert_eq!(accounts[0].1, Counters::default());
+        accounts[1].1.offered.packets
     };
     // Half of 10 Mbit/s in a second are 417 packets; ten periods of each kind of ten sources
     // scatter by 0.5 x sqrt(2 / 100) / 0.5 = 14 %.

@@ -4,7 +4,7 @@ use netpath::CoDelSpec;
 use units::{Bytes, Span, Time};
 
 use super::drop_tail::DropTail;
-use crate::books::{Books, Entry};
+use crate::accounts::{Accounts, Entry};
 use crate::{Admission, DropCause, Packet};
 
 /// First in, first out; drops or marks at the head what has waited too long for too long.
@@ -86,14 +86,14 @@ impl<P: Packet> CoDel<P> {
         })
     }
 
-    pub(crate) fn poll(&mut self, now: Time, books: &mut Books<P>) -> Option<P> {
+    pub(crate) fn poll(&mut self, now: Time, accounts: &mut Accounts<P>) -> Option<P> {
         let Some(head) = self.head(now) else {
             self.dropping = false;
             return None;
         };
         match (self.dropping, head.too_late) {
-            (true, true) => self.go_on(head, now, books),
-            (false, true) => self.begin(head.packet, now, books),
+            (true, true) => self.go_on(head, now, accounts),
+            (false, true) => self.begin(head.packet, now, accounts),
             (_, false) => {
                 self.dropping = false;
                 Some(head.packet)
@@ -102,10 +102,10 @@ impl<P: Packet> CoDel<P> {
     }
 
     /// Drops as many as are due, until one that is in time comes to the head.
-    fn go_on(&mut self, mut head: Head<P>, now: Time, books: &mut Books<P>) -> Option<P> {
+    fn go_on(&mut self, mut head: Head<P>, now: Time, accounts: &mut Accounts<P>) -> Option<P> {
         while now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            let marked = self.notify(head.packet, now, books);
+            let marked = self.notify(head.packet, now, accounts);
             if let Notified::Marked(packet) = marked {
                 self.drop_next = self.after_drop(self.drop_next);
                 return Some(packet);
@@ -127,8 +127,8 @@ impl<P: Packet> CoDel<P> {
     }
 
     /// Enters the dropping state with a first drop.
-    fn begin(&mut self, packet: P, now: Time, books: &mut Books<P>) -> Option<P> {
-        let next = match self.notify(packet, now, books) {
+    fn begin(&mut self, packet: P, now: Time, accounts: &mut Accounts<P>) -> Option<P> {
+        let next = match self.notify(packet, now, accounts) {
             Notified::Marked(packet) => Some(packet),
             Notified::Dropped => self.head(now).map(|head| head.packet),
         };
@@ -164,13 +164,13 @@ impl<P: Packet> CoDel<P> {
         })
     }
 
-    fn notify(&self, mut packet: P, now: Time, books: &mut Books<P>) -> Notified<P> {
+    fn notify(&self, mut packet: P, now: Time, accounts: &mut Accounts<P>) -> Notified<P> {
         if self.spec.ecn && packet.ecn_capable() {
             packet.mark_congestion();
-            books.mark(Entry::of(&packet));
+            accounts.mark(Entry::of(&packet));
             return Notified::Marked(packet);
         }
-        books.lose(packet, now, DropCause::Sojourn);
+        accounts.lose(packet, now, DropCause::Sojourn);
         Notified::Dropped
     }
 

@@ -9,7 +9,7 @@ use netpath::RedSpec;
 use units::{Bytes, Rate, Time};
 
 use super::drop_tail::DropTail;
-use crate::books::{Books, Entry};
+use crate::accounts::{Accounts, Entry};
 use crate::random::{Purpose, Random};
 use crate::{Admission, DropCause, Packet};
 
@@ -54,7 +54,12 @@ impl<P: Packet> Red<P> {
         self.waiting.bytes()
     }
 
-    pub(crate) fn offer(&mut self, mut packet: P, now: Time, books: &mut Books<P>) -> Admission {
+    pub(crate) fn offer(
+        &mut self,
+        mut packet: P,
+        now: Time,
+        accounts: &mut Accounts<P>,
+    ) -> Admission {
         let size = packet.size();
         self.average.on_arrival(self.waiting.packets(), now);
         if !self.waiting.has_room_for(size) {
@@ -65,7 +70,7 @@ impl<P: Packet> Red<P> {
             Verdict::Pass => {}
             Verdict::Notify if self.spec.ecn && packet.ecn_capable() => {
                 packet.mark_congestion();
-                books.mark(Entry::of(&packet));
+                accounts.mark(Entry::of(&packet));
             }
             Verdict::Notify | Verdict::Drop => return Admission::Dropped(DropCause::Early),
         }

@@ -146,7 +146,7 @@ struct Satisfied {
     enough: usize,
 }
 
-impl Watch for Satisfied {
+impl RunObserver for Satisfied {
     fn on_progress(&mut self, snapshot: &Snapshot) {
         self.seen.push(*snapshot);
     }

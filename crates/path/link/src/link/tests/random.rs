@@ -84,7 +84,7 @@ fn any_extras() -> impl Strategy<Value = (Option<Policer>, Option<Reorder>, Opti
 
 proptest! {
     /// Any queue, any sequence of offers and polls: every packet is delivered, reported lost or
-    /// refused, once; classes keep their order unless packets are overtaken; the books agree with
+    /// refused, once; classes keep their order unless packets are overtaken; the accounts agree with
     /// what was seen.
     #[test]
     fn every_queue_keeps_its_books(
@@ -149,7 +149,7 @@ proptest! {
         }
     }
 
-    /// Any sequence of offers and polls keeps the books, the order and the rate.
+    /// Any sequence of offers and polls keeps the accounts, the order and the rate.
     #[test]
     fn random_traffic_is_conserved_in_order_and_within_the_rate(
         steps in prop::collection::vec((0u64..3_000_000, 40u64..9000, 0u8..3), 1..300),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::books::Entry;
+use crate::accounts::Entry;
 
 use crate::random::{Purpose, Random};
 use netpath::QueueLimit;
@@ -49,13 +49,13 @@ fn filled(ecn: bool, packets: usize) -> CoDel<Plain> {
 
 /// Takes one packet each millisecond; tells in which milliseconds packets were dropped.
 fn drops_at(codel: &mut CoDel<Plain>, span: std::ops::Range<u64>) -> Vec<u64> {
-    let mut books = Books::new();
-    (0..codel.packets()).for_each(|_| books.admit(Entry::of(&Plain::default())));
+    let mut accounts = Accounts::new();
+    (0..codel.packets()).for_each(|_| accounts.admit(Entry::of(&Plain::default())));
     let mut drops = Vec::new();
     for ms in span {
-        let before = books.counters.dropped_sojourn.packets;
-        codel.poll(millis(ms), &mut books);
-        let dropped = books.counters.dropped_sojourn.packets - before;
+        let before = accounts.counters.dropped_sojourn.packets;
+        codel.poll(millis(ms), &mut accounts);
+        let dropped = accounts.counters.dropped_sojourn.packets - before;
         drops.extend((0..dropped).map(|_| ms));
     }
     drops
@@ -75,28 +75,28 @@ fn drops_come_closer_with_the_square_root_of_their_count() {
 #[test]
 fn marks_come_when_drops_would() {
     let mut codel = filled(true, 2000);
-    let mut books = Books::new();
+    let mut accounts = Accounts::new();
     let mut marked = Vec::new();
     for ms in 10..513 {
-        let packet = codel.poll(millis(ms), &mut books).unwrap();
+        let packet = codel.poll(millis(ms), &mut accounts).unwrap();
         marked.extend(packet.marked.then_some(ms));
     }
     assert_eq!(marked, LAW);
-    assert_eq!(books.counters.dropped_sojourn.packets, 0);
-    assert_eq!(books.counters.marked.packets, 8);
+    assert_eq!(accounts.counters.dropped_sojourn.packets, 0);
+    assert_eq!(accounts.counters.marked.packets, 8);
 }
 
 #[test]
 fn a_wait_below_the_target_is_never_punished() {
     let mut codel = CoDel::new(SPEC);
-    let mut books = Books::new();
+    let mut accounts = Accounts::new();
     for ms in 0..10_000 {
         let _ = codel.offer(Plain::default(), millis(ms));
         if ms >= 4 {
-            assert!(codel.poll(millis(ms), &mut books).is_some());
+            assert!(codel.poll(millis(ms), &mut accounts).is_some());
         }
     }
-    assert_eq!(books.counters.dropped_sojourn.packets, 0);
+    assert_eq!(accounts.counters.dropped_sojourn.packets, 0);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn a_second_overload_soon_after_begins_at_the_rate_of_the_first() {
     let first = drops_at(&mut codel, 10..513);
     // The queue is emptied, and filled again at once.
     while codel.waiting.poll().is_some() {}
-    let mut books = Books::new();
-    assert!(codel.poll(millis(513), &mut books).is_none());
+    let mut accounts = Accounts::new();
+    assert!(codel.poll(millis(513), &mut accounts).is_none());
     for _ in 0..2000 {
         let _ = codel.offer(Plain::default(), millis(600));
     }
@@ -206,7 +206,7 @@ fn overloads_and_pauses_go_as_in_the_pseudo_code_of_the_rfc() {
     for seed in 0..20 {
         let mut random = Random::new(seed, Purpose::WireLoss);
         let mut codel = CoDel::new(SPEC);
-        let mut books = Books::new();
+        let mut accounts = Accounts::new();
         let mut reference = Reference::default();
         for step in 0..20_000u64 {
             // Half milliseconds; the load swings between too much and too little every 2 s.
@@ -214,11 +214,11 @@ fn overloads_and_pauses_go_as_in_the_pseudo_code_of_the_rfc() {
             let load = if step / 4000 % 2 == 0 { 0.8 } else { 0.3 };
             if random.chance(load) {
                 let _ = codel.offer(Plain::default(), Time::from_nanos(now));
-                books.admit(Entry::of(&Plain::default()));
+                accounts.admit(Entry::of(&Plain::default()));
                 reference.queue.push_back(now);
             }
             if random.chance(0.6) {
-                let ours = codel.poll(Time::from_nanos(now), &mut books).is_some();
+                let ours = codel.poll(Time::from_nanos(now), &mut accounts).is_some();
                 assert_eq!(ours, reference.deque(now).is_some(), "seed {seed}, {step}");
             }
             assert_eq!(
@@ -227,7 +227,7 @@ fn overloads_and_pauses_go_as_in_the_pseudo_code_of_the_rfc() {
                 "seed {seed}, {step}"
             );
         }
-        assert_eq!(books.counters.dropped_sojourn.packets, reference.dropped);
+        assert_eq!(accounts.counters.dropped_sojourn.packets, reference.dropped);
         assert!(reference.dropped > 50, "seed {seed}: {}", reference.dropped);
     }
 }

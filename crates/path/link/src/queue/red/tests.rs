@@ -202,7 +202,7 @@ mod the_queue {
             ..spec
         };
         let mut red = Red::new(spec, RATE, seed);
-        let mut books = Books::new();
+        let mut accounts = Accounts::new();
         while red.packets() < waiting {
             let _ = red.waiting.offer(Plain::default());
         }
@@ -212,7 +212,7 @@ mod the_queue {
                 capable: spec.ecn,
                 marked: false,
             };
-            match red.offer(packet, Time::ZERO, &mut books) {
+            match red.offer(packet, Time::ZERO, &mut accounts) {
                 Admission::Accepted => drop(red.poll(Time::ZERO)),
                 Admission::Dropped(cause) => {
                     assert_eq!(cause, DropCause::Early);
@@ -220,7 +220,7 @@ mod the_queue {
                 }
             }
         }
-        (dropped, books.counters.marked.packets)
+        (dropped, accounts.counters.marked.packets)
     }
 
     #[test]
@@ -278,8 +278,8 @@ mod the_queue {
     fn a_link_that_would_run_dry_gets_its_packets_however_high_the_average() {
         let mut red = Red::new(SPEC, RATE, 7);
         red.average.packets = 1000.0;
-        let mut books = Books::new();
-        let mut offer = || red.offer(Plain::default(), Time::ZERO, &mut books);
+        let mut accounts = Accounts::new();
+        let mut offer = || red.offer(Plain::default(), Time::ZERO, &mut accounts);
         assert_eq!([offer(), offer()], [Admission::Accepted; 2]);
         // Far above twice `max`, and two packets wait.
         assert_eq!(offer(), Admission::Dropped(DropCause::Early));
@@ -289,8 +289,8 @@ mod the_queue {
     fn a_full_queue_is_said_to_be_full() {
         let limit = QueueLimit::Packets(160);
         let mut red = Red::new(RedSpec { limit, ..SPEC }, RATE, 6);
-        let mut books = Books::new();
-        let offers = (0..200).map(|_| red.offer(Plain::default(), Time::ZERO, &mut books));
+        let mut accounts = Accounts::new();
+        let offers = (0..200).map(|_| red.offer(Plain::default(), Time::ZERO, &mut accounts));
         let full = Admission::Dropped(DropCause::QueueFull);
         // The average of 200 arrivals is far below min, so all drops are for want of room.
         assert_eq!(offers.filter(|offer| *offer == full).count(), 40);

@@ -12,7 +12,7 @@ use crate::router::Answer;
 
 /// Packets for a carrier that is perhaps asleep.
 #[derive(Debug)]
-pub(crate) struct Inbox {
+pub(crate) struct RouterQueue {
     answers: Mutex<Vec<Answer>>,
     /// Spares the lock where there is nothing, which is nearly always.
     filled: AtomicBool,
@@ -20,9 +20,9 @@ pub(crate) struct Inbox {
     bell: EventFd,
 }
 
-impl Inbox {
+impl RouterQueue {
     pub(crate) fn new() -> Result<Self, EmuError> {
-        Ok(Inbox {
+        Ok(RouterQueue {
             answers: Mutex::default(),
             filled: AtomicBool::new(false),
             bell: event_counter()?,

@@ -1,4 +1,4 @@
-//! Where copies of one user through ssh meet that go between this host and the same far host.
+//! Copies through ssh by one user between this host and the same far host share their streams.
 //!
 //! Each has a far end of its own, which knows of no other, so they are steered as one from here: in
 //! a folder beside the sockets through which they are bounded, as the copies of a campaign are in
@@ -18,15 +18,15 @@ use crate::link_share::LinkShare;
 const COPIES_MAX: u16 = 64;
 
 /// A place among the copies with one far host; given back however the process ends.
-pub(super) struct Meeting {
+pub(super) struct SshLinkGroup {
     slots: Slots,
     slot: Slot,
 }
 
-impl Meeting {
+impl SshLinkGroup {
     /// `None` where the number of streams is not sought, or a server knows of all copies.
     pub fn of(spec: &CopySpec) -> Option<Self> {
-        Meeting::within(&control_socket::folder().ok()?, spec)
+        SshLinkGroup::within(&control_socket::folder().ok()?, spec)
     }
 
     fn within(folder: &Path, spec: &CopySpec) -> Option<Self> {
@@ -48,7 +48,7 @@ impl Meeting {
             // What was told last is of copies that have ended.
             slots.reports().forget();
         }
-        Some(Meeting { slots, slot })
+        Some(SshLinkGroup { slots, slot })
     }
 
     /// The part of this copy.
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn copies_to_one_far_host_meet_and_no_others() {
         let folder = tempfile::tempdir().unwrap();
-        let meet = |spec: &CopySpec| Meeting::within(folder.path(), spec).unwrap();
+        let meet = |spec: &CopySpec| SshLinkGroup::within(folder.path(), spec).unwrap();
         let (first, second) = (meet(&to("dtn")), meet(&to("ana@dtn")));
         assert_eq!(first.slots.held_numbers(), [0, 1]);
         assert_eq!(second.slot.number(), 1);
@@ -109,7 +109,7 @@ mod tests {
         let meets = |change: &dyn Fn(&mut CopySpec)| {
             let mut spec = to("dtn");
             change(&mut spec);
-            Meeting::within(folder.path(), &spec).is_some()
+            SshLinkGroup::within(folder.path(), &spec).is_some()
         };
         assert!(meets(&|_| ()));
         assert!(!meets(

@@ -3,7 +3,7 @@
 use units::{Bytes, Rate, Span, Time};
 
 /// Follows a run, and may end it.
-pub trait Watch: Send {
+pub trait RunObserver: Send {
     /// Called every [`SamplePlan::INTERVAL`](crate::SamplePlan::INTERVAL) while the streams run.
     fn on_progress(&mut self, snapshot: &Snapshot) {
         let _ = snapshot;
@@ -22,7 +22,7 @@ pub trait Watch: Send {
     }
 
     /// Whether what was seen so far is enough: the run then ends at once, and what it showed
-    /// counts. Asked after each [`Watch::on_progress`], and after each [`Watch::on_idle`], where
+    /// counts. Asked after each [`RunObserver::on_progress`], and after each [`RunObserver::on_idle`], where
     /// the run fails.
     fn has_enough(&self) -> bool {
         false
@@ -36,7 +36,7 @@ pub trait Watch: Send {
 }
 
 /// Follows nothing.
-impl Watch for () {}
+impl RunObserver for () {}
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq)]

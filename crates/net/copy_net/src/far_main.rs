@@ -24,7 +24,7 @@ use super::fingerprint::Fingerprint;
 use super::handshaking::CALL_MAGIC;
 use super::identity::Identity;
 use super::listener::{ListenError, Listener};
-use super::ssh::{KEY_NAME, LEAVE};
+use super::ssh_client::{KEY_NAME, LEAVE};
 use super::{
     AcceptLimits, AcceptedController, AcceptedRemote, AcceptedSession, CopyHandler, Rejection,
     RemoteHandler, SOFTWARE, ThirdPartyHandler,

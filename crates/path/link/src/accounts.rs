@@ -1,4 +1,4 @@
-//! The books of a link, and the packets that were lost inside it.
+//! The accounts of a link, and the packets that were lost inside it.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use units::{Bytes, Time};
 
 use crate::{Counters, DropCause, Packet};
 
-/// What the books note of a packet.
+/// What the accounts note of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
     pub size: Bytes,
@@ -25,16 +25,16 @@ impl Entry {
 
 /// Counts what happens to packets; keeps those lost inside for who asked for them.
 #[derive(Debug)]
-pub(crate) struct Books<P> {
+pub(crate) struct Accounts<P> {
     pub counters: Counters,
     /// Those of the packets that are others' load.
     pub load: Counters,
     lost: Option<VecDeque<(Time, P, DropCause)>>,
 }
 
-impl<P: Packet> Books<P> {
+impl<P: Packet> Accounts<P> {
     pub(crate) fn new() -> Self {
-        Books {
+        Accounts {
             counters: Counters::default(),
             load: Counters::default(),
             lost: None,

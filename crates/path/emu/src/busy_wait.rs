@@ -27,7 +27,7 @@ const BUDGET_MAX: Span = Span::from_millis(40);
 
 /// Decides between watching and sleeping.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct BusyWait {
     /// What may be watched beyond the last stretch before a packet is due.
     budget: Span,
     /// Until when a packet that follows the last one is expected.
@@ -39,9 +39,9 @@ pub(crate) struct Watch {
     lateness: Lateness,
 }
 
-impl Watch {
+impl BusyWait {
     pub(crate) fn new() -> Self {
-        Watch {
+        BusyWait {
             budget: BUDGET_MAX,
             expected_until: Time::ZERO,
             watching_since: None,
@@ -119,14 +119,14 @@ mod tests {
 
     /// Looks each microsecond from `from` on while told to; when it was told to sleep, or the
     /// packet was there.
-    fn watched_until(watch: &mut Watch, due: Option<Time>, from: u64) -> u64 {
+    fn watched_until(watch: &mut BusyWait, due: Option<Time>, from: u64) -> u64 {
         let over = |us: &u64| Some(micros(*us)) == due || !watch.goes_on(due, micros(*us));
         (from..).find(over).unwrap()
     }
 
     #[test]
     fn a_packet_far_away_is_slept_for_until_its_last_stretch() {
-        let mut watch = Watch::new();
+        let mut watch = BusyWait::new();
         let due = Some(micros(5_000));
         assert!(!watch.goes_on(due, micros(0)));
         watch.budget = Span::ZERO;
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_last_stretch_is_watched_without_a_budget_too() {
-        let mut watch = Watch::new();
+        let mut watch = BusyWait::new();
         watch.budget = Span::ZERO;
         for packet in 1..1_000 {
             let due = Some(micros(packet * 300));
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn close_packets_are_watched_while_the_budget_lasts() {
-        let mut watch = Watch::new();
+        let mut watch = BusyWait::new();
         // One each 100 us, for ever: 400 of them are watched for, then it sleeps until each is due.
         let watched = |packet: &u64| {
             let due = Some(micros(packet * 100));
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_pause_pays_for_the_next_train_and_short_sleeps_do_not() {
-        let mut watch = Watch::new();
+        let mut watch = BusyWait::new();
         watch.budget = Span::ZERO;
         for sleep in 0..1_000 {
             watch.on_wake(micros(sleep * 900), None, micros(sleep * 900 + 900));
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn after_an_arrival_the_next_one_is_watched_for() {
-        let mut watch = Watch::new();
+        let mut watch = BusyWait::new();
         watch.on_arrival(micros(1_000));
         assert_eq!(watched_until(&mut watch, None, 1_000), 1_250);
         watch.budget = Span::ZERO;

@@ -4,23 +4,23 @@
 /// second one is forgotten and the distance doubles. A long test costs resolution, not memory.
 ///
 /// ```
-/// let mut ladder = observe::Ladder::new(4);
-/// (0..7).for_each(|reading| ladder.offer(reading));
-/// ladder.close(7);
-/// assert_eq!(ladder.kept(), [0, 2, 4, 6, 7]);
+/// let mut readings = observe::Thinned::new(4);
+/// (0..7).for_each(|reading| readings.offer(reading));
+/// readings.close(7);
+/// assert_eq!(readings.kept(), [0, 2, 4, 6, 7]);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Ladder<T> {
+pub struct Thinned<T> {
     kept: Vec<T>,
     bound: usize,
     step: u64,
     offered: u64,
 }
 
-impl<T> Ladder<T> {
+impl<T> Thinned<T> {
     /// Keeps at most `bound` readings, and at least two.
     pub fn new(bound: usize) -> Self {
-        Ladder {
+        Thinned {
             kept: Vec::new(),
             bound: bound.max(2),
             step: 1,
@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn a_long_series_keeps_its_bound_and_equal_distances() {
-        let mut ladder = Ladder::new(8);
-        (0..1_000).for_each(|n| ladder.offer(n));
-        let kept = ladder.kept();
+        let mut readings = Thinned::new(8);
+        (0..1_000).for_each(|n| readings.offer(n));
+        let kept = readings.kept();
         assert!((4..=8).contains(&kept.len()), "{kept:?}");
         let steps: Vec<i32> = kept.windows(2).map(|two| two[1] - two[0]).collect();
         assert!(steps.iter().all(|step| *step == steps[0]), "{kept:?}");
@@ -77,9 +77,9 @@ mod tests {
 
     #[test]
     fn the_last_reading_is_always_kept() {
-        let mut ladder = Ladder::new(2);
-        (0..9).for_each(|n| ladder.offer(n));
-        ladder.close(9);
-        assert_eq!(ladder.kept().last(), Some(&9));
+        let mut readings = Thinned::new(2);
+        (0..9).for_each(|n| readings.offer(n));
+        readings.close(9);
+        assert_eq!(readings.kept().last(), Some(&9));
     }
 }
