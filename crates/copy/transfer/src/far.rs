@@ -296,6 +296,21 @@ impl FarEnd {
         }
     }
 
+    /// Tells of a copy that begins.
+    fn announce(&self, number: u64, peer: SocketAddr, name: &KeyName, opening: &Opening) {
+        let direction = opening.direction;
+        let text = |path: &Vec<u8>| String::from_utf8_lossy(path).into_owned();
+        let paths: Vec<String> = opening.paths.iter().map(text).collect();
+        tracing::info!(number, %peer, %name, ?direction, ?paths, "a copy begins");
+        (self.on_event)(&FarEvent::Began {
+            number,
+            peer,
+            name: name.clone(),
+            direction,
+            paths: opening.paths.clone(),
+        });
+    }
+
     fn serve_session(
         &self,
         number: u64,
@@ -308,31 +323,8 @@ impl FarEnd {
         let back = self.back.as_ref();
         let dialer = back.map(|back| back.streams(&accepted, STREAM_MAX));
         let message_loop = MessageLoop::start(accepted.conversation, Speaker::Far).map_err(lost)?;
-        // A stop of this end breaks the connection, which is noticed there.
-        let opening = match message_loop.await_first(OPENING_MAX, &|| None) {
-            Ok(Message::Open(opening)) => opening,
-            Ok(other) => return Err(protocol(format!("{other:?} opens nothing"))),
-            Err(SessionEnd::Problem(problem)) => {
-                message_loop.refuse(problem.clone());
-                message_loop.finish(false);
-                return Err(SessionEnd::Problem(problem));
-            }
-            Err(end) => return Err(end),
-        };
-        let paths: Vec<_> = opening
-            .paths
-            .iter()
-            .map(|it| String::from_utf8_lossy(it))
-            .collect();
-        let (peer, direction) = (accepted.peer, opening.direction);
-        tracing::info!(number, %peer, %name, ?direction, ?paths, "a copy begins");
-        (self.on_event)(&FarEvent::Began {
-            number,
-            peer,
-            name: name.clone(),
-            direction,
-            paths: opening.paths.clone(),
-        });
+        let (message_loop, opening) = first_opening(message_loop)?;
+        self.announce(number, accepted.peer, &name, &opening);
         let refuse = |problem: Problem| {
             message_loop.send(Message::Failed(problem.clone()));
             SessionEnd::Problem(problem)
@@ -351,8 +343,7 @@ impl FarEnd {
             Err(SessionEnd::Problem(problem)) => return Err(refuse(problem)),
             Err(other) => return Err(other),
         };
-        let files = self.files(&opening, &holder, rights);
-        let files = match files {
+        let files = match self.files(&opening, &holder, rights) {
             Ok(files) => files,
             Err(problem) => {
                 let end = refuse(problem);
@@ -372,16 +363,8 @@ impl FarEnd {
         });
         stats.join(self.peer_links.member(accepted.peer.ip(), &opening, rtt));
         stats.share(self.budget.user(Use::Copy, holder, opening.direction));
-        if opening.direction == CopyDirection::Put
-            && let Some(share) = stats.new_share(Bytes::ZERO)
-        {
-            message_loop.send(share.message());
-        }
-        if opening.direction == CopyDirection::Put
-            && let Some(part) = stats.new_part(false)
-        {
-            // Behind the answer at once: the near end connects its first streams now.
-            message_loop.send(Message::SharedStreams(part.map(StreamCount::get)));
+        if opening.direction == CopyDirection::Put {
+            tell_shares(stats, &message_loop);
         }
         let stream_source = match dialer {
             Some(dialer) => StreamSource::Dial {
@@ -404,6 +387,31 @@ impl FarEnd {
             || active.is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
         let stopped = || is_stopped().then(|| SessionEnd::Lost("this end was stopped".to_owned()));
         Ok(run_session(message_loop, setup, stats, &stopped))
+    }
+}
+
+/// What the near end asks for; its mistakes are told to it.
+fn first_opening(message_loop: MessageLoop) -> Result<(MessageLoop, Box<Opening>), SessionEnd> {
+    // A stop of this end breaks the connection, which is noticed there.
+    match message_loop.await_first(OPENING_MAX, &|| None) {
+        Ok(Message::Open(opening)) => Ok((message_loop, opening)),
+        Ok(other) => Err(protocol(format!("{other:?} opens nothing"))),
+        Err(SessionEnd::Problem(problem)) => {
+            message_loop.refuse(problem.clone());
+            message_loop.finish(false);
+            Err(SessionEnd::Problem(problem))
+        }
+        Err(end) => Err(end),
+    }
+}
+
+/// What a sender may use, at once behind the answer: it connects its first streams now.
+fn tell_shares(stats: &mut CopyStats<'_>, message_loop: &MessageLoop) {
+    if let Some(share) = stats.new_share(Bytes::ZERO) {
+        message_loop.send(share.message());
+    }
+    if let Some(part) = stats.new_part(false) {
+        message_loop.send(Message::SharedStreams(part.map(StreamCount::get)));
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod queue;
 mod rejection;
+mod session;
 mod source;
 
 use std::collections::VecDeque;
@@ -21,21 +22,17 @@ use copy_protocol::{
 };
 use units::Span;
 
-use super::conversation::Conversation;
 use super::handle::StreamHandle;
 use super::handshaking::{Handshaking, Identified};
 use super::identity::Identity;
 use super::session_registry::SessionRegistry;
-use super::udp_relay::round_trip;
-use super::{
-    AcceptedChannel, AcceptedController, AcceptedRemote, AcceptedSession, Channel, ChannelHandler,
-    CopyHandler, SOFTWARE,
-};
+use super::{Channel, ChannelHandler, CopyHandler, SOFTWARE};
 use sockets::Clock;
 use sockets::eviction;
 use sockets::poll::{is_ready, readable, wait};
 
 use queue::Queue;
+use session::Session;
 
 pub use rejection::Rejection;
 pub use source::{Handover, Source};
@@ -501,63 +498,13 @@ impl Acceptor {
             self.shared.handler.holder(&admitted.key_name),
             admitted.purpose,
         );
-        let thread = match &self.shared.handler {
-            Handler::Copies(handler) if purpose == Purpose::Remote => {
-                socket.set_nonblocking(false)?;
-                socket.set_nodelay(true)?;
-                let accepted = AcceptedRemote {
-                    peer,
-                    streams: self.shared.registry.expect(admitted.session_key.clone())?,
-                    admitted,
-                    channel: Channel::new(socket, Some(tls)),
-                };
-                let handler = Arc::clone(handler);
-                session_thread("remote", move || {
-                    if let Some(remote) = handler.remote() {
-                        remote.serve_remote(accepted);
-                    }
-                })?
-            }
-            Handler::Copies(handler) if purpose != Purpose::Copy => {
-                let conversation = Conversation::start(socket, tls, self.shared.limits.silence)?;
-                let accepted = AcceptedController {
-                    peer,
-                    admitted,
-                    conversation,
-                };
-                let handler = Arc::clone(handler);
-                session_thread("controller", move || {
-                    if let Some(third_party) = handler.third_party() {
-                        third_party.serve_controller(accepted);
-                    }
-                })?
-            }
-            Handler::Copies(handler) => {
-                let streams = self.shared.registry.expect(admitted.session_key.clone())?;
-                let rtt = round_trip(&socket, peer);
-                let conversation = Conversation::start(socket, tls, self.shared.limits.silence)?;
-                let accepted = AcceptedSession {
-                    peer,
-                    admitted,
-                    rtt,
-                    conversation,
-                    streams,
-                };
-                let handler = Arc::clone(handler);
-                session_thread("copy", move || handler.serve(accepted))?
-            }
-            Handler::Channels(handler) => {
-                socket.set_nonblocking(false)?;
-                socket.set_nodelay(true)?;
-                let accepted = AcceptedChannel {
-                    peer,
-                    admitted,
-                    channel: Channel::new(socket, Some(tls)),
-                };
-                let handler = Arc::clone(handler);
-                session_thread("channel", move || handler.serve(accepted))?
-            }
+        let session = Session {
+            peer,
+            admitted,
+            socket,
+            tls,
         };
+        let thread = session.start(&self.shared)?;
         self.sessions.push(Running {
             holder,
             place: Place::of(purpose),
@@ -594,10 +541,6 @@ impl Acceptor {
         tracing::info!(%peer, %reason, "connection rejected");
         self.shared.handler.rejected(peer, reason);
     }
-}
-
-fn session_thread(name: &str, serve: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().name(name.to_owned()).spawn(serve)
 }
 
 /// A refusal, with what the near end can do.

@@ -26,8 +26,8 @@ pub trait Packet {
         Class::BestEffort
     }
 
-    /// Whether it belongs to others' load on this link: it has accounts of its own, and is gone when
-    /// it has been sent.
+    /// Whether it belongs to others' load on this link: it has accounts of its own, and is gone
+    /// when it has been sent.
     fn is_load(&self) -> bool {
         false
     }

@@ -22,8 +22,8 @@ pub trait RunObserver: Send {
     }
 
     /// Whether what was seen so far is enough: the run then ends at once, and what it showed
-    /// counts. Asked after each [`RunObserver::on_progress`], and after each [`RunObserver::on_idle`], where
-    /// the run fails.
+    /// counts. Asked after each [`RunObserver::on_progress`], and after each
+    /// [`RunObserver::on_idle`], where the run fails.
     fn has_enough(&self) -> bool {
         false
     }

@@ -18,8 +18,8 @@ pub(crate) const LENGTHS: [usize; 3] = [3, 6, 16];
 const SPEEDS: [f64; 3] = [0.08, 0.2, 0.5];
 /// Medians of `m` are known from this many times `m` values.
 const WINDOWS_MIN: usize = 2;
-/// Below this count of values the spread of medians is at least this share of that of single values:
-/// 0.67 holds for normal values that do not wander.
+/// Below this count of values the spread of medians is at least this share of that of single
+/// values: 0.67 holds for normal values that do not wander.
 const FEW: usize = 40;
 const FEW_SHARE: f64 = 0.7;
 /// A value moves the levels by no more than if it were this many usual distances away.

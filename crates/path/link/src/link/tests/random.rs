@@ -84,8 +84,8 @@ fn any_extras() -> impl Strategy<Value = (Option<Policer>, Option<Reorder>, Opti
 
 proptest! {
     /// Any queue, any sequence of offers and polls: every packet is delivered, reported lost or
-    /// refused, once; classes keep their order unless packets are overtaken; the accounts agree with
-    /// what was seen.
+    /// refused, once; classes keep their order unless packets are overtaken; the accounts agree
+    /// with what was seen.
     #[test]
     fn every_queue_keeps_its_books(
         queue in any_queue(),
