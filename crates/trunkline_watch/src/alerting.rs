@@ -200,13 +200,7 @@ impl AlertDesk {
 /// The pairs of all tasks, each once.
 fn pairs(plan: &Plan) -> Vec<Pair> {
     let planned = plan.tasks().iter().flat_map(|task| plan.pairs(task));
-    let pair = |pair: watch_plan::Pair| {
-        Some(Pair {
-            from: pair.from.as_str().parse().ok()?,
-            to: pair.to.as_str().parse().ok()?,
-        })
-    };
-    let mut pairs: Vec<Pair> = planned.filter_map(pair).collect();
+    let mut pairs: Vec<Pair> = planned.map(|pair| Pair::from(&pair)).collect();
     pairs.sort();
     pairs.dedup();
     pairs

@@ -326,10 +326,10 @@ impl Laboratories {
         Some(StoredVisit {
             id: VisitId::new(at, chance.identity),
             pair: Pair {
-                from: name(&due.from)?,
-                to: name(&due.to)?,
+                from: Name::from(&due.from),
+                to: Name::from(&due.to),
             },
-            task: due.task.as_str().parse().ok()?,
+            task: Name::from(&due.task),
             visit,
             rates,
             document: None,
@@ -375,10 +375,6 @@ impl Laboratories {
 
 fn streams() -> StreamCount {
     StreamCount::new(4).unwrap_or(StreamCount::ONE)
-}
-
-fn name(host: &HostName) -> Option<Name> {
-    host.as_str().parse().ok()
 }
 
 /// What chance decides in one visit: the same for the same visit, and another for each.

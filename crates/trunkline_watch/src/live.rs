@@ -63,9 +63,7 @@ impl Known {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let mut grids = Vec::new();
         for task in self.timetable.plan().tasks() {
-            let Ok(task) = task.name.as_str().parse::<Name>() else {
-                continue;
-            };
+            let task = Name::from(&task.name);
             let cells = store.grid(&task)?;
             grids.push(GridFigures { task, cells });
         }

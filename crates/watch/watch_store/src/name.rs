@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::printable;
+use watch_plan::{HostName, TaskName};
 
 /// Longest name, in bytes; the longest host name of DNS has 253.
 const LONGEST: usize = 253;
@@ -88,6 +89,19 @@ impl fmt::Display for Name {
     }
 }
 
+/// Names in a plan have narrower bounds.
+impl From<&HostName> for Name {
+    fn from(name: &HostName) -> Name {
+        Name(name.as_str().to_owned())
+    }
+}
+
+impl From<&TaskName> for Name {
+    fn from(name: &TaskName) -> Name {
+        Name(name.as_str().to_owned())
+    }
+}
+
 /// The two hosts of a path, in the direction of the data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pair {
@@ -95,6 +109,15 @@ pub struct Pair {
     pub from: Name,
     /// The receiving host.
     pub to: Name,
+}
+
+impl From<&watch_plan::Pair> for Pair {
+    fn from(pair: &watch_plan::Pair) -> Pair {
+        Pair {
+            from: Name::from(&pair.from),
+            to: Name::from(&pair.to),
+        }
+    }
 }
 
 impl fmt::Display for Pair {

@@ -78,8 +78,7 @@ impl Courier {
 
     /// What the collector told of another host.
     pub fn far_host(&self, host: &HostName) -> Option<FarHost> {
-        let name: Name = host.as_str().parse().ok()?;
-        lock(&self.far_hosts).get(&name).cloned()
+        lock(&self.far_hosts).get(&Name::from(host)).cloned()
     }
 
     /// The next plan, where there is one: it is the one that is followed then.
@@ -344,10 +343,8 @@ impl Courier {
     }
 }
 
-/// Names of plans are names of stores: their bounds are narrower.
 fn names(hosts: &[HostName]) -> Vec<Name> {
-    let names = hosts.iter().map(|host| host.as_str().parse());
-    names.filter_map(Result::ok).collect()
+    hosts.iter().map(Name::from).collect()
 }
 
 /// Waits for a new result, or for `wait`; while reports fail, new results do not shorten that.

@@ -38,7 +38,7 @@ impl Allowed {
     ///     trips = { kind = "ping", group = "all", every = "5min", duration = "10s" }
     /// "#;
     /// let (plan, _) = watch_plan::Plan::parse(text, "plan.toml").unwrap();
-    /// let allowed = crate::collector::Allowed::of(&plan);
+    /// let allowed = watch_run::collector::Allowed::of(&plan);
     /// assert_eq!(allowed.hosts("m").count(), 2);
     /// assert_eq!(allowed.hosts("c").count(), 1);
     /// assert_eq!(allowed.hosts("d").count(), 0);
@@ -46,10 +46,7 @@ impl Allowed {
     pub fn of(plan: &Plan) -> Self {
         let mut allowed = Allowed::default();
         for (name, host) in plan.hosts() {
-            // Names of plans are names of stores: their bounds are narrower.
-            let Ok(name) = name.as_str().parse::<Name>() else {
-                continue;
-            };
+            let name = Name::from(name);
             if !host.agent {
                 allowed.silent.insert(name);
                 continue;
@@ -60,11 +57,10 @@ impl Allowed {
             }
         }
         for task in plan.tasks() {
-            let series = plan.pairs(task).into_iter().filter_map(|pair| {
-                let name = |text: &str| text.parse::<Name>().ok();
-                let (from, to) = (name(pair.from.as_str())?, name(pair.to.as_str())?);
-                let (pair, task) = (Pair { from, to }, name(task.name.as_str())?);
-                Some(Series { pair, task })
+            let task_name = Name::from(&task.name);
+            let series = plan.pairs(task).into_iter().map(|pair| Series {
+                pair: Pair::from(&pair),
+                task: task_name.clone(),
             });
             allowed.series.extend(series);
         }

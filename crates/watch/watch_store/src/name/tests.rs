@@ -25,3 +25,14 @@ fn names_are_neither_empty_nor_long_nor_garbled() {
     }
     assert!(serde_json::from_str::<Name>("\"\"").is_err());
 }
+
+proptest::proptest! {
+    /// Else a host or a task of a plan would be stored under a name that cannot be read back.
+    #[test]
+    fn names_of_plans_are_names(text in ".{0,300}|[a-zA-Z0-9.:_-]{1,260}") {
+        if let Ok(host) = text.parse::<watch_plan::HostName>() {
+            let name = Name::from(&host);
+            proptest::prop_assert_eq!(Ok(name), text.parse::<Name>());
+        }
+    }
+}

@@ -36,7 +36,7 @@ pub struct Mesh {
 pub fn tasks(store: &mut Store, table: Option<&Timetable>) -> Result<Vec<Name>, StoreError> {
     let mut names: Vec<Name> = Vec::new();
     let planned = table.iter().flat_map(|table| table.plan().tasks());
-    names.extend(planned.filter_map(|task| task.name.as_str().parse().ok()));
+    names.extend(planned.map(|task| Name::from(&task.name)));
     for task in store.tasks()? {
         if !names.contains(&task) {
             names.push(task);
@@ -88,7 +88,7 @@ impl Mesh {
             false => Shown::RoundTrips,
         };
         let planned = known.map_or(Vec::new(), |(table, task)| table.plan().pairs(task));
-        let planned = planned.iter().filter_map(stored_pair);
+        let planned = planned.iter().map(Pair::from);
         let mut cells: BTreeMap<Pair, Cell> = planned.map(|pair| (pair, Cell::unknown())).collect();
         for visit in latest {
             let cell = match is_stale(visit, interval, now) {
@@ -124,14 +124,6 @@ fn shows_goodput(kind: Option<Kind>, latest: &[GridCell]) -> bool {
         Some(kind) => kind.is_exclusive() && !matches!(kind, Kind::Responsiveness),
         None => latest.iter().any(|cell| cell.goodput.is_some()),
     }
-}
-
-fn stored_pair(pair: &watch_plan::Pair) -> Option<Pair> {
-    let end = |name: &watch_plan::HostName| name.as_str().parse().ok();
-    Some(Pair {
-        from: end(&pair.from)?,
-        to: end(&pair.to)?,
-    })
 }
 
 fn is_stale(latest: &GridCell, interval: Option<Span>, now: UnixTime) -> bool {

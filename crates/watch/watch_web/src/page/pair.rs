@@ -98,15 +98,13 @@ fn chosen(
 ) -> Result<(Vec<Name>, Name), Problem> {
     let mut tasks = store.tasks_of(pair)?;
     if let Some(table) = site.live.timetable() {
-        let is_pair = |of: &watch_plan::Pair| {
-            of.from.as_str() == pair.from.as_str() && of.to.as_str() == pair.to.as_str()
-        };
+        let is_pair = |of: &watch_plan::Pair| Pair::from(of) == *pair;
         let plan = table.plan();
         let of_plan = plan
             .tasks()
             .iter()
             .filter(|task| plan.pairs(task).iter().any(is_pair));
-        tasks.extend(of_plan.filter_map(|task| task.name.as_str().parse().ok()));
+        tasks.extend(of_plan.map(|task| Name::from(&task.name)));
         tasks.sort();
         tasks.dedup();
     }
