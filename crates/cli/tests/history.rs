@@ -13,7 +13,7 @@ use serde_json::Value;
 /// What `iperf3 -J` printed, beside the reader's own tests.
 const IPERF3: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../record/src/iperf3/sent.json"
+    "/../output/record/src/iperf3/sent.json"
 );
 
 fn text(arguments: &[&str]) -> String {
