@@ -38,8 +38,10 @@ class Job:
 
     def run(self) -> tuple[Job, int, float, str]:
         began = time.monotonic()
-        # As cargo sets it for tests that ask at run time.
+        # As cargo sets it for tests that ask at run time. The job server of make is not handed on.
         environment = os.environ | {"CARGO_MANIFEST_DIR": str(self.folder)}
+        for name in ("MAKEFLAGS", "MFLAGS"):
+            environment.pop(name, None)
         done = subprocess.run(
             self.command,
             cwd=self.folder,
@@ -55,12 +57,9 @@ class Job:
 
 def programs() -> list[Job]:
     """The test programs of the workspace, built where they are not."""
-    built = subprocess.run(
-        [CARGO, "test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
+    build = [CARGO, "test", "--workspace", "--locked", "--no-run"]
+    build += ["--message-format", "json-render-diagnostics"]
+    built = subprocess.run(build, stdout=subprocess.PIPE, text=True, check=True)
     jobs = []
     for line in built.stdout.splitlines():
         message = json.loads(line)

@@ -126,7 +126,20 @@ def test_the_inferred_path_is_a_path():
 
 
 # Options of the program that a function needs not: results have methods for what they ask.
-OUTPUT = {"json", "brief", "save", "report", "csv", "plots", "log", "no-history", "help", "no-cache"}
+OUTPUT = {
+    "json",
+    "brief",
+    "save",
+    "report",
+    "html",
+    "csv",
+    "plots",
+    "log",
+    "log-file",
+    "no-history",
+    "help",
+    "no-cache",
+}
 OTHERS = {
     "copy": {"archive", "preserve", "verbose", "quiet", "from0"},
     "measure": {"fq-rate"},
