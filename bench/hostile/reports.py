@@ -104,7 +104,7 @@ def sizes():
     yield large("200,000 rates", rates_bits_per_second=[1000] * 200_000)
     yield large("20,000 round trips", round_trips_seconds=[0.1] * 20_000)
     yield large("300 hops", route={"hash": 1, "hops": ["192.0.2.9"] * 300})
-    yield large("a document of 2 MiB", document="x" * 2 * MIB)
+    yield large("a document of 9 MiB", document="x" * 9 * MIB)
     yield large("a goodput that no column holds", goodput_bits_per_second=2**64 - 1)
 
     def many(_, agent):

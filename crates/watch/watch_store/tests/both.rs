@@ -171,7 +171,7 @@ fn a_visit_too_long_is_refused_alone(database: &DatabaseName) {
     let mut draw = Draw::new(4);
     let mut long = [draw.visit(3), draw.visit(3), draw.visit(3), draw.visit(3)];
     long[0].rates = Some(vec![Rate::from_bits_per_second(1); 100_001]);
-    long[1].document = Some("x".repeat((1 << 20) + 1));
+    long[1].document = Some("x".repeat((8 << 20) + 1));
     long[2].visit.round_trips = RoundTrips::new(vec![Span::from_millis(1); 10_001]);
     let hops = vec!["10.0.0.1".to_owned(); 256];
     long[3].visit.route = Some(Route { hash: 1, hops });
