@@ -13,6 +13,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 CARGO = os.environ.get("CARGO", "cargo")
@@ -22,6 +23,13 @@ LONGEST = (
     "copy trunkline tuning tune watch path sweep history sentences loopback browser growing "
     "emulated tune_over_udp hostile models inference"
 ).split()
+
+
+@cache
+def sysroot() -> str:
+    """Where the compiler is."""
+    rustc = os.environ.get("RUSTC", "rustc")
+    return subprocess.check_output([rustc, "--print", "sysroot"], text=True).strip()
 
 
 @dataclass
@@ -38,8 +46,12 @@ class Job:
 
     def run(self) -> tuple[Job, int, float, str]:
         began = time.monotonic()
-        # As cargo sets it for tests that ask at run time. The job server of make is not handed on.
-        environment = os.environ | {"CARGO_MANIFEST_DIR": str(self.folder)}
+        # As cargo sets them: what tests ask for at run time, and where tests of macros find the
+        # compiler's libraries. The job server of make is not handed on.
+        environment = os.environ | {
+            "CARGO_MANIFEST_DIR": str(self.folder),
+            "LD_LIBRARY_PATH": f"{sysroot()}/lib",
+        }
         for name in ("MAKEFLAGS", "MFLAGS"):
             environment.pop(name, None)
         done = subprocess.run(
