@@ -26,10 +26,10 @@ LONGEST = (
 
 
 @cache
-def sysroot() -> str:
-    """Where the compiler is."""
+def libraries() -> str:
+    """Where the standard library is for what is linked while compiling."""
     rustc = os.environ.get("RUSTC", "rustc")
-    return subprocess.check_output([rustc, "--print", "sysroot"], text=True).strip()
+    return subprocess.check_output([rustc, "--print", "target-libdir"], text=True).strip()
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Job:
         # compiler's libraries. The job server of make is not handed on.
         environment = os.environ | {
             "CARGO_MANIFEST_DIR": str(self.folder),
-            "LD_LIBRARY_PATH": f"{sysroot()}/lib",
+            "LD_LIBRARY_PATH": libraries(),
         }
         for name in ("MAKEFLAGS", "MFLAGS"):
             environment.pop(name, None)
