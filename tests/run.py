@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -18,9 +19,11 @@ from pathlib import Path
 
 CARGO = os.environ.get("CARGO", "cargo")
 LANES = 2
+# A program that has not ended by then hangs, in seconds; the longest takes two minutes alone.
+HANGS = 900
 # Those that take longest begin first, so that none of them is alone at the end.
 LONGEST = (
-    "copy trunkline tuning tune watch path sweep history sentences loopback browser growing "
+    "copy tuning sweep tune watch trunkline_watch path sentences history browser loopback growing "
     "emulated tune_over_udp hostile models inference"
 ).split()
 
@@ -54,17 +57,18 @@ class Job:
         }
         for name in ("MAKEFLAGS", "MFLAGS"):
             environment.pop(name, None)
-        done = subprocess.run(
-            self.command,
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        return self, done.returncode, time.monotonic() - began, done.stdout
+        with tempfile.TemporaryFile() as output:
+            files = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+            try:
+                done = subprocess.run(
+                    self.command, cwd=self.folder, env=environment, timeout=HANGS, **files
+                )
+                code, end = done.returncode, ""
+            except subprocess.TimeoutExpired:
+                code, end = 1, f"\nit did not end within {HANGS} s\n"
+            output.seek(0)
+            told = output.read().decode(errors="replace") + end
+        return self, code, time.monotonic() - began, told
 
 
 def programs() -> list[Job]:

@@ -30,6 +30,9 @@
 //! | run programs on a path | [`emulate::EmulatedPath`] | [`emulate::Emulated`] |
 //! | keep and remember | [`history::History`] | |
 //!
+//! Watches over paths are in the crate `trunkline_watch`, copies of millions of files in shards in
+//! `trunkline_campaign`.
+//!
 //! # Threads, progress, cancellation
 //!
 //! Every call blocks until it has its result; run it on a thread of its own to do something else.

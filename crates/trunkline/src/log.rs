@@ -65,11 +65,14 @@ impl LogFile {
     /// # Errors
     /// When it holds no file and level.
     pub fn from_environment() -> Result<Option<Self>, Error> {
-        let text = env::var(VARIABLE).unwrap_or_default();
-        if text.is_empty() {
+        let set = env::var_os(VARIABLE).filter(|set| !set.is_empty());
+        let Some(set) = set else {
             return Ok(None);
-        }
-        let file = LogFile::parse(&text).map_err(|refusal| {
+        };
+        let text = set
+            .to_str()
+            .ok_or_else(|| format!("`{}` is no UTF-8", set.display()));
+        let file = text.and_then(LogFile::parse).map_err(|refusal| {
             let hint = format!("set {VARIABLE} to FILE or FILE=LEVEL, or unset it");
             Error::wrong_request(format!("{VARIABLE}: {refusal}"), hint)
         })?;

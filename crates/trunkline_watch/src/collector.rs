@@ -1,6 +1,5 @@
 //! A collector that listens.
 
-use errors::Hint;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -12,7 +11,10 @@ use std::time::{Duration, Instant};
 
 use copy_net::{ListenError, Listener};
 use copy_protocol::{Key, KeyName, Rights};
+use errors::Hint;
 use observe::Fault;
+use trunkline::serve::TokensFile;
+use trunkline::{Cancel, Error};
 use units::Span;
 use watch_run::collector::{Allowed, Collector, CollectorOptions};
 use watch_run::link::{Answer, Report, Reports};
@@ -24,8 +26,6 @@ use super::collector_event::{CollectorEvent, OnCollectorEvent, now};
 use super::live::Known;
 use super::plan::PlanFile;
 use super::rejections::Rejections;
-use trunkline::serve::TokensFile;
-use trunkline::{Cancel, Error};
 
 /// How often roll-ups are computed and silent paths looked for.
 const TEND_EVERY: Duration = Duration::from_secs(60);

@@ -1,9 +1,9 @@
 //! Any text as a result document, ours or iperf3's: refused with the next step, or shown as text,
 //! plots and a page without control characters and without a tag that the document brought.
 
-use errors::Hint;
 use std::path::Path;
 
+use errors::Hint;
 use record::AnyDocument;
 use report::Paint;
 

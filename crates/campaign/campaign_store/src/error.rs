@@ -1,9 +1,9 @@
 //! What can go wrong with a campaign's files.
 
-use errors::{Fault, Hint};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 
 /// Why something of a campaign could not be read, written or done.

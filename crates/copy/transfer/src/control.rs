@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use copy_net::control_socket::Status;
+use copy_protocol::CopyEvent;
 use observe::StreamCount;
 use units::{Rate, Span};
-
-use copy_protocol::CopyEvent;
 
 /// Stops a running copy, bounds its rate and fixes its streams. Clones control the same copy, from
 /// any thread.

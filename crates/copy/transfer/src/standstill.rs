@@ -2,9 +2,10 @@
 
 use std::mem;
 
-use crate::stream_options::Part;
 use copy_protocol::Activity;
 use units::{Bytes, Span, Time};
+
+use crate::stream_options::Part;
 
 /// An end reports its activity at least twice a second; one that has not for so long is silent.
 const SILENT: Span = Span::from_secs(2);

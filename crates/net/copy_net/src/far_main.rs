@@ -1,7 +1,6 @@
 //! A far end that ssh has started: one line in, one line out, then copies until no near end is
 //! left.
 
-use errors::{Fault, Hint};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
@@ -14,7 +13,9 @@ use std::time::{Duration, Instant};
 use copy_protocol::{
     CallBack, Key, KeyName, Rights, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token,
 };
+use errors::{Fault, Hint};
 use socket2::{Domain, Socket, Type};
+use sockets::{Clock, poll};
 use thiserror::Error;
 use units::{Span, Time};
 
@@ -29,7 +30,6 @@ use super::{
     AcceptLimits, AcceptedController, AcceptedRemote, AcceptedSession, CopyHandler, Rejection,
     RemoteHandler, SOFTWARE, ThirdPartyHandler,
 };
-use sockets::{Clock, poll};
 
 /// Pauses between two calls to the near end.
 const CALL_PAUSE: Duration = Duration::from_millis(500);

@@ -1,7 +1,6 @@
 //! A port for copies alone: of a far end that ssh started, or of a near end to which
 //! streams come.
 
-use errors::{Fault, Hint};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -10,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use copy_protocol::{SessionKey, Token};
+use errors::{Fault, Hint};
+use sockets::{Deadline, listen};
 use thiserror::Error;
 
 use super::acceptor::{AcceptLimits, Acceptor, Handler, Shared, Source};
@@ -17,7 +18,6 @@ use super::dialer::{ControlSocket, DialError, Dialed, Dialer};
 use super::fingerprint::Fingerprint;
 use super::identity::Identity;
 use super::session_registry::{Caller, IncomingStreams, SessionRegistry};
-use sockets::{Deadline, listen};
 
 /// How long one caller may take to show that it is the far end: a stranger that says nothing more
 /// leaves time for others. Three round trips of the longest paths.

@@ -1,9 +1,10 @@
 //! The messages of the control connection.
 
-use crate::Activity;
 use errors::{Error, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::Activity;
 
 use super::{FileId, HASH_LENGTH, Limited, Name, Sending};
 

@@ -1,10 +1,10 @@
 //! Tokens: what opens a standing server, and the file in which the server keeps them.
 
-use errors::{Fault, Hint};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use errors::{Fault, Hint};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::Rate;

@@ -1,11 +1,11 @@
 //! Documents on disk: written whole or not at all, and read with care.
 
-use errors::{Fault, Hint};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
+use errors::{Fault, Hint};
 use serde_json::error::Category;
 use serde_json::{Value, from_str, from_value};
 use thiserror::Error;

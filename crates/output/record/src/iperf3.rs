@@ -18,9 +18,9 @@
 mod convert;
 mod shape;
 
-use errors::{Fault, Hint};
 use std::path::{Path, PathBuf};
 
+use errors::{Fault, Hint};
 use serde_json::{Value, from_str, from_value};
 use thiserror::Error;
 

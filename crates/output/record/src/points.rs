@@ -13,10 +13,10 @@
 mod csv_file;
 mod documents;
 
-use errors::{Fault, Hint};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 use units::Rate;
 

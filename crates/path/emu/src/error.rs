@@ -1,8 +1,8 @@
 //! Why a path could not be emulated.
 
-use errors::{Fault, Hint};
 use std::io;
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 
 /// A failure while a path was set up or a program was started on it.

@@ -1,8 +1,8 @@
 //! Why a path was refused.
 
-use errors::{Fault, Hint};
 use std::io;
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 
 /// A path that cannot be used.

@@ -1,11 +1,11 @@
 //! Finished runs in a folder.
 
-use errors::{Fault, Hint};
 use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use errors::{Fault, Hint};
 use sim::Scenario;
 use tempfile::NamedTempFile;
 use thiserror::Error;

@@ -1,8 +1,8 @@
 //! Why a plan was refused, and what was noticed in one that was not.
 
-use errors::{Fault, Hint};
 use std::fmt;
 
+use errors::{Fault, Hint};
 use serde::Serialize;
 use thiserror::Error;
 

@@ -1,8 +1,8 @@
 //! Why a store cannot be used.
 
-use errors::{Fault, Hint};
 use std::io;
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 
 /// Why a store cannot be used. Nothing was changed by the call that failed.

@@ -1,10 +1,10 @@
 //! Names of hosts, tasks and databases.
 
-use errors::{Fault, Hint};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use errors::{Fault, Hint};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::printable;

@@ -1,11 +1,11 @@
 //! The server: its parts, beginning and end.
 
-use errors::{Fault, Hint};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 use tokio::sync::{Semaphore, watch};
 use watch_store::DatabaseName;

@@ -1,6 +1,5 @@
 //! Servers that know the token and answer what they like.
 
-use errors::Hint;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,6 +14,7 @@ use copy_protocol::remote::{
     Welcome, encode_answer, head_of,
 };
 use copy_protocol::{Key, KeyName, Name, Rights, Token};
+use errors::Hint;
 use remote_files::{RemoteError, RemoteFiles, RemoteOptions};
 use units::Span;
 

@@ -7,11 +7,11 @@
 //! network, and an end that waits for neither is limited by its own files or processors. A part
 //! that has less than half of an end's time is not named.
 
+use copy_protocol::{Activity, Shares};
 use observe::Limit;
 use units::{Rate, Span};
 
 use super::{Interval, Streams};
-use copy_protocol::{Activity, Shares};
 
 /// Share of the threads' time from which an activity is what they mostly do.
 const MOSTLY: f64 = 0.5;

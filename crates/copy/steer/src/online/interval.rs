@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use copy_protocol::Activity;
 use observe::{TcpSample, Transport};
 use units::{Bytes, Rate, Span};
-
-use copy_protocol::Activity;
 
 /// What one interval of a copy showed. Intervals follow each other without gaps; 0.1 to 0.5 s is
 /// best, shorter ones do no harm.

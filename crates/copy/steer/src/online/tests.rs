@@ -1,12 +1,11 @@
 //! Copies over a path that is two numbers: what it carries, and what one stream does.
 
+use copy_protocol::Activity;
+use models::Objective;
 use observe::{Limit, StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
-use copy_protocol::Activity;
-
 use super::*;
-use models::Objective;
 
 const STEP: Span = Span::from_millis(100);
 const SEGMENT: Bytes = Bytes::new(1448);

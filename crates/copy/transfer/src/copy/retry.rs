@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use units::Span;
-
 use copy_protocol::Patience;
+use units::Span;
 
 /// First pause before another try; each is twice the one before.
 const PAUSE_MIN: Duration = Duration::from_millis(250);

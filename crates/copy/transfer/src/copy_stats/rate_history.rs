@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use units::{Bytes, Rate, Span, Time};
-
 use copy_protocol::Reading;
+use units::{Bytes, Rate, Span, Time};
 
 /// The rate is that of the last three seconds: acknowledgements come in bursts of a round trip.
 /// What the kernel has delivered never exceeds the link; whole pieces, which many streams end at

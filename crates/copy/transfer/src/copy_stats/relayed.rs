@@ -1,10 +1,10 @@
 //! Counts of a third-party copy, from what its source tells.
 
 use copy_protocol::third_party::{Report, Standing, Totals};
+use copy_protocol::{CopyEvent, FileProblem};
 use units::{Bytes, Span};
 
 use super::{CopyStats, SenderStatus, hash_of};
-use copy_protocol::{CopyEvent, FileProblem};
 
 impl CopyStats<'_> {
     /// The source tells something.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use copy_protocol::{CopyEvent, CopyPhase, LimitedBy, TimePart};
 use observe::Limit;
 use units::{Span, Time};
-
-use copy_protocol::{CopyEvent, CopyPhase, LimitedBy, TimePart};
 
 /// Share of the time in which data flowed for which a part must bind to be named.
 const NAMED: f64 = 0.5;

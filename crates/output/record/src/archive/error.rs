@@ -1,9 +1,9 @@
 //! Why an archive cannot be used.
 
-use errors::{Fault, Hint};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use errors::{Fault, Hint};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 

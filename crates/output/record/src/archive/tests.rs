@@ -1,7 +1,7 @@
-use errors::Hint;
 use std::fs;
 use std::thread;
 
+use errors::Hint;
 use netpath::PathSpec;
 use observe::{Setting, StreamCount, TargetInfo, TargetKind};
 use tempfile::TempDir;

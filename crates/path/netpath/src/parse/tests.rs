@@ -1,6 +1,7 @@
+use errors::Hint;
+
 use super::*;
 use crate::spec::{Class, Cross, CrossTraffic, Cut, Loss, Variation};
-use errors::Hint;
 
 pub(super) const GOOD: &str = r#"
 [forward]

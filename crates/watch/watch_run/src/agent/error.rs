@@ -1,9 +1,9 @@
 //! Why an agent cannot begin.
 
-use errors::{Fault, Hint};
 use std::io;
 use std::path::PathBuf;
 
+use errors::{Fault, Hint};
 use thiserror::Error;
 use watch_store::SpoolError;
 

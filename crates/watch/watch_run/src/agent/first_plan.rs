@@ -1,9 +1,10 @@
 //! The first plan of an agent that was started without one.
 
-use crate::link::{AgentLink, LINK_VERSION, LinkError, PlanText, PlanWish, Refused, Report};
 use changes::{FarHost, UnixTime};
 use copy_protocol::Token;
 use units::Address;
+
+use crate::link::{AgentLink, LINK_VERSION, LinkError, PlanText, PlanWish, Refused, Report};
 
 /// Asks the collector for its plan, once.
 ///

@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::link::{Answer, Refused, Reply, Report, Reports};
 use changes::{UnixTime, Visit};
 use copy_net::Listener;
 use copy_protocol::{Key, KeyName, Rights, Secret};
@@ -12,6 +11,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use watch_plan::{Due, Plan, Why};
 use watch_store::{Receipt, Refusal, Spool, StoredVisit, VisitId};
+
+use crate::link::{Answer, Refused, Reply, Report, Reports};
 
 use super::*;
 

@@ -1,14 +1,14 @@
 //! Reports of agents: checks them, and stores each visit once.
 
-use errors::Hint;
-
 use std::net::SocketAddr;
 
-use crate::link::{Answer, PlanText, Refused, Reply, Report};
 use changes::UnixTime;
 use copy_protocol::KeyName;
+use errors::Hint;
 use units::Span;
 use watch_store::{Receipt, Refusal, Series, StoredVisit};
+
+use crate::link::{Answer, PlanText, Refused, Reply, Report};
 
 use crate::collector::agents::ahead;
 use crate::collector::allowed::{UNPLANNED_MAX, is_possible};

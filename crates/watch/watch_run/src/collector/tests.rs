@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use crate::link::{Answer, LINK_VERSION, PlanWish, Report};
 use changes::{FarHost, Visit, VisitKind};
 use copy_protocol::KeyName;
 use rand_core::{Rng, SeedableRng};
@@ -9,6 +8,8 @@ use rand_pcg::Pcg64Mcg;
 use tempfile::TempDir;
 use units::Rate;
 use watch_store::{Name, Pair, Refusal, VisitId};
+
+use crate::link::{Answer, LINK_VERSION, PlanWish, Report};
 
 use super::*;
 

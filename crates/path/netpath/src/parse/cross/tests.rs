@@ -1,6 +1,7 @@
+use errors::Hint;
+
 use super::*;
 use crate::parse::tests::{GOOD, read};
-use errors::Hint;
 
 /// The groups of `GOOD` with this table in place of its own.
 fn with_cross(text: &str) -> Result<Vec<Cross>, String> {

@@ -1,6 +1,7 @@
+use errors::Hint;
+
 use super::*;
 use crate::parse::tests::{GOOD, read};
-use errors::Hint;
 
 /// The queue of `GOOD` with another text in its place.
 fn with_queue(text: &str) -> Result<QueueSpec, String> {

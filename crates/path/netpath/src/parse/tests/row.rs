@@ -1,8 +1,9 @@
 //! Several links in a row, and the loads on them.
 
+use errors::Hint;
+
 use super::*;
 use crate::spec::{Arrivals, Way};
-use errors::Hint;
 
 const THREE: &str = r#"
 [forward]
