@@ -51,7 +51,7 @@ const AREAS: [(&str, &[&str]); 9] = [
             "target",
         ],
     ),
-    ("copy", &["steer", "transfer", "remote_files"]),
+    ("copy", &["steer", "files", "transfer", "remote_files"]),
     ("output", &["record", "report"]),
     (
         "watch",

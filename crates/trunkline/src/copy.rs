@@ -22,6 +22,7 @@ pub use copy_protocol::{
     FileProblem, Filter, NearEnd, Outcome, Patience, ProblemKind, Selection, SelectionRule, Token,
     TokenTextError,
 };
+pub use files::check_pattern;
 pub use observe::Transport;
 pub use place::{Place, PlaceError};
 pub use record::copy::shown_command;
@@ -29,7 +30,7 @@ pub use request::{Access, CopyRequest};
 pub use route::Route;
 pub use running::{ControlSocket, RunningCopy, Status, offer, running};
 pub use selection::{check_listed, listed};
-pub use transfer::{CopyControl, CopyError, CopyObserver, check_pattern};
+pub use transfer::{CopyControl, CopyError, CopyObserver};
 pub use tune::Objective;
 
 /// The knee that a copy aims at unless told otherwise: 97 % of the highest rate.

@@ -18,10 +18,10 @@ use crate::{Cancel, Error};
 use copy_protocol::{CopyBounds, Key};
 pub use copy_protocol::{KeyName, Rights, Tokens};
 pub use endpoints::{ServerEvent, ServerLimits};
+pub use files::{Root, shown};
 pub use measure_protocol::TestBounds;
 pub use tokens::{add_token, read_tokens};
 pub use transfer::far::FarEvent;
-pub use transfer::{Root, shown};
 
 /// How long a far end that ssh started waits for a near end that vanished without a word: longer
 /// than anybody waits for it by default.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use campaign_store::{Entry, Fate, Kind};
 use copy_protocol::ProblemKind;
-use transfer::shown;
+use files::shown;
 
 /// What is wrong with what stands under the name of an entry; `None` where it is the same kind,
 /// size and time.

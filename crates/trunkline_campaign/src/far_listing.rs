@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use campaign_plan::Group;
 use campaign_store::{Counted, Entry, Kind, LeftOut, Reason, Sorter, StoreError, Walked};
 use copy_protocol::{Token, is_reserved};
-use transfer::{Rules, shown};
+use files::{Rules, shown};
 
 use super::plan_options::PlanOptions;
 use trunkline::remote::{Entry as Listed, FileKind, Remote, RemoteOptions};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use campaign_store::{Entry, Failed, Fate, Kind, Notes, StoreError};
 use copy_protocol::{CopyEvent, FileProblem, ProblemKind};
-use transfer::shown;
+use files::shown;
 
 use super::changes;
 

@@ -185,7 +185,7 @@ fn listed(
         pattern: rule.pattern.clone(),
     };
     let rules: Vec<SelectionRule> = group.rules.iter().map(rule).collect();
-    let rules = transfer::Rules::new(&rules)?;
+    let rules = files::Rules::new(&rules)?;
     let counted = Counted::default();
     let walked = thread::scope(|scope| {
         let walking = scope.spawn(|| {
@@ -228,7 +228,7 @@ fn listed(
 fn asked(
     plan: &Plan,
     group: &Group,
-    how: (&transfer::Rules, &Path),
+    how: (&files::Rules, &Path),
     options: &PlanOptions,
     counted: &Counted,
     cancel: &Cancel,

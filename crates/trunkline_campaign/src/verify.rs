@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use campaign_store::{Entry, Failed, Fate, Kind, ShardRow, ShardRun, StoreError, replace};
 use copy_protocol::{CopyEvent, ProblemKind};
+use files::shown;
 use serde::Serialize;
-use transfer::{CopyControl, CopyObserver, shown};
+use transfer::{CopyControl, CopyObserver};
 use units::Bytes;
 
 use super::places::{self, Ends};

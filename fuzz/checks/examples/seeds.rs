@@ -13,6 +13,8 @@ use copy_protocol::{
     Published, Range, Rights, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want,
     answer_hello, encode,
 };
+use files::store::Piece;
+use files::store::testing::journal_of;
 use measure_protocol::trains::{Announcement, Datagram, DatagramKind, TrainPlan};
 use measure_protocol::{
     Answer, EchoToken, Offer, Results, State, StreamResult, StreamTelemetry, Telemetry, TestEnd,
@@ -20,8 +22,6 @@ use measure_protocol::{
 };
 use record::synthetic;
 use serde_json::Value;
-use transfer::fuzzing::journal_of;
-use transfer::store::Piece;
 use units::{Bytes, Span, Way};
 
 const TOKEN: EchoToken = EchoToken(0x0123_4567_89AB_CDEF);

@@ -1,8 +1,8 @@
 //! Any bytes as the journal of an unfinished file; and any notes in a journal of ours that was
 //! damaged: what counts is whole, within the file, and written again as it was.
 
-use transfer::fuzzing::{JournalRead, journal_of, read_journal};
-use transfer::store::Piece;
+use files::store::Piece;
+use files::store::testing::{JournalRead, journal_of, read_journal};
 
 use crate::words::Words;
 

@@ -2,7 +2,8 @@
 //! ledger keep their books.
 
 use copy_protocol::Range;
-use transfer::{Acked, HashTree, Ledger, PieceHasher, legal_piece};
+use files::{HashTree, PieceHasher, legal_piece};
+use transfer::{Acked, Ledger};
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {

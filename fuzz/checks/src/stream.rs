@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use copy_protocol::{Coding, DataMap, NO_HASH, PieceHeader};
+use files::{PieceHasher, legal_piece};
 use tempfile::TempDir;
 use transfer::fuzzing::Arrivals;
-use transfer::{PieceHasher, legal_piece};
 
 use crate::words::Words;
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::sync::OnceLock;
 
 use copy_protocol::{Attributes, Kind};
+use files::Root;
+use files::source::{Found, Source, SourceSpec};
 use tempfile::TempDir;
-use transfer::Root;
-use transfer::source::{Found, Source, SourceSpec};
 
 /// Longer patterns only take longer.
 const LENGTH_MAX: usize = 48;

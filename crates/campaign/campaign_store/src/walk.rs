@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
+use files::Rules;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::{Mode, fstat};
-use transfer::Rules;
 
 use crate::line::LeftOut;
 use crate::{Sorter, StoreError};

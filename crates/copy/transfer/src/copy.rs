@@ -24,11 +24,11 @@ use self::opener::{Opener, Presence, has_wildcard, name_of, new_number};
 use self::retry::{OlderCopy, RetryTimer};
 use crate::copy_stats::CopyStats;
 use crate::opening::opening;
-use crate::root::Root;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::stream_set::StreamSource;
 use crate::{CopyControl, CopyError, CopyObserver};
+use files::Root;
 
 pub(crate) use self::connect::{Connected, dial, why_not};
 

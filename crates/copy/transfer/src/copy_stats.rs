@@ -22,9 +22,9 @@ use self::rate_history::{RateWindow, Readings};
 use self::timeline::Timeline;
 use crate::budget::{BudgetUser, CopyShare};
 use crate::peer_links::LinkMember;
-use crate::problems::{problem, with_hint};
 use crate::standstill::{Change, Marks, Standstill};
 use crate::{CopyControl, CopyObserver, activity};
+use files::{problem, with_hint};
 
 /// Failures that are listed one by one: a peer may tell of any number.
 const FAILURES_MAX: usize = 10_000;

@@ -25,13 +25,13 @@ use crate::budget::{Budget, Use};
 use crate::copy_stats::CopyStats;
 use crate::peer_links::PeerLinks;
 use crate::preconnect::Preconnected;
-use crate::problems::{problem, with_hint};
 use crate::remote::RemoteTotals;
-use crate::root::Root;
 use crate::run_session::{LocalFiles, SessionSetup, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::stream_set::StreamSource;
 use crate::{CopyControl, CopyObserver};
+use files::Root;
+use files::{problem, with_hint};
 
 /// How long the near end may think about what it wants.
 const OPENING_MAX: Duration = Duration::from_secs(30);

@@ -2,4 +2,3 @@
 //! and streams.
 
 pub use crate::receiver::fuzzing::Arrivals;
-pub use crate::store::fuzzing::{JournalRead, journal_of, read_journal};

@@ -94,7 +94,7 @@ impl Ledger {
     ///
     /// * `size`: bytes of the file.
     /// * `wanted`: start and length of each part, in bytes. What is beyond the file is left out;
-    ///   ends are moved outward to multiples of [`PIECE_MIN`](crate::PIECE_MIN), because pieces
+    ///   ends are moved outward to multiples of [`PIECE_MIN`](files::PIECE_MIN), because pieces
     ///   begin and end there.
     /// * Returns the bytes that will be sent. A file of which there are none is not added, nor one
     ///   that is there.

@@ -20,38 +20,26 @@ mod error;
 pub mod far;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod holes;
 mod ledger;
 #[cfg(test)]
 mod model;
-mod names;
 mod opening;
 mod peer_links;
 mod preconnect;
-mod problems;
 mod receiver;
 mod remote;
 mod requested;
-mod root;
 mod run_session;
 mod sender;
 mod session;
-pub mod source;
 mod standstill;
-pub mod store;
 mod stream_options;
 mod stream_set;
 mod sync;
 mod throttle;
-mod tree;
 
 pub use control::{CopyControl, CopyObserver};
 pub use copy::copy;
 pub use error::CopyError;
-pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
-pub use problems::shown;
 pub use remote::RemoteTotals;
-pub use root::Root;
-pub use source::rules::{Rules, check_pattern};
-pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

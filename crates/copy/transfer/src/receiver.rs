@@ -39,9 +39,9 @@ use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
 use crate::session::{self, Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::standstill::{other_waits_for, waits_for};
-use crate::store::Store;
 use crate::stream_options::Part;
 use crate::stream_set::StreamSet;
+use files::store::Store;
 
 /// How often this end reports its activity.
 const TICK: Span = Span::from_millis(250);

@@ -4,7 +4,7 @@
 //! the other and answers it; so a session that asks for much waits, and takes no memory. A thread
 //! holds one request, at most 64 KiB of a file that comes or goes, and while it walks a tree one
 //! open folder for each level. A file that is stored goes through the
-//! [`Store`](crate::store::Store) of copies.
+//! [`Store`](files::store::Store) of copies.
 //!
 //! Reading order: `rights` for what is allowed, `session` for what connections share, `flow` for
 //! what the server allows of them, `serving` for the connections, `outbox` for answers, `request`

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use copy_protocol::{Entry, Kind, Opening, Problem, ProblemKind};
 
-use crate::problems::{problem, with_hint};
-use crate::source::rules::Rules;
-use crate::source::select::{Pattern, has_wildcard, target_name};
-use crate::source::tops;
+use files::Rules;
+use files::source::select::{Pattern, has_wildcard, target_name};
+use files::source::tops;
+use files::{problem, with_hint};
 
 /// What the sources of a get stand for.
 #[derive(Debug)]

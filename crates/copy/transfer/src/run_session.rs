@@ -11,13 +11,13 @@ use units::Span;
 
 use crate::copy_stats::CopyStats;
 use crate::receiver::Receiver;
-use crate::root::Root;
 use crate::sender::{Sender, SenderSetup};
 use crate::session::{MessageLoop, Outbox, SessionContext, SessionEnd, run_role};
-use crate::source::{Source, SourceSpec};
-use crate::store::{Store, StoreSpec};
 use crate::stream_options::{Part, options};
 use crate::stream_set::{StreamSet, StreamSource, take_arrivals};
+use files::Root;
+use files::source::{Source, SourceSpec};
+use files::store::{Store, StoreSpec};
 
 /// The far end of a copy that was stopped, or whose near end was killed, lets its files go within
 /// this time even on a busy host, so that the same command can be given again at once.

@@ -36,10 +36,10 @@ use crate::budget::CopyShare;
 use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
 use crate::session::{Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
-use crate::source::Source;
 use crate::standstill::{other_waits_for, waits_for};
 use crate::stream_options::Part;
 use crate::stream_set::StreamSet;
+use files::source::Source;
 
 /// Entries in one message, and bytes of their names: so that it stays below `MESSAGE_MAX`.
 const BATCH: usize = 512;

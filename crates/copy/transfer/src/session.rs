@@ -13,7 +13,7 @@ use copy_net::Channel;
 use copy_protocol::{Entry, FileId, HASH_LENGTH, Message, NoPlace, Problem, ProblemKind, Range};
 use units::{Bytes, Span, Time};
 
-use crate::store::EntryPlan;
+use files::store::EntryPlan;
 
 pub(crate) use message_loop::MessageLoop;
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use copy_protocol::Name;
+use files::shown;
 use nix::dir::Dir;
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
-use transfer::shown;
 
 use super::{Above, Folder, Worker};
 use crate::clashes::{FoldedNames, clashing, hash};

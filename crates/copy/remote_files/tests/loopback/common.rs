@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use copy_net::{AcceptLimits, CopyHandler, Listener, new_secret};
 use copy_protocol::{CopyBounds, Name, Rights, Token, Tokens, remote::FailureKind};
+use files::Root;
 use remote_files::{ReadBytes, ReadRange, RemoteError, RemoteFiles, RemoteOptions, SmallFile};
-use transfer::Root;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use units::Span;
 

@@ -217,7 +217,7 @@ fn content_that_is_not_what_was_announced_is_stored_nowhere() {
 fn content_of_a_file_that_may_not_be_stored_is_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("f"), b"old").unwrap();
-    let root = transfer::Root::beneath(folder.path()).unwrap();
+    let root = files::Root::beneath(folder.path()).unwrap();
     let rights = Rights {
         read: true,
         write: false,

@@ -11,9 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_protocol::remote::{FailureKind, Listed};
+use files::Root;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
-use transfer::Root;
 use transfer::far::Keys;
 
 use super::common::{GO_ON, Server, kind, name, noise, options, part, read, store, token, whole};

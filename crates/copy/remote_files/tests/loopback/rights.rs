@@ -4,7 +4,7 @@ use std::fs;
 
 use copy_protocol::Rights;
 use copy_protocol::remote::{FailureKind, Removing};
-use transfer::Root;
+use files::Root;
 
 use super::common::{GO_ON, Server, name, names_in, part, read, store};
 use remote_files::{RemoteError, RemoteFiles};

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use copy_protocol::remote::{FailureKind, FileAttributes, STORE_MAX};
 use copy_protocol::{Attributes, CopyBounds, Entry, Filter, Kind, Name};
-use transfer::Root;
+use files::Root;
+use files::store::{Store, StoreSpec};
 use transfer::far::Keys;
-use transfer::store::{Store, StoreSpec};
 use units::{Rate, Span};
 
 use super::common::{

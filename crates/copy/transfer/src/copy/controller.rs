@@ -20,8 +20,8 @@ use super::opener::{Opener, Presence, has_wildcard, new_number};
 use crate::CopyError;
 use crate::copy_stats::CopyStats;
 use crate::opening::opening;
-use crate::problems::{problem, with_hint};
 use crate::session::{SessionEnd, protocol};
+use files::{problem, with_hint};
 
 /// How long the destination may take to grant a token.
 const GRANT_MAX: Duration = Duration::from_secs(60);

@@ -19,10 +19,11 @@ use crate::budget::Use;
 use crate::copy::{dial, open_session, why_not};
 use crate::copy_stats::CopyStats;
 use crate::opening::stream_count;
-use crate::problems::{problem, with_hint};
 use crate::run_session::LocalFiles;
 use crate::session::{SessionEnd, protocol};
-use crate::{CopyControl, CopyObserver, shown};
+use crate::{CopyControl, CopyObserver};
+use files::shown;
+use files::{problem, with_hint};
 
 /// How long a controller may think about what it wants.
 const ORDER_MAX: Duration = Duration::from_secs(30);

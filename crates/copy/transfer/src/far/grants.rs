@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use copy_protocol::{Key, KeyName, Opening, Problem, ProblemKind, Token};
 
-use crate::problems::{problem, with_hint};
+use files::{problem, with_hint};
 
 /// A token that was not shown for so long is void.
 pub(super) const LIFE: Duration = Duration::from_secs(600);

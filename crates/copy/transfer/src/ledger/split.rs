@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use copy_protocol::PIECE_MAX;
 
-use crate::tree::PIECE_MIN;
+use files::PIECE_MIN;
 
 /// Length of the piece at the start of `range`, a range that [`normalised`] gave.
 ///
@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tree::legal_piece;
+    use files::legal_piece;
 
     proptest! {
         #[test]

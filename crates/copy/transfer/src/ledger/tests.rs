@@ -1,7 +1,7 @@
 //! The ledger: what happens in which order, and that nothing is lost.
 
 use super::*;
-use crate::tree::PIECE_MIN;
+use files::PIECE_MIN;
 
 const MIB: u64 = 1 << 20;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::draw::Draw;
 use super::world::{There, World, change, write};
-use crate::store::{Piece, fuzzing::journal_of};
+use files::store::{Piece, testing::journal_of};
 
 /// What befalls what is there.
 #[derive(Debug, Clone, Copy)]
@@ -143,7 +143,7 @@ impl World {
         notes += draw.below(3);
         let file = &self.originals[number];
         let size = file.content.size as u64;
-        let Some(header) = crate::store::fuzzing::read_journal(&old) else {
+        let Some(header) = files::store::testing::read_journal(&old) else {
             return;
         };
         let piece = |at: usize| {

@@ -11,9 +11,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use copy_protocol::{Attributes, CopyDirection, Entry, Filter, Opening, Problem, Selection};
 
 use super::draw::Draw;
-use crate::Root;
-use crate::source::{Source, SourceSpec};
-use crate::store::{Store, StoreSpec};
+use files::Root;
+use files::source::{Source, SourceSpec};
+use files::store::{Store, StoreSpec};
 
 /// Around the sizes of pieces, blocks and the smallest file with a journal.
 pub(super) const SIZES: [usize; 13] = [

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use copy_protocol::Entry;
 
 use crate::session::Event;
-use crate::store::Store;
+use files::store::Store;
 
 /// Takes entries and reports an answer for each, in order.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use units::Bytes;
 
 use super::state::ReceiverState;
 use crate::session::{Outbox, SessionEnd, protocol};
-use crate::store::EntryPlan;
-use crate::tree::HashTree;
+use files::HashTree;
+use files::store::EntryPlan;
 
 /// Parts of files in one message of wants; each takes up to 20 bytes.
 const PARTS: usize = 8192;

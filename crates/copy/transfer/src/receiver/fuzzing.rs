@@ -17,10 +17,10 @@ use super::rereader::Rereader;
 use super::shared::Shared;
 use super::stream::ReceiveStream;
 use crate::activity::TimeSpent;
-use crate::problems::{failed, problem};
 use crate::session::Event;
-use crate::store::{Store, StoreSpec};
-use crate::{HashTree, Root};
+use files::store::{Store, StoreSpec};
+use files::{HashTree, Root};
+use files::{failed, problem};
 
 /// More than any input brings about.
 const HAPPENINGS_MAX: usize = 1 << 16;

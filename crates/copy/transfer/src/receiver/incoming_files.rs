@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use copy_protocol::{Coding, FileId, HASH_LENGTH, PIECE_MAX, PieceHeader, Problem};
 
-use crate::store::{Piece, Store};
-use crate::tree::{HashTree, legal_piece};
+use files::store::{Piece, Store};
+use files::{HashTree, legal_piece};
 
 /// How long a stream waits to be told of a file whose piece it has: entries come on another
 /// connection.

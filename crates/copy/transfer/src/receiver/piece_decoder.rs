@@ -19,7 +19,7 @@ use super::incoming_files::{Content, IncomingFile, PieceResult};
 use super::shared::Shared;
 use crate::activity::{Stopwatch, Waiting};
 use crate::session::Event;
-use crate::tree::{BLOCK, PieceHasher};
+use files::{BLOCK, PieceHasher};
 
 /// The pieces of one stream.
 pub(crate) struct PieceDecoder {

@@ -14,10 +14,10 @@ use copy_protocol::{FileId, HASH_LENGTH};
 
 use crate::activity::TimeSpent;
 use crate::session::Event;
-use crate::store::Store;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::mpsc::{Receiver, Sender, channel};
 use crate::sync::{Deadline, Mutex, recv_timeout};
+use files::store::Store;
 
 /// A whole file waits so long for others to be flushed with.
 const GATHER: Duration = Duration::from_millis(100);

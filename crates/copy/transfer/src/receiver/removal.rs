@@ -5,7 +5,7 @@ use copy_protocol::{Message, Problem};
 
 use super::state::{ReceiverState, RemovalPhase};
 use crate::session::Outbox;
-use crate::store::Gone;
+use files::store::Gone;
 
 impl ReceiverState<'_, '_> {
     /// Removes some more. Returns whether there is yet more to do.

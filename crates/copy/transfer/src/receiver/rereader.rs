@@ -9,7 +9,7 @@ use copy_protocol::FileId;
 
 use super::incoming_files::IncomingFile;
 use crate::session::Event;
-use crate::store::{Piece, Store};
+use files::store::{Piece, Store};
 
 /// Wrong parts in one message; each takes up to 20 bytes.
 const PARTS: usize = 4096;

@@ -7,8 +7,8 @@ use super::incoming_files::IncomingFiles;
 use super::publisher::Publisher;
 use super::rereader::Rereader;
 use crate::activity::TimeSpent;
-use crate::store::Store;
 use crate::throttle::Throttle;
+use files::store::Store;
 
 /// A sender that keeps to its part of the rate should not be held here too: its part was told to it
 /// later than it holds here, and what it saved comes at once.

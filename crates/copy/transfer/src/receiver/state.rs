@@ -14,9 +14,9 @@ use super::shared::Shared;
 use crate::copy_stats::CopyStats;
 use crate::requested::Requested;
 use crate::session::{Event, Outbox, SessionEnd, unexpected};
-use crate::source::rules::Rules;
 use crate::standstill::count;
-use crate::store::Removal;
+use files::Rules;
+use files::store::Removal;
 
 /// Pieces or files in one message.
 const BATCH: usize = 4096;

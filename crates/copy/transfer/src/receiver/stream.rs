@@ -11,7 +11,7 @@ use super::piece_decoder::PieceDecoder;
 use super::shared::Shared;
 use crate::activity::{Stopwatch, Waiting};
 use crate::session::Event;
-use crate::tree::BLOCK;
+use files::BLOCK;
 
 /// Room behind a block, so that one read brings many small pieces.
 const SLACK: usize = 64 << 10;

@@ -6,7 +6,7 @@ use copy_protocol::Name;
 use copy_protocol::remote::{Failure, FailureKind};
 use nix::errno::Errno;
 
-use crate::problems::shown;
+use files::shown;
 
 /// What the system said when something was tried with a name.
 pub(super) fn failed(trying: &str, path: &Name, error: &io::Error) -> Failure {

@@ -12,7 +12,7 @@ use nix::sys::stat::Mode;
 use super::failure::{failed, place};
 use super::names::entry_info;
 use super::outbox::{Gone, Outbox};
-use crate::root::{Root, open_below};
+use files::{Root, open_below};
 
 /// Folders within folders: each is held open.
 pub(super) const DEPTH_MAX: usize = 256;

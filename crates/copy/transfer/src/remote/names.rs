@@ -13,8 +13,8 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
 use nix::unistd::fsync;
 
 use super::failure::{failed, place};
-use crate::root::Root;
-use crate::source::version;
+use files::Root;
+use files::source::version;
 
 /// Opens only to look, or as a place to begin.
 const LOOK: OFlag = OFlag::O_PATH.union(OFlag::O_CLOEXEC);
@@ -140,7 +140,7 @@ impl At {
 
 fn flush(folder: BorrowedFd<'_>) -> io::Result<()> {
     // A descriptor of O_PATH cannot be flushed.
-    let readable = crate::root::open_below(folder, b".", OFlag::O_RDONLY, Mode::empty());
+    let readable = files::open_below(folder, b".", OFlag::O_RDONLY, Mode::empty());
     match readable.and_then(|fd| Ok(fsync(fd)?)) {
         // File systems without a flush of folders say so, and folders may be unreadable.
         Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {

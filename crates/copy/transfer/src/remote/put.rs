@@ -15,8 +15,8 @@ use nix::sys::stat::SFlag;
 use super::failure::failed;
 use super::names::{At, check_free, kind_of, make_folder};
 use super::outbox::{Content, Gone, Outbox};
-use crate::root::Root;
-use crate::store::{EntryPlan, Store, StoreSpec};
+use files::Root;
+use files::store::{EntryPlan, Store, StoreSpec};
 
 /// How long another one may be writing the same file: far longer than a small file takes.
 const BUSY_MAX: Duration = Duration::from_secs(3);

@@ -12,7 +12,7 @@ use nix::sys::stat::{SFlag, fstat};
 use super::failure::{failed, place};
 use super::names::{check_free, identity, kind_of};
 use super::outbox::{Gone, Outbox};
-use crate::root::Root;
+use files::Root;
 
 /// Shorter ranges are read in one go.
 const ADVICE_MIN: u64 = 128 << 10;

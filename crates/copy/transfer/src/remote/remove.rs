@@ -18,7 +18,7 @@ use super::failure::{failed, place};
 use super::list::{DEPTH_MAX, FOLDER, is_gone, too_deep};
 use super::names::{At, check_free, kind_of};
 use super::outbox::{Gone, Outbox, WORKING};
-use crate::root::{Root, open_below};
+use files::{Root, open_below};
 
 /// Times that a folder is read again in which names appear while it is emptied.
 const READ_AGAIN_MAX: u32 = 16;

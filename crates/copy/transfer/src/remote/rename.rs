@@ -11,7 +11,7 @@ use rustix::fs::{RenameFlags, renameat_with};
 
 use super::failure::{failed, place};
 use super::names::{At, check_free, kind_of};
-use crate::root::Root;
+use files::Root;
 
 /// Renames within the file system.
 pub(super) fn rename(root: &Root, from: &Name, to: &Name, replaces: bool) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use copy_protocol::remote::{Ask, Failure, FailureKind};
 
-use crate::root::Root;
+use files::Root;
 
 /// Refuses what the rights do not allow, before any file is looked at.
 ///

@@ -10,8 +10,8 @@ use units::{Bytes, Span};
 
 use super::flow::Flow;
 use crate::budget::BudgetUser;
-use crate::problems::shown;
-use crate::root::Root;
+use files::Root;
+use files::shown;
 
 /// A session in which nothing is asked for so long ends; the other end connects anew when it has
 /// something to ask.

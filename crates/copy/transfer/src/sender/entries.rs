@@ -7,7 +7,7 @@ use super::findings::Next;
 use super::state::{Resumed, SenderState};
 use super::{AHEAD, BATCH_BYTES, UNFINISHED};
 use crate::session::{Outbox, SessionEnd, protocol, unexpected};
-use crate::source::Found;
+use files::source::Found;
 
 /// A file, its size, and the parts (start and length) that are wanted of it.
 type Wanted = (FileId, u64, Vec<(u64, u64)>);

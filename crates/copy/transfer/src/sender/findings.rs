@@ -7,7 +7,7 @@ use std::thread;
 
 use copy_protocol::{Entry, FileId, HASH_LENGTH, Kind};
 
-use crate::source::{Found, Source, Walk};
+use files::source::{Found, Source, Walk};
 
 /// Entries that may wait with their digests.
 const AHEAD: usize = 1024;

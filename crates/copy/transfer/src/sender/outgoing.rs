@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use copy_protocol::{Coding, PieceHeader, Range};
 
-use crate::Layout;
-use crate::PieceHasher;
-use crate::source::Reader;
+use files::Layout;
+use files::PieceHasher;
+use files::source::Reader;
 
 /// What a stream knows of the piece that it sends.
 pub(super) struct OutgoingPiece {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use copy_protocol::{PACKED_MAX, PIECE_MAX};
 use units::{Rate, Span};
 
-use crate::tree::PIECE_MIN;
+use files::PIECE_MIN;
 
 /// Bytes of a stream's next piece. Acknowledged bytes set it, not written ones: a stream's first
 /// writes only fill buffers.

@@ -12,8 +12,8 @@ use super::findings::Findings;
 use super::send_queue::SendQueue;
 use crate::copy_stats::CopyStats;
 use crate::session::{Outbox, SessionEnd, protocol, unexpected};
-use crate::source::Source;
 use crate::standstill::count;
+use files::source::Source;
 
 /// Files in one message.
 const ENDS: usize = 16_384;

@@ -17,11 +17,11 @@ use super::compression::Compression;
 use super::outgoing::OutgoingPiece;
 use super::piece_size::PieceSize;
 use super::send_queue::SendQueue;
-use crate::Layout;
 use crate::activity::{Stopwatch, Waiting};
 use crate::session::Event;
-use crate::source::{Reader, Source};
-use crate::tree::{BLOCK, PIECE_MIN, PieceHasher};
+use files::Layout;
+use files::source::{Reader, Source};
+use files::{BLOCK, PIECE_MIN, PieceHasher};
 
 /// Zstandard's fastest ordinary level.
 const LEVEL: i32 = 1;

@@ -19,8 +19,8 @@ use super::stream::SendStream;
 use super::stream_control::StreamControl;
 use crate::opening::{first_streams, plan};
 use crate::session::{SessionContext, SessionEnd, TICK};
-use crate::source::Source;
 use crate::stream_set::StreamSet;
+use files::source::Source;
 
 /// All that a stream carried has arrived when it ends; the receiver confirms it within this time on
 /// the other connection.

@@ -17,11 +17,12 @@ use copy_protocol::{
     Attributes, Connect, CopyDirection, CopyEvent, CopyOptions, CopySpec, Credentials, FarHost,
     Filter, NearEnd, Outcome, Patience, Place, ProblemKind, Token,
 };
+use files::source::{Found, Source, SourceSpec};
+use files::store::{Piece, Store, StoreSpec};
+use files::{PieceHasher, Root};
 use observe::Transport;
 use transfer::far::{FarEnd, FarEvent, Keys};
-use transfer::source::{Found, Source, SourceSpec};
-use transfer::store::{Piece, Store, StoreSpec};
-use transfer::{CopyControl, CopyError, CopyObserver, PieceHasher, Root, copy};
+use transfer::{CopyControl, CopyError, CopyObserver, copy};
 use units::Span;
 
 /// Everything is kept.

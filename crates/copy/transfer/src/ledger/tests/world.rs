@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tree::legal_piece;
+use files::legal_piece;
 
 /// What happens to a ledger in random order.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use copy_protocol::{Attributes, ProblemKind, Selection};
 use units::{Bytes, Rate, Span};
 
 use super::*;
-use crate::Root;
-use crate::source::SourceSpec;
+use files::Root;
+use files::source::SourceSpec;
 
 impl PieceSink for Vec<u8> {
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {

@@ -39,7 +39,7 @@ const UNFINISHED_MIN: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What became of a name.
 #[derive(Debug)]
-pub(crate) enum Gone {
+pub enum Gone {
     /// It is gone, or would be in a dry run.
     Removed(Removed),
     /// It stays: it could not be removed, or is an unfinished file.
@@ -48,7 +48,7 @@ pub(crate) enum Gone {
 
 /// Goes through the folders, some names at a time.
 #[derive(Debug)]
-pub(crate) struct Removal {
+pub struct Removal {
     rules: Rules,
     kept: BTreeSet<String>,
     is_dry: bool,

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use copy_protocol::{Kind, Problem, ProblemKind};
+use files::Root;
+use files::store::{Store, StoreSpec};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use transfer::Root;
-use transfer::store::{Store, StoreSpec};
 
 use crate::common::{content, into, open, publish, send, told};
 

@@ -129,12 +129,12 @@ impl Root {
     }
 
     /// Whether names are the user's own, and not below a folder that is served.
-    pub(crate) fn is_own(&self) -> bool {
+    pub fn is_own(&self) -> bool {
         matches!(*self.base, Base::Own)
     }
 
     /// Whether a folder is the very one that is served.
-    pub(crate) fn is_base(&self, folder: &OwnedFd) -> bool {
+    pub fn is_base(&self, folder: &OwnedFd) -> bool {
         let Base::Beneath(base) = &*self.base else {
             return false;
         };
@@ -153,7 +153,7 @@ impl Root {
     }
 
     /// Opens what a user named; links on the way are followed as far as the root allows.
-    pub(crate) fn open(&self, path: &[u8], flags: OFlag) -> io::Result<OwnedFd> {
+    pub fn open(&self, path: &[u8], flags: OFlag) -> io::Result<OwnedFd> {
         match &*self.base {
             Base::Own => {
                 let path = if path.is_empty() { b"." } else { path };
@@ -177,7 +177,7 @@ impl Root {
 
 /// Opens `path` below `folder` without following any link, not even one that was put there a moment
 /// ago.
-pub(crate) fn open_below(
+pub fn open_below(
     folder: BorrowedFd,
     path: &[u8],
     flags: OFlag,

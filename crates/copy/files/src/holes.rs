@@ -25,12 +25,12 @@ pub enum Layout {
 }
 
 /// Whether none of these bytes are data, as far as the file system says.
-pub(crate) fn is_hole(file: &File, bytes: &Range<u64>) -> bool {
+pub fn is_hole(file: &File, bytes: &Range<u64>) -> bool {
     next_data(file, bytes.start).is_some_and(|data| data >= bytes.end)
 }
 
 /// What of `length` bytes at `offset` is data.
-pub(crate) fn layout(file: &File, offset: u64, length: u32) -> Layout {
+pub fn layout(file: &File, offset: u64, length: u32) -> Layout {
     let end = offset.saturating_add(length.into());
     match next_data(file, offset) {
         None => Layout::Data,

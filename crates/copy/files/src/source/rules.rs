@@ -42,7 +42,7 @@ impl Rules {
     }
 
     /// Whether the name or a folder that it is in is left out.
-    pub(crate) fn hide(&self, name: &[u8], is_folder: bool) -> bool {
+    pub fn hide(&self, name: &[u8], is_folder: bool) -> bool {
         let slashes = name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut above = slashes.map(|(at, _)| &name[..at]);
         !self.0.is_empty()

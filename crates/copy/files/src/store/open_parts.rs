@@ -123,7 +123,7 @@ impl OpenParts {
     }
 
     /// They stay as they are.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub fn let_all_go(&self) {
         self.parts().open.clear();
     }

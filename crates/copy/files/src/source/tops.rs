@@ -9,7 +9,7 @@ use crate::problems::{problem, shown, with_hint};
 
 /// Something that a walk begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Top {
+pub struct Top {
     /// As the user would call it.
     pub path: Vec<u8>,
     /// What it is called at the other end.
@@ -22,7 +22,7 @@ pub(crate) struct Top {
 ///
 /// # Errors
 /// When a list has a name that leads elsewhere, or more than one source.
-pub(crate) fn tops(spec: &SourceSpec) -> Result<VecDeque<Top>, Problem> {
+pub fn tops(spec: &SourceSpec) -> Result<VecDeque<Top>, Problem> {
     let Some(listed) = &spec.selection.listed else {
         let top = |path: &Vec<u8>| Top {
             name: select::target_name(path).to_vec(),
@@ -79,7 +79,7 @@ fn top(base: &[u8], name: &[u8], end: &[u8], is_alone: bool) -> Top {
 }
 
 /// `/a/./b/` is `a/b`, as in rsync's lists.
-pub(crate) fn clean(listed: &[u8]) -> Result<Vec<u8>, Problem> {
+pub fn clean(listed: &[u8]) -> Result<Vec<u8>, Problem> {
     let parts: Vec<&[u8]> = listed
         .split(|byte| *byte == b'/')
         .filter(|part| !matches!(*part, b"" | b"."))

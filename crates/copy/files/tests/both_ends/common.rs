@@ -7,9 +7,9 @@ use std::sync::Arc;
 use copy_protocol::{
     Attributes, CopyDirection, Entry, FileProblem, Filter, Kind, Name, Opening, Problem,
 };
-use transfer::source::{Found, Source, SourceSpec};
-use transfer::store::{EntryPlan, Piece, Rest, Store, StoreSpec};
-use transfer::{HashTree, PieceHasher, Root};
+use files::source::{Found, Source, SourceSpec};
+use files::store::{EntryPlan, Piece, Rest, Store, StoreSpec};
+use files::{HashTree, PieceHasher, Root};
 
 /// Everything is kept.
 pub const ALL: Attributes = Attributes {

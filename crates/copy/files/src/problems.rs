@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use units::steers;
 
 /// A problem that is about no particular entry yet.
-pub(crate) fn problem(kind: ProblemKind, what: impl Into<String>) -> Problem {
+pub fn problem(kind: ProblemKind, what: impl Into<String>) -> Problem {
     Problem {
         kind,
         file: None,
@@ -18,13 +18,13 @@ pub(crate) fn problem(kind: ProblemKind, what: impl Into<String>) -> Problem {
 }
 
 /// The same with the next step.
-pub(crate) fn with_hint(mut problem: Problem, hint: impl Into<String>) -> Problem {
+pub fn with_hint(mut problem: Problem, hint: impl Into<String>) -> Problem {
     problem.hint = Some(hint.into());
     problem
 }
 
 /// What the system said when something was tried with a file.
-pub(crate) fn failed(trying: &str, name: impl Display, error: &io::Error) -> Problem {
+pub fn failed(trying: &str, name: impl Display, error: &io::Error) -> Problem {
     let errno = Errno::from_raw(error.raw_os_error().unwrap_or(0));
     let (kind, hint) = meaning(errno);
     let why = match error.raw_os_error() {
@@ -92,7 +92,7 @@ fn meaning(errno: Errno) -> (ProblemKind, Option<&'static str>) {
 /// Bytes of a name as people read them: what is no UTF-8, would move the cursor or turns other
 /// characters round is escaped.
 /// ```
-/// # use transfer::shown;
+/// # use files::shown;
 /// assert_eq!(shown(b"run 7/\xC3\xA9\x1B[2J\xFF"), "run 7/\u{e9}\\x1b[2J\\xff");
 /// assert_eq!(shown("\u{202e}txt.exe".as_bytes()), "\\u{202e}txt.exe");
 /// ```

@@ -5,8 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use copy_protocol::{Attributes, Filter};
-use transfer::Root;
-use transfer::store::{EntryPlan, Store, StoreSpec};
+use files::Root;
+use files::store::{EntryPlan, Store, StoreSpec};
 
 use crate::common::{content, copy, into, open, source, walk};
 

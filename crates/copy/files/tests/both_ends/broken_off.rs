@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use copy_protocol::{Kind, ProblemKind, Want};
-use transfer::store::{EntryPlan, Store, StoreSpec};
-use transfer::{HashTree, Root};
+use files::store::{EntryPlan, Store, StoreSpec};
+use files::{HashTree, Root};
 
 use crate::common::{PIECE, content, into, open, piece_of, publish, read_back, send, told};
 

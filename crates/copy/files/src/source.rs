@@ -19,9 +19,9 @@ mod links;
 mod look;
 mod missing;
 mod reader;
-pub(crate) mod rules;
-pub(crate) mod select;
-pub(crate) mod tops;
+pub mod rules;
+pub mod select;
+pub mod tops;
 mod walk;
 
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ use copy_protocol::{Attributes, FileId, Problem, ProblemKind, Selection};
 
 pub use look::Found;
 pub use reader::Reader;
-pub(crate) use reader::version;
+pub use reader::version;
 pub use walk::Walk;
 
 use crate::names::Names;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::thread;
 
 use copy_protocol::{Kind, ProblemKind};
+use files::store::EntryPlan;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
-use transfer::store::EntryPlan;
 
 use crate::common::{content, open, piece_of, publish, send, told};
 

@@ -10,9 +10,9 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 
 use copy_protocol::{ConversationState, Entry, FileId, Kind, Message, Published, Speaker};
+use files::HashTree;
+use files::store::{EntryPlan, Store};
 use proptest::prelude::*;
-use transfer::HashTree;
-use transfer::store::{EntryPlan, Store};
 
 use crate::common::{PIECE, content, open, opening, piece_of, read_back, told};
 
@@ -259,9 +259,8 @@ impl<'a> Copying<'a> {
             EntryPlan::Whole => Some(HashTree::new(size)),
             EntryPlan::Rest(rest) => {
                 let tree = read_back(self.store, id, size, &rest);
-                let is_wrong = |piece: &&transfer::store::Piece| {
-                    !tree.covers(piece.offset, piece.length.into())
-                };
+                let is_wrong =
+                    |piece: &&files::store::Piece| !tree.covers(piece.offset, piece.length.into());
                 let wrong = rest.noted.iter().filter(is_wrong);
                 let parts = wrong
                     .map(|piece| (piece.offset, piece.length.into()))

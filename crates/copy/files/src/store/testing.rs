@@ -1,7 +1,7 @@
-//! Journals for fuzz targets and for the model.
+//! Journals and kills for the tests of other crates (feature `testing`).
 
-use super::Piece;
 use super::journal::{HEADER, Header};
+use super::{Piece, Store};
 
 /// What a journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,4 +36,11 @@ pub fn journal_of(size: u64, modified_nanoseconds: i64, version: u64, pieces: &[
     };
     let notes = pieces.iter().flat_map(|piece| header.note(piece));
     header.encode().into_iter().chain(notes).collect()
+}
+
+impl Store {
+    /// Its process is killed: all locks go, and nothing is cleared up.
+    pub fn killed(&self) {
+        self.open_parts.let_all_go();
+    }
 }

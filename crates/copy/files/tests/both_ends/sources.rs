@@ -6,10 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use copy_protocol::{Attributes, Kind, ProblemKind};
+use files::Root;
+use files::source::{Source, SourceSpec};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use transfer::Root;
-use transfer::source::{Source, SourceSpec};
 
 use crate::common::{ALL, content, source, spec_of, walk};
 

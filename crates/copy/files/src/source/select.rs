@@ -19,7 +19,7 @@ const LOOKED_MAX: usize = 20_000_000;
 
 /// The name at the other end: the last component, or nothing where the content of a folder is
 /// meant.
-pub(crate) fn target_name(path: &[u8]) -> &[u8] {
+pub fn target_name(path: &[u8]) -> &[u8] {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     match last {
         b"." | b".." => b"",
@@ -67,7 +67,7 @@ pub(super) fn expand(root: &Root, paths: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Pro
 }
 
 /// Whether a name, or a component of it, stands for others.
-pub(crate) fn has_wildcard(component: &[u8]) -> bool {
+pub fn has_wildcard(component: &[u8]) -> bool {
     component.iter().any(|byte| b"*?[{".contains(byte))
 }
 
@@ -162,7 +162,7 @@ impl Looked {
 
 /// A component of a name with wildcards, as both ends understand it.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     matcher: GlobMatcher,
     is_hidden: bool,
 }
@@ -170,7 +170,7 @@ pub(crate) struct Pattern {
 impl Pattern {
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn new(component: &[u8]) -> Result<Self, Problem> {
+    pub fn new(component: &[u8]) -> Result<Self, Problem> {
         let wrong = |why: String| {
             let what = format!("pattern `{}`: {why}", shown(component));
             with_hint(
@@ -189,7 +189,7 @@ impl Pattern {
 
     /// Whether it stands for this name. As in a shell, hidden names are only meant where the dot is
     /// written.
-    pub(crate) fn is_match(&self, name: &[u8]) -> bool {
+    pub fn is_match(&self, name: &[u8]) -> bool {
         let is_meant = self.is_hidden || !name.starts_with(b".");
         is_meant && !matches!(name, b"." | b"..") && self.matcher.is_match(OsStr::from_bytes(name))
     }

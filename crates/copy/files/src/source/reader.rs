@@ -30,7 +30,7 @@ pub(super) struct Seen {
 /// Which version of a file this is, for a receiver that has some of it already: of inode and times
 /// of modification and of change, which no program can set. Without the device, whose number may be
 /// another after a reboot or on another host in front of the same file system.
-pub(crate) fn version(stat: &FileStat) -> u64 {
+pub fn version(stat: &FileStat) -> u64 {
     hash_of(&[
         stat.st_ino,
         stat.st_mtime as u64,

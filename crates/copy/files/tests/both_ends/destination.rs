@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use copy_protocol::{Kind, Problem, ProblemKind};
-use transfer::Root;
-use transfer::store::{EntryPlan, Store, StoreSpec};
+use files::Root;
+use files::store::{EntryPlan, Store, StoreSpec};
 
 use crate::common::{bytes_of, content, copy, into, open, publish, send, source, told, walk};
 

@@ -20,7 +20,7 @@ pub const PIECE_MIN: u64 = 16 << 10;
 /// Bytes that streams read, hash and write at a time: few enough that they, and what the kernel
 /// makes of them, stay in the processor's caches. On loopback both ends together took a fifth less
 /// processor time than with 256 KiB under TLS and a twelfth less without it; 32 KiB were no better.
-pub(crate) const BLOCK: usize = 64 << 10;
+pub const BLOCK: usize = 64 << 10;
 
 /// Most subtrees that one file may be scattered into. A million pieces in order are one; 500
 /// streams that each owe some are a few thousand.
@@ -36,7 +36,7 @@ type ChainingValue = [u8; HASH_LENGTH];
 /// file's tree that begins at a multiple of [`PIECE_MIN`], has at most [`PIECE_MAX`] bytes, and
 /// fewer than [`PIECE_MIN`] only at the end of the file.
 /// ```
-/// use transfer::legal_piece;
+/// use files::legal_piece;
 /// let size = 3 * (1 << 20) + 5;
 /// assert!(legal_piece(size, 1 << 20, 1 << 20));
 /// assert!(!legal_piece(size, 1 << 20, 2 << 20), "not aligned to its own length");
@@ -60,7 +60,7 @@ fn subtree(size: u64, offset: u64, length: u64) -> Option<u64> {
 
 /// Hashes one piece, block by block.
 /// ```
-/// use transfer::PieceHasher;
+/// use files::PieceHasher;
 /// // A piece that is the whole file has the file's digest.
 /// let mut hasher = PieceHasher::new(5, 0, 5);
 /// hasher.update(b"he");
@@ -145,8 +145,7 @@ pub enum TreeError {
 ///
 /// Two neighbours become one as soon as both are there, so that a file of a terabyte whose pieces
 /// come nearly in order needs a few kilobytes.
-/// ```
-/// use transfer::{HashTree, PieceHasher};
+/// ```/// use files::{HashTree, PieceHasher};
 /// let file = vec![7; 3000];
 /// let hash = |offset: usize, length: usize| {
 ///     let mut hasher = PieceHasher::new(3000, offset as u64, length as u64);
@@ -213,7 +212,7 @@ impl HashTree {
 
     /// Whatever is there within `length` bytes at `offset` counts no more; a larger subtree around
     /// them stays.
-    pub(crate) fn forget(&mut self, offset: u64, length: u64) {
+    pub fn forget(&mut self, offset: u64, length: u64) {
         let end = offset.saturating_add(length);
         let within: Vec<u64> = self.nodes.range(offset..end).map(|it| *it.0).collect();
         for start in within {

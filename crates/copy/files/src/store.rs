@@ -26,12 +26,12 @@
 
 mod destination;
 mod finalize;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) mod fuzzing;
 mod journal;
 mod open_parts;
 mod part;
 mod temporary;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -52,7 +52,7 @@ use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
 use crate::source::rules::Rules;
 use destination::Destination;
-pub(crate) use destination::remove::{Gone, Removal};
+pub use destination::remove::{Gone, Removal};
 use open_parts::OpenParts;
 use part::Part;
 
@@ -430,19 +430,19 @@ impl Store {
     /// [`Removal::step`].
     ///
     /// * `kept`: names that the sources have and that cannot be copied, as they were told.
-    pub(crate) fn removal(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
+    pub fn removal(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
         self.destination.removal(rules, kept, self.spec.dry_run)
     }
 
     /// What copies that were broken off left in the folders of this one is to be told, to those who
     /// may read there. Where the destination is new, nothing is.
-    pub(crate) fn unfinished(&self) -> Option<Removal> {
+    pub fn unfinished(&self) -> Option<Removal> {
         let is_told = !self.is_fresh() && self.destination.may_read();
         is_told.then(|| self.destination.unfinished())
     }
 
     /// Goes on with it; what was removed, and what stays. `None` when all is done.
-    pub(crate) fn remove_some(&self, removal: &mut Removal) -> Option<Vec<Gone>> {
+    pub fn remove_some(&self, removal: &mut Removal) -> Option<Vec<Gone>> {
         removal.step(&self.destination)
     }
 
@@ -460,12 +460,6 @@ impl Store {
     /// What an entry was called, for people.
     pub fn name(&self, file: FileId) -> Option<String> {
         self.destination.name(file).map(|name| shown(&name))
-    }
-
-    /// Its process is killed: all locks go, and nothing is cleared up.
-    #[cfg(test)]
-    pub(crate) fn killed(&self) {
-        self.open_parts.let_all_go();
     }
 
     fn look_for_part(
