@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use trunkline::archive::since as since_text;
 use trunkline::history::{self, Archive, Comparison, Filter, Listed, Listing};
-use trunkline::record::archive::since as since_text;
 use trunkline::{Cancel, compare_beside};
 
 use crate::error::Failure;

@@ -5,8 +5,8 @@
 
 use trunkline::AnyDocument;
 use trunkline::Hint;
+use trunkline::archive::Essence;
 use trunkline::history::{ArchiveError, History, default_place};
-use trunkline::record::archive::Essence;
 
 use crate::args::Keep;
 use crate::output::tell;

@@ -1,10 +1,11 @@
 //! Settings simulated on the path that explains what they carried, beside what was measured.
 
 use ::target::SimulatedPath;
+use archive::Archive;
 use inference::Posterior;
 use netpath::PathSpec;
 use observe::{Direction, Observation, SamplePlan, Setting, Target as _};
-use record::{AnyDocument, Archive, Beside, BesideSetting, Measure, Run, Sweep, SweepCell, Target};
+use record::{AnyDocument, Beside, BesideSetting, Measure, Run, Sweep, SweepCell, Target};
 use units::Span;
 
 use crate::progress::{Progress, Watcher};

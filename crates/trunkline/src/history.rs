@@ -3,17 +3,17 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use archive::{Essence, FoundControl};
 use copy_protocol::{CopyDirection, FarHost};
 use observe::{Setting, StreamCount};
-use record::archive::{Essence, FoundControl};
 use record::copy::remembered_name;
 use record::{AnyDocument, iperf3};
 use tune::Remembered;
 
 use crate::{Error, Target};
 
-pub use record::archive::{Comparison, Entry, Filter, KeptSweep, Listed, Listing, SweepEntry};
-pub use record::{Archive, ArchiveError};
+pub use archive::{Archive, ArchiveError};
+pub use archive::{Comparison, Entry, Filter, KeptSweep, Listed, Listing, SweepEntry};
 
 /// What a copy begins with, from memory of its far end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

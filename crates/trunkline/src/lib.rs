@@ -55,7 +55,7 @@
 //! # What is re-exported
 //!
 //! Each module has the types that its calls need. [`units`], [`netpath`], [`observe`], [`sim`],
-//! [`record`] and [`report`] are whole rooms.
+//! [`record`], [`archive`](mod@archive) and [`report`] are whole rooms.
 
 pub mod ask;
 mod beside;
@@ -95,6 +95,7 @@ pub use errors::{Error, Fault, Hint};
 pub use netpath::PathSpec as Path;
 pub use record::{AnyDocument, Document};
 
+pub use archive;
 pub use netpath;
 pub use observe;
 pub use record;

@@ -5,8 +5,9 @@ mod keeper;
 use std::fs;
 use std::path::Path;
 
-use record::archive::{Filter, KeptSweep, SweepClaim, SweepEntry};
-use record::{AnyDocument, Archive, ArchiveError};
+use archive::{Archive, ArchiveError};
+use archive::{Filter, KeptSweep, SweepClaim, SweepEntry};
+use record::AnyDocument;
 
 use crate::progress::Watcher;
 use crate::target::{PORT_DEFAULT, TargetName};

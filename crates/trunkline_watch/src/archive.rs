@@ -1,10 +1,9 @@
 //! The documents of a watch in the archive of results.
 
+use archive::{Archive, ArchiveError};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-
-use record::{Archive, ArchiveError};
 use watch_store::{DatabaseName, Store, VisitDocument};
 
 use trunkline::Error;

@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use archive::{SinceError, since};
 use changes::UnixTime;
-use record::archive::{SinceError, since};
 use watch_store::{Cell, DatabaseName, Format, Selection, Store, StoreError, Table};
 
 use trunkline::{Cancel, Error};

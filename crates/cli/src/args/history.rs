@@ -101,5 +101,5 @@ impl Keep {
 }
 
 fn since(text: &str) -> Result<String, String> {
-    trunkline::record::archive::since(text).map_err(|error| error.to_string())
+    trunkline::archive::since(text).map_err(|error| error.to_string())
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use trunkline::AnyDocument;
+use trunkline::archive::set_aside;
 use trunkline::history::{self, Archive, Comparison, Entry, Filter, Listed, Listing};
-use trunkline::record::archive::set_aside;
 use trunkline::record::{self, Beside, Measure, Schema, SweepComparison};
 use trunkline::report::render::html;
 use trunkline::report::render::terminal::{self, Width};

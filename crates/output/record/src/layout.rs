@@ -15,7 +15,7 @@ const LEVELS: usize = 4;
 ///
 /// # Errors
 /// When `value` has keys that are not strings.
-pub(crate) fn to_string(value: &impl Serialize) -> serde_json::Result<String> {
+pub fn to_string(value: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(
         &mut bytes,
@@ -25,7 +25,7 @@ pub(crate) fn to_string(value: &impl Serialize) -> serde_json::Result<String> {
 }
 
 /// `value`, one of our own shapes, as a document: with a line break at the end.
-pub(crate) fn document(value: &impl Serialize) -> String {
+pub fn document(value: &impl Serialize) -> String {
     let text = to_string(value);
     let mut text = text.expect("string keys and finite or null numbers always serialise");
     text.push('\n');
@@ -33,7 +33,7 @@ pub(crate) fn document(value: &impl Serialize) -> String {
 }
 
 /// `value`, one of our own shapes, on one line with a line break at the end.
-pub(crate) fn line(value: &impl Serialize) -> String {
+pub fn line(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value);
     let mut text = text.expect("string keys and finite or null numbers always serialise");
     text.push('\n');

@@ -11,10 +11,9 @@
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
 //! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with
-//! [`path`](mod@path), and [`copy`](mod@copy), [`file`](mod@file) for the disk, [`archive`] for
-//! many of them, [`iperf3`] for what another program recorded.
+//! [`path`](mod@path), and [`copy`](mod@copy), [`file`](mod@file) for the disk, [`iperf3`] for what
+//! another program recorded. The crate `archive` keeps many of them.
 
-pub mod archive;
 pub mod beside;
 mod brief;
 pub mod characteristics;
@@ -29,7 +28,7 @@ pub mod file;
 pub mod fit;
 pub mod host;
 pub mod iperf3;
-mod layout;
+pub mod layout;
 pub mod measure;
 mod optional;
 pub mod path;
@@ -50,7 +49,6 @@ pub mod tune;
 pub use ::sweep::SweepAnalysis;
 pub use ::tune::advice::{End, SysctlLine as Sysctl};
 pub use ::tune::{Cost, Objective, Purpose};
-pub use archive::{Archive, ArchiveError};
 pub use beside::{Beside, BesideSetting};
 pub use characteristics::Characteristics;
 pub use copy::{Copy, CopyLog, Request as CopyRequest};

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use record::archive::{Comparison, Listing};
+use archive::{Comparison, Listing};
 use record::copy::CopyEvent;
 use record::{
     Body, Campaign, Characteristics, Copy, Demo, Document, Emulation, Fit, Measure, Predict,

@@ -23,7 +23,7 @@ mod sweep_comparison;
 pub mod table;
 pub mod tune;
 
-use record::archive::{Comparison, Listed};
+use archive::{Comparison, Listed};
 use record::characteristics::LeftOut;
 use record::{AnyDocument, Measure, Punctuality, SweepComparison};
 

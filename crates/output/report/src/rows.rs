@@ -4,7 +4,7 @@ mod history;
 mod simulated;
 mod visits;
 
-use record::archive::Essence;
+use archive::Essence;
 use record::{AnyDocument, Direction};
 
 pub use history::csv as history;

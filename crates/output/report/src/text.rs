@@ -7,7 +7,7 @@ mod search;
 pub mod simulated;
 pub mod sweep;
 
-use record::archive::Point;
+use archive::Point;
 use record::{
     Direction, Kind, Limit, Objective, Punctuality, Setting, StreamDirection, Transport, Window,
 };

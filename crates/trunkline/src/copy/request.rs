@@ -315,8 +315,8 @@ fn credentials(token: Option<&Token>) -> Result<Credentials, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use archive::FoundControl;
     use observe::StreamCount;
-    use record::archive::FoundControl;
     use units::Span;
 
     fn memory() -> CopyMemory {

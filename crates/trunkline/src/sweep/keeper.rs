@@ -1,11 +1,12 @@
 //! Puts finished visits into the archive.
 
 use ::sweep::{Finished, KeepError, Keeper, Measured, Visit};
+use archive::{Archive, ArchiveError};
+use archive::{FinishedVisit, VisitResult};
 use errors::Hint;
 use netpath::PathSpec;
 use observe::TargetInfo;
-use record::archive::{FinishedVisit, VisitResult};
-use record::{Archive, ArchiveError, Document, Measure};
+use record::{Document, Measure};
 use units::Span;
 
 use crate::origin;

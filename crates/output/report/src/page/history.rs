@@ -1,6 +1,6 @@
 //! Kept documents as a list, and two of them side by side.
 
-use record::archive::{Comparison, Entry, Essence, Listed, Outcome, SweepEntry};
+use archive::{Comparison, Entry, Essence, Listed, Outcome, SweepEntry};
 
 use super::{Block, Cell, Column, Page, Row, Standing, Table, beside};
 use crate::format::{self, ABSENT, RateUnit, or_absent};

@@ -1,6 +1,6 @@
 //! The list as comma-separated values (RFC 4180).
 
-use record::archive::{Essence, Listed, Outcome, SweepEntry};
+use archive::{Essence, Listed, Outcome, SweepEntry};
 use units::{Bytes, Rate};
 
 use super::{direction, known, table};

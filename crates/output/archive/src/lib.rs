@@ -41,12 +41,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
-use crate::{AnyDocument, parse};
 pub use compare::Comparison;
 pub use error::ArchiveError;
 pub use essence::{Entry, Essence, Outcome, Point};
 pub use listing::{Filter, Listing};
 pub use memory::FoundControl;
+use record::{AnyDocument, parse};
 pub use since::{SinceError, since};
 pub use sweeps::{FinishedVisit, KeptSweep, Listed, SweepClaim, SweepEntry, VisitResult};
 

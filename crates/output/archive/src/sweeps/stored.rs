@@ -5,9 +5,9 @@ use sweep::{Done, Ledger, VisitKey};
 use units::Span;
 
 use super::{FinishedVisit, VisitResult};
-use crate::archive::rows::word;
-use crate::sweep::{CellFigures, SweepCell, SweepPlan};
-use crate::{Beside, Document, Origin, Sweep, Target};
+use crate::rows::word;
+use record::sweep::{CellFigures, SweepCell, SweepPlan};
+use record::{Beside, Document, Origin, Sweep, Target};
 
 /// One of our own shapes as JSON.
 fn json(value: &impl serde::Serialize) -> String {

@@ -7,7 +7,7 @@ use errors::{Fault, Hint};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-use crate::{LoadError, Schema};
+use record::{LoadError, Schema};
 
 /// Why an archive cannot be used.
 #[derive(Debug, Error)]

@@ -16,10 +16,10 @@ use sweep::{Ledger, VisitKey};
 use units::Span;
 
 use super::{Archive, ArchiveError, Essence, packed, rows};
-use crate::sweep::{CellFigures, SweepPlan};
-use crate::{AnyDocument, Beside, Document, Measure, Origin, Sweep, Target};
 pub use claim::SweepClaim;
 pub use listed::{Listed, SweepEntry};
+use record::sweep::{CellFigures, SweepPlan};
+use record::{AnyDocument, Beside, Document, Measure, Origin, Sweep, Target};
 
 /// A sweep that is in the archive, with what is needed to go on with it.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub struct FinishedVisit<'a> {
     pub number: u32,
     /// Its cycle and setting.
     pub key: VisitKey,
-    /// When it began, as [`crate::now`] gives it.
+    /// When it began, as [`record::now`] gives it.
     pub started: &'a str,
     /// How long it took.
     pub took: Span,

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use units::Bytes;
 
 use super::*;
-use crate::synthetic::{self, Case};
-use crate::{Direction, Document, Simulate, Target, Tune, Window};
+use record::synthetic::{self, Case};
+use record::{Direction, Document, Simulate, Target, Tune, Window};
 
 fn empty() -> (TempDir, Archive) {
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn found(day: u32, target: &Target, streams: u16) -> Document<Tune> {
     let setting = &mut document.body.samples[sample].run.setting;
     setting.streams = count;
     setting.congestion = None;
-    document.origin.host = crate::Host::read();
+    document.origin.host = record::Host::read();
     document
 }
 
@@ -329,7 +329,7 @@ fn a_comparison_has_welch_s_interval_where_both_sides_have_one() {
         let mut document = tune_on(day);
         let recommended = &mut document.body.answer.as_mut().unwrap().recommended;
         recommended.goodput_bits_per_second = rate;
-        recommended.interval = half.map(|half| crate::Interval {
+        recommended.interval = half.map(|half| record::Interval {
             low: units::Rate::from_bits_per_second(rate - half),
             high: units::Rate::from_bits_per_second(rate + half),
             confidence: 0.95,
@@ -502,7 +502,7 @@ fn a_fixed_window_and_an_automatic_one_stay_apart() {
 }
 
 /// A copy at this minute of the day, with so many streams.
-fn copied(minute: u32, streams: u16) -> crate::Document<crate::Copy> {
+fn copied(minute: u32, streams: u16) -> record::Document<record::Copy> {
     let mut copy = synthetic::copy();
     copy.origin.created = format!("2026-03-14T15:{minute:02}:00Z");
     copy.body.streams = streams;

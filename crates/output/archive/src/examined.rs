@@ -1,9 +1,9 @@
 //! What examinations of a path come down to: the streams that they ran.
 
 use super::essence::{Essence, Outcome, Point, Tried};
-use crate::characteristics::{Load, Way};
-use crate::responsiveness::ResponsivenessWay;
-use crate::{Characteristics, Direction, Origin, Responsiveness, Schema, Transport, Window};
+use record::characteristics::{Load, Way};
+use record::responsiveness::ResponsivenessWay;
+use record::{Characteristics, Direction, Origin, Responsiveness, Schema, Transport, Window};
 
 /// One stream of the first direction; `None` where none ran.
 pub(super) fn of_characteristics(body: &Characteristics, origin: &Origin) -> Option<Essence> {

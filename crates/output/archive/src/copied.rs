@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use super::essence::{Essence, Outcome, Point, Tried};
 use super::{Archive, ArchiveError, rows};
-use crate::{AnyDocument, Copy, Direction, Origin, Schema};
+use record::{AnyDocument, Copy, Direction, Origin, Schema};
 
 /// Copies looked through for one whose number of streams says something.
 const COPIES_MAX: i64 = 8;

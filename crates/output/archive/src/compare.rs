@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Entry;
-use crate::{Beside, SCHEMA_VERSION, layout};
+use record::{Beside, SCHEMA_VERSION, layout};
 
 /// What changed from one document to another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

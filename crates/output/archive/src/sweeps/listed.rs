@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::listing::containing;
 use super::super::{Archive, ArchiveError, Entry, Filter, rows};
-use crate::{Origin, Schema, Target};
+use record::{Origin, Schema, Target};
 
 /// An entry of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -6,8 +6,8 @@ use super::copied::of_copy;
 use super::essence::{Essence, Outcome, Point, Tried};
 use super::examined::{of_characteristics, of_responsiveness};
 use super::rows;
-use crate::simulate::SimulatedRun;
-use crate::{
+use record::simulate::SimulatedRun;
+use record::{
     Answer, AnyDocument, Demo, Direction, Interval, Kind, Measure, Origin, Path, Run, Schema,
     Simulate, Target, Transport, Tune,
 };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::essence::{Entry, Tried};
 use super::{Archive, ArchiveError, Listed, rows};
-use crate::{SCHEMA_VERSION, layout};
+use record::{SCHEMA_VERSION, layout};
 
 /// Which documents are wanted; without anything all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::Rate;
 
-use crate::{Direction, Interval, Origin, Run, Schema, Target, Transport, Window};
+use record::{Direction, Interval, Origin, Run, Schema, Target, Transport, Window};
 
 /// One document without its readings.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -73,7 +73,7 @@ pub struct Outcome {
     pub limit: Option<String>,
 }
 
-/// One point of the space of settings. Unlike in [`crate::Setting`], a simulation may have any
+/// One point of the space of settings. Unlike in [`record::Setting`], a simulation may have any
 /// number of streams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
@@ -147,8 +147,8 @@ impl Outcome {
     }
 }
 
-impl From<&crate::Setting> for Point {
-    fn from(setting: &crate::Setting) -> Self {
+impl From<&record::Setting> for Point {
+    fn from(setting: &record::Setting) -> Self {
         Point {
             transport: setting.transport,
             streams: setting.streams.get().into(),

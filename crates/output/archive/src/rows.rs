@@ -9,7 +9,7 @@ use units::{Bytes, Rate};
 
 use super::essence::Tried;
 use super::{Entry, Essence, Outcome, Point};
-use crate::{Interval, Target, Window};
+use record::{Interval, Target, Window};
 
 /// What describes a document, before the columns that it shares with samples.
 const DESCRIPTION: &str = "schema, created, trunkline_version, host, kernel, target, target_kind, \

@@ -3,9 +3,9 @@ use sweep::{Done, SweepPlan as Plan, Visit};
 use tempfile::TempDir;
 
 use super::*;
-use crate::archive::{Filter, schema};
-use crate::sweep::{StreamFigures, SweepCell};
-use crate::synthetic::{self, Case};
+use crate::{Filter, schema};
+use record::sweep::{StreamFigures, SweepCell};
+use record::synthetic::{self, Case};
 
 fn empty() -> (TempDir, Archive) {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use tune::Remembered;
 use units::Rate;
 
 use super::{Archive, ArchiveError, Entry, Point, rows};
-use crate::{AnyDocument, Direction, Host, Kind, Schema, Target, Tune};
+use record::{AnyDocument, Direction, Host, Kind, Schema, Target, Tune};
 
 /// The most settings that a search is reminded of. It has a dozen samples in all and checks each of
 /// these.
