@@ -50,7 +50,8 @@ def arguments():
 
 
 def build():
-    """Builds all targets; returns the folder of their programs."""
+    """Builds all targets with the versions that the workspace has; returns their folder."""
+    shutil.copy(FUZZ.parent / "Cargo.lock", FUZZ / "Cargo.lock")
     host = subprocess.run(["rustc", "+nightly", "-vV"], capture_output=True, text=True)
     triple = re.search(r"^host: (.+)$", host.stdout, re.MULTILINE)
     if triple is None:

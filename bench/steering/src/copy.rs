@@ -45,9 +45,9 @@ pub fn copy(path: &PathSpec, seed: u64, bytes: Bytes, online: Online) -> Result<
         streams: copy.online.streams(),
         limited: copy.online.limited().and_then(|limited| {
             let longest = limited.parts.first()?;
-            let advice = longest.advice.map(|advice| format!("; {advice}"));
-            let (by, why) = (longest.by, &longest.why);
-            Some(format!("{by:?}: {why}{}", advice.unwrap_or_default()))
+            let advice = longest.advice.as_ref().map(|advice| format!("; {advice}"));
+            let (by, why) = (&longest.by, &longest.why);
+            Some(format!("{by}: {why}{}", advice.unwrap_or_default()))
         }),
         changes: copy.changes,
         seconds: copy.seconds,

@@ -33,7 +33,7 @@ pub(crate) use campaign::{
     Campaign, CampaignCommand, CampaignPlan, CampaignRun, CampaignSlurm, CampaignStatus,
     CampaignVerify, Shard,
 };
-pub(crate) use copy::{Attribute, Connect, Copy, Objective as CopyObjective, Transport};
+pub(crate) use copy::{Connect, Copy, Transport};
 pub(crate) use copy_far::CopyFar;
 pub(crate) use foreign::{Refused, parse};
 

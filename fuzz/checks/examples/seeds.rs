@@ -8,10 +8,9 @@ use std::io;
 use std::path::Path;
 
 use copy_protocol::{
-    Activity, Attributes, CallBack, Coding, CongestionChoice, CopyDirection, Entry, Filter,
-    KeyName, Kind, Message, Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind,
-    Published, Range, Rights, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want,
-    answer_hello, encode,
+    Activity, CallBack, Coding, CongestionChoice, CopyDirection, CopyOptions, Entry, KeyName, Kind,
+    Message, Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range,
+    Rights, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello, encode,
 };
 use files::store::Piece;
 use files::store::testing::journal_of;
@@ -83,32 +82,21 @@ fn frames(messages: &[Message]) -> Vec<u8> {
 }
 
 fn opening() -> Message {
-    Message::Open(Box::new(Opening {
-        direction: CopyDirection::Put,
-        copy: [1; 16],
-        paths: vec![b"run7".to_vec()],
+    let options = CopyOptions {
         recursive: true,
-        attributes: Attributes {
-            permissions: true,
-            times: true,
-            links: true,
-        },
-        filter: Filter::Changed,
-        selection: copy_protocol::Selection::default(),
-        delete: false,
-        into_folder: true,
-        plain: false,
         verify: true,
-        fresh: false,
-        dry_run: false,
         compress: true,
+        congestion: Some(CongestionChoice::required("cubic".to_owned())),
+        ..CopyOptions::default()
+    };
+    Message::Open(Box::new(Opening {
+        copy: [1; 16],
+        into_folder: true,
         rate_max_bits_per_second: Some(1_000_000_000),
-        gentle_nanoseconds: None,
-        objective: "knee".to_owned(),
         streams: Some(4),
         remembered: Some(8),
-        congestion: Some(CongestionChoice::required("cubic".to_owned())),
         window_bytes: Some(1 << 20),
+        ..Opening::new(CopyDirection::Put, vec![b"run7".to_vec()], &options)
     }))
 }
 

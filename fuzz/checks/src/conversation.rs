@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use copy_protocol::{
-    ConversationState, CopyDirection, FileId, Frames, Message, Opening, Speaker, Want,
+    ConversationState, CopyDirection, CopyOptions, FileId, Frames, Message, Opening, Speaker, Want,
 };
 
 /// The check of this target.
@@ -67,32 +67,12 @@ fn pass(
 }
 
 fn opening() -> Opening {
-    use copy_protocol::{Attributes, Filter};
-    Opening {
-        direction: CopyDirection::Put,
-        copy: [0; 16],
-        paths: vec![b"x".to_vec()],
+    let options = CopyOptions {
         recursive: true,
-        attributes: Attributes {
-            permissions: true,
-            times: true,
-            links: true,
-        },
-        filter: Filter::Changed,
-        selection: copy_protocol::Selection::default(),
-        delete: false,
+        ..CopyOptions::default()
+    };
+    Opening {
         into_folder: true,
-        plain: false,
-        verify: false,
-        fresh: false,
-        dry_run: false,
-        compress: false,
-        rate_max_bits_per_second: None,
-        gentle_nanoseconds: None,
-        objective: "knee".to_owned(),
-        streams: None,
-        remembered: None,
-        congestion: None,
-        window_bytes: None,
+        ..Opening::new(CopyDirection::Put, vec![b"x".to_vec()], &options)
     }
 }

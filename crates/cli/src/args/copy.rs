@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use trunkline::ask::copy::{Words, added_rtt, buffers, patience, ports, rate_max, streams, words};
+use trunkline::copy::{self, Attributes, CongestionChoice, CopyOptions, Filter, Selection};
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Rate, Span};
 
@@ -178,6 +179,55 @@ pub(crate) struct Copy {
     pub output: CopyOutput,
     #[command(flatten)]
     pub keep: Keep,
+}
+
+impl Copy {
+    /// What both ends are told, of the names that `selection` has.
+    pub fn options(&self, selection: Selection) -> CopyOptions {
+        CopyOptions {
+            recursive: self.recursive || self.archive,
+            attributes: Attributes {
+                permissions: !self.no_preserve.contains(&Attribute::Permissions),
+                times: !self.no_preserve.contains(&Attribute::Times),
+                links: !self.copy_links,
+            },
+            filter: self.filter(),
+            selection,
+            delete: self.delete,
+            plain: self.plain,
+            verify: self.verify,
+            dry_run: self.dry_run,
+            compress: self.compress,
+            objective: self.objective(),
+            streams: self.streams,
+            remembered: None,
+            window: self.window,
+            congestion: self.congestion.clone().map(CongestionChoice::required),
+            rate_max: self.max_rate,
+            gentle: self.gentle,
+        }
+    }
+
+    fn filter(&self) -> Filter {
+        match (self.overwrite, self.ignore_existing, self.checksum) {
+            (true, ..) => Filter::All,
+            (_, true, _) => Filter::Missing,
+            (.., true) => Filter::Content,
+            _ => Filter::Changed,
+        }
+    }
+
+    fn objective(&self) -> copy::Objective {
+        match (self.gentle, self.objective) {
+            (Some(added_rtt_max), _) => copy::Objective::Gentle {
+                added_rtt_max,
+                loss_max: copy::Objective::LOSS_MAX,
+            },
+            (None, Objective::Max) => copy::Objective::Max,
+            (None, Objective::Knee) => copy::KNEE,
+            (None, Objective::Power) => copy::Objective::Power,
+        }
+    }
 }
 
 /// Where the result goes.

@@ -24,7 +24,6 @@ mod prior;
 mod steer;
 
 pub use interval::{Interval, Meter, RateMax, SetBy, Streams};
-pub use limited::{Limited, LimitedPart};
 pub use plan::OnlinePlan;
 pub use prior::streams_for;
 pub use steer::{Online, Steer};

@@ -23,7 +23,6 @@ use self::controller::Controller;
 use self::opener::{Opener, Presence, has_wildcard, name_of, new_number};
 use self::retry::{OlderCopy, RetryTimer};
 use crate::copy_stats::CopyStats;
-use crate::opening::opening;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::stream_set::StreamSource;
@@ -246,7 +245,7 @@ impl<'a> Near<'a> {
             || spec.options.selection.listed.is_some()
             || spec.direction == CopyDirection::Get
                 && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
-        let mut opening = opening(spec, self.copy, is_many);
+        let mut opening = Opening::of(spec, self.copy, is_many);
         let files = self.files(&opening).map_err(SessionEnd::Problem)?;
         opening.fresh = files.is_fresh();
         let control = stats.control();

@@ -453,12 +453,12 @@ impl<'a> CopyStats<'a> {
     pub(crate) fn on_limited(
         &mut self,
         binds: Option<Limit>,
-        limited: Option<steer::online::Limited>,
+        limited: Option<copy_protocol::Limited>,
     ) {
         self.sending.binds = binds;
         let now = self.now();
         if let Some(limited) = limited {
-            self.timeline.on_limited(now, to_wire(limited));
+            self.timeline.on_limited(now, limited);
         }
     }
 
@@ -583,19 +583,6 @@ impl From<&SenderStatus> for Sending {
             retransmitted_share: status.retransmitted_share,
             binds: status.binds.map(|limit| limit.name().to_owned()),
         }
-    }
-}
-
-fn to_wire(limited: steer::online::Limited) -> copy_protocol::Limited {
-    let part = |part: steer::online::LimitedPart| copy_protocol::LimitedPart {
-        by: part.by.name().to_owned(),
-        nanoseconds: part.time.as_nanos(),
-        why: part.why,
-        advice: part.advice.map(str::to_owned),
-    };
-    copy_protocol::Limited {
-        nanoseconds: limited.time.as_nanos(),
-        parts: limited.parts.into_iter().map(part).collect(),
     }
 }
 

@@ -27,6 +27,7 @@ mod greeting;
 mod handshake;
 mod message;
 mod name;
+mod options;
 mod piece;
 pub mod remote;
 mod secret;
@@ -55,13 +56,14 @@ pub use handshake::{
     Admitted, EXPORTER_LABEL, HandshakeError, NearHandshake, NoPlace, Purpose, Refusal,
     answer_hello, no_place, refusal,
 };
-pub use message::{
-    Attributes, CongestionChoice, CopyDirection, Entry, Filter, Kind, Message, Opening, Problem,
-    ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want,
-};
+pub use message::{Entry, Kind, Message, Problem, ProblemKind, Published, Range, Removed, Want};
 pub use name::{
     FileId, JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX,
     is_reserved,
+};
+pub use options::{
+    Attributes, CongestionChoice, CopyDirection, CopyOptions, Filter, Opening, Selection,
+    SelectionRule,
 };
 pub use piece::{
     Coding, DataMap, HASH_LENGTH, HEADER_LENGTH, HOLE_BLOCK, NO_HASH, PACKED_MAX, PIECE_MAX,
@@ -70,7 +72,7 @@ pub use piece::{
 pub use secret::{Exporter, KEY_LENGTH, Key, Secret};
 pub use sending::{Limited, LimitedPart, Sending};
 pub use shown_name::FileName;
-pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience, Place};
+pub use spec::{Connect, CopySpec, Credentials, FarHost, NearEnd, Patience, Place};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{
     CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,

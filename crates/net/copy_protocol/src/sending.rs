@@ -1,5 +1,6 @@
 //! How the streams of a copy fare and what limits it, as its sender tells the other end.
 
+use observe::Limit;
 use serde::{Deserialize, Serialize};
 
 use units::printable;
@@ -56,6 +57,13 @@ pub struct LimitedPart {
     pub why: String,
     /// What can be done about it.
     pub advice: Option<String>,
+}
+
+impl LimitedPart {
+    /// Which; `None` where this version does not know the name.
+    pub fn limit(&self) -> Option<Limit> {
+        Limit::named(&self.by)
+    }
 }
 
 impl Limited {

@@ -1,12 +1,12 @@
-//! What a copy can be asked for.
+//! One copy from end to end: its places and how they are reached.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use crate::{Attributes, CongestionChoice, CopyDirection, Filter, Selection};
-use models::Objective;
-use observe::{StreamCount, Transport, Window};
-use units::{Address, Rate, Span};
+use observe::Transport;
+use units::{Address, Span};
+
+use crate::{CopyDirection, CopyOptions};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
@@ -86,76 +86,6 @@ pub enum NearEnd {
     /// Another host, which puts these sources of its own at the command of this one: a third-party
     /// copy.
     At(Place),
-}
-
-/// The options of a copy, as the user, both ends and the document have them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CopyOptions {
-    /// Whether folders are copied with what is in them.
-    pub recursive: bool,
-    /// Which metadata is kept.
-    pub attributes: Attributes,
-    /// What is done with files that are there already.
-    pub filter: Filter,
-    /// Which of what the sources have is copied.
-    pub selection: Selection,
-    /// What the folders of the sources do not have is removed at the destination.
-    pub delete: bool,
-    /// Data without encryption.
-    pub plain: bool,
-    /// Files are read again from the receiver's disk before they have their final name.
-    pub verify: bool,
-    /// Nothing is written.
-    pub dry_run: bool,
-    /// Pieces may be compressed, for as long as that is faster.
-    pub compress: bool,
-    /// What the number of streams is chosen for.
-    pub objective: Objective,
-    /// This many streams and no search, where the user knows better.
-    pub streams: Option<StreamCount>,
-    /// Streams to begin with, from memory of this host.
-    pub remembered: Option<StreamCount>,
-    /// Socket buffers of each stream.
-    pub window: Window,
-    /// Congestion control of the sender.
-    pub congestion: Option<CongestionChoice>,
-    /// The most that is sent over all streams together.
-    pub rate_max: Option<Rate>,
-    /// Give way to all other traffic: the queueing delay that the copy may add.
-    pub gentle: Option<Span>,
-}
-
-impl CopyOptions {
-    /// A knee closer to the maximum than [`Objective::KNEE`]: a user waits for the copy to end.
-    pub const KNEE: Objective = Objective::Knee { share: 0.97 };
-}
-
-/// What the command line means where nothing else is said.
-impl Default for CopyOptions {
-    fn default() -> Self {
-        CopyOptions {
-            recursive: false,
-            attributes: Attributes {
-                permissions: true,
-                times: true,
-                links: true,
-            },
-            filter: Filter::Changed,
-            selection: Selection::default(),
-            delete: false,
-            plain: false,
-            verify: false,
-            dry_run: false,
-            compress: false,
-            objective: CopyOptions::KNEE,
-            streams: None,
-            remembered: None,
-            window: Window::Auto,
-            congestion: None,
-            rate_max: None,
-            gentle: None,
-        }
-    }
 }
 
 /// Names at the far end.

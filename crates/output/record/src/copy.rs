@@ -1,5 +1,6 @@
 //! What a copy was asked for, what it did, and where it stood twice a second.
 
+mod asked;
 mod command;
 mod shape;
 #[cfg(test)]
@@ -8,8 +9,9 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Direction, Limit, Target, Transport, Window};
+use crate::{Direction, Limit, Target};
 
+pub use asked::Asked;
 pub use command::shown_command;
 pub use copy_protocol::{
     CopyEvent, CopyPhase, CopyProgress, EndShares, FileName, FileProblem, Filter, ProblemKind,
@@ -116,57 +118,6 @@ pub enum Over {
     Ssh,
     /// A standing server.
     Server,
-}
-
-/// What the user asked for beside names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Asked {
-    /// Folders with what is in them.
-    pub recursive: bool,
-    /// What was to happen with files that were there already.
-    pub existing: Filter,
-    /// Names that were left out, or taken nevertheless, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<SelectionRule>,
-    /// How many names a list had, which alone were copied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub listed: Option<u64>,
-    /// Permission bits were kept.
-    pub permissions: bool,
-    /// Times of modification were kept.
-    pub times: bool,
-    /// Symbolic links were copied as links.
-    pub links: bool,
-    /// Files were read again from the receiver's disk.
-    pub verify: bool,
-    /// What carried the streams; absent from what older versions wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transport: Option<Transport>,
-    /// Data without encryption.
-    pub plain: bool,
-    /// Pieces could be compressed.
-    pub compress: bool,
-    /// Nothing was to be written.
-    pub dry_run: bool,
-    /// What the number of streams was chosen for.
-    pub objective: String,
-    /// A fixed number of streams.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub streams: Option<u16>,
-    /// Streams to begin with, from memory of the host.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub streams_remembered: Option<u16>,
-    /// Socket buffers of each stream.
-    pub window: Window,
-    /// Congestion control: asked for, or found by a search on this path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub congestion: Option<String>,
-    /// The most that was to be sent over all streams together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_max_bits_per_second: Option<u64>,
-    /// The queueing delay that a gentle copy could add.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gentle_added_rtt_max_seconds: Option<f64>,
 }
 
 /// All there was to copy.

@@ -7,12 +7,11 @@ use std::{env, fs};
 
 use trunkline::Error;
 use trunkline::copy::{
-    self, Access, Attributes, CongestionChoice, CopyOptions, CopyRequest, Filter, Objective,
+    self, Access, CopyDirection, CopyRequest, NearEnd, Patience, Place, Route, Selection, Token,
 };
-use trunkline::copy::{CopyDirection, NearEnd, Patience, Place, Route, Selection, Token};
 use trunkline::history::CopyMemory;
 
-use crate::args::{self, Attribute, Copy, CopyObjective, Output};
+use crate::args::{self, Copy, Output};
 use crate::failure::Failure;
 use crate::output::{self, tell};
 
@@ -32,7 +31,7 @@ pub(super) fn request(arguments: &Copy, files: &Output) -> Result<CopyRequest, F
         Some(_) => CopyDirection::Get,
         None => route.direction(),
     };
-    let options = options(arguments, of_lists)?;
+    let options = arguments.options(selection(arguments, of_lists)?);
     let request = CopyRequest::new(&arguments.places, options, access)?;
     let spec = &request.spec;
     let remembered = match spec.near {
@@ -44,56 +43,6 @@ pub(super) fn request(arguments: &Copy, files: &Output) -> Result<CopyRequest, F
         NearEnd::At(_) => CopyMemory::default(),
     };
     Ok(request.remembering(remembered))
-}
-
-fn options(arguments: &Copy, direction: CopyDirection) -> Result<CopyOptions, Failure> {
-    Ok(CopyOptions {
-        recursive: arguments.recursive || arguments.archive,
-        attributes: Attributes {
-            permissions: !arguments.no_preserve.contains(&Attribute::Permissions),
-            times: !arguments.no_preserve.contains(&Attribute::Times),
-            links: !arguments.copy_links,
-        },
-        filter: filter(arguments),
-        selection: selection(arguments, direction)?,
-        delete: arguments.delete,
-        plain: arguments.plain,
-        verify: arguments.verify,
-        dry_run: arguments.dry_run,
-        compress: arguments.compress,
-        objective: objective(arguments),
-        streams: arguments.streams,
-        remembered: None,
-        window: arguments.window,
-        congestion: arguments.congestion.clone().map(CongestionChoice::required),
-        rate_max: arguments.max_rate,
-        gentle: arguments.gentle,
-    })
-}
-
-fn filter(arguments: &Copy) -> Filter {
-    match (
-        arguments.overwrite,
-        arguments.ignore_existing,
-        arguments.checksum,
-    ) {
-        (true, ..) => Filter::All,
-        (_, true, _) => Filter::Missing,
-        (.., true) => Filter::Content,
-        _ => Filter::Changed,
-    }
-}
-
-fn objective(arguments: &Copy) -> Objective {
-    match (arguments.gentle, arguments.objective) {
-        (Some(added_rtt_max), _) => Objective::Gentle {
-            added_rtt_max,
-            loss_max: Objective::LOSS_MAX,
-        },
-        (None, CopyObjective::Max) => Objective::Max,
-        (None, CopyObjective::Knee) => copy::KNEE,
-        (None, CopyObjective::Power) => Objective::Power,
-    }
 }
 
 fn selection(arguments: &Copy, direction: CopyDirection) -> Result<Selection, Failure> {

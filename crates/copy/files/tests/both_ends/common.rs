@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use copy_protocol::{
-    Attributes, CopyDirection, Entry, FileProblem, Filter, Kind, Name, Opening, Problem,
+    Attributes, CopyDirection, CopyOptions, Entry, FileProblem, Filter, Kind, Name, Opening,
+    Problem,
 };
 use files::source::{Found, Source, SourceSpec};
 use files::store::{EntryPlan, Piece, Rest, Store, StoreSpec};
@@ -82,28 +83,13 @@ pub fn told(name: &str, kind: Kind) -> Entry {
 
 /// A put into a folder, as the command line makes it.
 pub fn opening() -> Opening {
-    Opening {
-        direction: CopyDirection::Put,
-        copy: [0; 16],
-        paths: vec![Vec::new()],
+    let options = CopyOptions {
         recursive: true,
-        attributes: ALL,
-        filter: Filter::Changed,
-        selection: copy_protocol::Selection::default(),
-        delete: false,
+        ..CopyOptions::default()
+    };
+    Opening {
         into_folder: true,
-        plain: false,
-        verify: false,
-        fresh: false,
-        dry_run: false,
-        compress: false,
-        rate_max_bits_per_second: None,
-        gentle_nanoseconds: None,
-        objective: "max".to_owned(),
-        streams: None,
-        remembered: None,
-        congestion: None,
-        window_bytes: None,
+        ..Opening::new(CopyDirection::Put, vec![Vec::new()], &options)
     }
 }
 

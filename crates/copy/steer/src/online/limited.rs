@@ -2,35 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use copy_protocol::{Limited, LimitedPart};
 use inference::{Control, Evidence, Part, Posterior, Run};
 use observe::{Limit, StreamCount, Transport, Verdict};
 use units::{Bytes, Span};
 
 use super::interval::{Interval, RateMax, SetBy};
 use super::pool::Pool;
-
-/// What limited a copy.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Limited {
-    /// Since data first flowed.
-    pub time: Span,
-    /// All parts that bound, the longest first. Their sum is less than `time` where at times no
-    /// single part did.
-    pub parts: Vec<LimitedPart>,
-}
-
-/// One part that bound.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LimitedPart {
-    /// Which.
-    pub by: Limit,
-    /// For how long.
-    pub time: Span,
-    /// Why, as a sentence for people without a full stop.
-    pub why: String,
-    /// Advice, as a sentence without a full stop.
-    pub advice: Option<&'static str>,
-}
 
 /// What was seen over the whole copy.
 #[derive(Debug, Clone, Default)]
@@ -100,9 +78,12 @@ impl Record {
         self.infer(rtt);
         let part = |(by, pool): (&Limit, &Pool)| self.part(*by, pool, rtt);
         let mut parts: Vec<LimitedPart> = self.bound.iter().map(part).collect();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.time));
+        parts.sort_by_key(|part| std::cmp::Reverse(part.nanoseconds));
         let time = self.time;
-        (time > Span::ZERO).then_some(Limited { time, parts })
+        (time > Span::ZERO).then_some(Limited {
+            nanoseconds: time.as_nanos(),
+            parts,
+        })
     }
 
     fn part(&self, by: Limit, pool: &Pool, rtt: Option<Span>) -> LimitedPart {
@@ -111,13 +92,13 @@ impl Record {
         let verdict = verdict.filter(|verdict| verdict.limit.is_of_the_network());
         let by = verdict.map_or(by, |verdict| verdict.limit);
         LimitedPart {
-            by,
-            time: pool.length,
+            by: by.name().to_owned(),
+            nanoseconds: pool.length.as_nanos(),
             why: match verdict {
                 Some(verdict) => verdict.because.clone(),
                 None => self.why(by, pool, rtt),
             },
-            advice: self.advice(by),
+            advice: self.advice(by).map(str::to_owned),
         }
     }
 

@@ -6,11 +6,12 @@
 
 mod decide;
 
+use copy_protocol::Limited;
 use observe::{Limit, StreamCount, Window};
 use units::{Rate, Span};
 
 use super::decision;
-use super::limited::{Limited, Record};
+use super::limited::Record;
 use super::look::{Look, loss_allowed};
 use super::pool::Pool;
 use super::{Interval, OnlinePlan, streams_for};

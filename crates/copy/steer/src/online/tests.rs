@@ -1,6 +1,6 @@
 //! Copies over a path that is two numbers: what it carries, and what one stream does.
 
-use copy_protocol::Activity;
+use copy_protocol::{Activity, LimitedPart};
 use models::Objective;
 use observe::{Limit, StreamCount, Window};
 use units::{Bytes, Rate, Span};
@@ -205,7 +205,8 @@ fn where_something_else_binds_nothing_is_changed() {
         assert_eq!(fluid.run(&mut online, 60), [0_u16; 0]);
         let limited = online.limited().unwrap();
         let part = &limited.parts[0];
-        assert_eq!((part.by, part.time), (by, limited.time));
+        assert_eq!(part.limit(), Some(by));
+        assert_eq!(part.nanoseconds, limited.nanoseconds);
         assert_eq!(part.why, why);
     }
     assert!(!path.run(&mut Online::new(from(4)), 60).is_empty());
@@ -233,7 +234,7 @@ fn streams_without_data_are_not_laid_on_the_network() {
     let mut online = Online::new(from(4));
     // More streams would use more processors.
     assert!(!fluid.run(&mut online, 20).is_empty());
-    assert_eq!(longest(&mut online).by, Limit::SenderProcessor);
+    assert_eq!(longest(&mut online).limit(), Some(Limit::SenderProcessor));
     // The sender's activity is not known: no verdict.
     let silent = Fluid {
         sender: None,
@@ -280,8 +281,12 @@ fn the_parts_have_the_time_in_which_they_bound() {
     network.run(&mut online, 3);
     balanced.run(&mut online, 1);
     let limited = online.limited().unwrap();
-    let times: Vec<(Limit, Span)> = limited.parts.iter().map(|it| (it.by, it.time)).collect();
-    let path = limited.parts[1].by;
+    let time = |part: &LimitedPart| {
+        let limit = part.limit().unwrap();
+        (limit, Span::from_nanos(part.nanoseconds))
+    };
+    let times: Vec<(Limit, Span)> = limited.parts.iter().map(time).collect();
+    let path = times[1].0;
     assert!(path.is_of_the_network());
     assert_eq!(
         times,
@@ -291,7 +296,7 @@ fn the_parts_have_the_time_in_which_they_bound() {
         ]
     );
     // In the tenth second nothing bound alone.
-    assert_eq!(limited.time, Span::from_secs(10));
+    assert_eq!(limited.nanoseconds, Span::from_secs(10).as_nanos());
     assert!(limited.parts[0].advice.is_some());
 }
 
@@ -306,7 +311,8 @@ fn before_data_flows_nothing_counts() {
     assert_eq!(online.limited(), None);
     Fluid::new(150.0, 5.0).run(&mut online, 3);
     online.on_interval(&waits);
-    assert_eq!(online.limited().unwrap().time, Span::from_secs(8));
+    let limited = online.limited().unwrap();
+    assert_eq!(limited.nanoseconds, Span::from_secs(8).as_nanos());
 }
 
 #[test]
@@ -320,7 +326,7 @@ fn the_limits_that_held_are_named() {
     held(50.0).run(&mut online, 5);
     Fluid::new(150.0, 5.0).run(&mut online, 1);
     let limited = longest(&mut online);
-    assert_eq!(limited.by, Limit::RateLimit);
+    assert_eq!(limited.limit(), Some(Limit::RateLimit));
     let told = "the rate limits of 100 Mbit/s and then 50.0 Mbit/s were reached";
     assert_eq!(limited.why, told);
 }
@@ -334,7 +340,8 @@ fn the_users_own_number_stays() {
     let mut online = Online::new(plan);
     assert_eq!(online.start().streams, count(3));
     assert_eq!(Fluid::new(150.0, 5.0).run(&mut online, 60), [0_u16; 0]);
-    assert!(longest(&mut online).by.is_of_the_network());
+    let limit = longest(&mut online).limit().unwrap();
+    assert!(limit.is_of_the_network());
 }
 
 #[test]
@@ -505,7 +512,7 @@ fn a_copy_that_a_server_bounds_says_so() {
             });
         }
         let limited = longest(&mut online);
-        assert_eq!(limited.by, Limit::RateLimit);
+        assert_eq!(limited.limit(), Some(Limit::RateLimit));
         limited.why
     };
     let (user, server) = (SetBy::User, SetBy::Server);
@@ -545,7 +552,7 @@ fn the_verdict_on_the_path_is_that_of_a_run() {
     let mut online = Online::new(from(32));
     fluid.run(&mut online, 10);
     let limited = longest(&mut online);
-    assert_eq!(limited.by, Limit::Link);
+    assert_eq!(limited.limit(), Some(Limit::Link));
     assert!(
         limited.why.contains("and the streams fill it"),
         "{}",
@@ -561,7 +568,7 @@ fn the_verdict_on_the_path_is_that_of_a_run() {
     });
     bound.run(&mut online, 10);
     let limited = longest(&mut online);
-    assert_eq!(limited.by, Limit::ReceiveBuffer);
+    assert_eq!(limited.limit(), Some(Limit::ReceiveBuffer));
     let advice = limited.advice.unwrap();
     assert!(advice.contains("net.ipv4.tcp_rmem"), "{advice}");
     assert_eq!(Online::new(OnlinePlan::default()).limited(), None);

@@ -19,7 +19,6 @@ use super::host::Host;
 use super::opener::{Opener, Presence, has_wildcard, new_number};
 use crate::CopyError;
 use crate::copy_stats::CopyStats;
-use crate::opening::opening;
 use crate::session::{SessionEnd, protocol};
 use files::{problem, with_hint};
 
@@ -71,7 +70,7 @@ impl<'a> Controller<'a> {
             direction: CopyDirection::Put,
             rate_max_bits_per_second: control.rate_max().map(Rate::bits_per_second),
             selection: self.spec.options.selection.clone(),
-            ..opening(self.spec, self.copy, self.is_many())
+            ..Opening::of(self.spec, self.copy, self.is_many())
         };
         self.failing = self.destination.name();
         let token = self.grant(&opening, &is_stopped)?;

@@ -147,7 +147,7 @@ impl Timeline {
         let mut bound = Span::ZERO;
         for part in of.told.iter().flat_map(|(_, limited)| &limited.parts) {
             // One that this end does not know is left out.
-            let (Some(by), Some((_, limited))) = (Limit::named(&part.by), &of.told) else {
+            let (Some(by), Some((_, limited))) = (part.limit(), &of.told) else {
                 continue;
             };
             let share = part.nanoseconds as f64 / limited.nanoseconds.max(1) as f64;

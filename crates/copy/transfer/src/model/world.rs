@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use copy_protocol::{Attributes, CopyDirection, Entry, Filter, Opening, Problem, Selection};
+use copy_protocol::{
+    Attributes, CopyDirection, CopyOptions, Entry, Filter, Opening, Problem, Selection,
+};
+use models::Objective;
 
 use super::draw::Draw;
 use files::Root;
@@ -248,29 +251,17 @@ impl World {
             CopyDirection::Put => self.destination(),
             CopyDirection::Get => self.sources(),
         };
-        Opening {
-            direction,
-            copy: [0; 16],
-            paths: vec![path],
+        let options = CopyOptions {
             recursive: true,
             attributes: self.options.attributes,
             filter,
-            selection: Selection::default(),
-            delete: false,
-            into_folder: false,
-            plain: false,
             verify: self.options.verify,
-            fresh: false,
             dry_run: is_dry,
             compress: self.options.compress,
-            rate_max_bits_per_second: None,
-            gentle_nanoseconds: None,
-            objective: "max".to_owned(),
-            streams: None,
-            remembered: None,
-            congestion: None,
-            window_bytes: None,
-        }
+            objective: Objective::Max,
+            ..CopyOptions::default()
+        };
+        Opening::new(direction, vec![path], &options)
     }
 
     fn destination(&self) -> Vec<u8> {

@@ -342,7 +342,7 @@ impl Streams {
     }
 
     /// What binds now, and what limited the copy so far.
-    pub(crate) fn limited(&mut self) -> (Option<Limit>, Option<steer::online::Limited>) {
+    pub(crate) fn limited(&mut self) -> (Option<Limit>, Option<copy_protocol::Limited>) {
         (self.online.binds(), self.online.limited())
     }
 

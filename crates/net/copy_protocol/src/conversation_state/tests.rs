@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Activity, Attributes, Entry, FileId, Filter, Kind, Name, Problem, ProblemKind, Published,
+    Activity, CopyOptions, Entry, FileId, Filter, Kind, Name, Problem, ProblemKind, Published,
     Range, Want,
 };
 
@@ -13,32 +13,14 @@ mod random;
 use Speaker::{Far, Near};
 
 fn opening(direction: CopyDirection) -> Opening {
-    Opening {
-        direction,
-        copy: [1; 16],
-        paths: vec![b"data".to_vec()],
+    let options = CopyOptions {
         recursive: true,
-        attributes: Attributes {
-            permissions: true,
-            times: true,
-            links: true,
-        },
-        filter: Filter::Changed,
-        selection: crate::Selection::default(),
-        delete: false,
+        ..CopyOptions::default()
+    };
+    Opening {
+        copy: [1; 16],
         into_folder: true,
-        plain: false,
-        verify: false,
-        fresh: false,
-        dry_run: false,
-        compress: false,
-        rate_max_bits_per_second: None,
-        gentle_nanoseconds: None,
-        objective: "knee".to_owned(),
-        streams: None,
-        remembered: None,
-        congestion: None,
-        window_bytes: None,
+        ..Opening::new(direction, vec![b"data".to_vec()], &options)
     }
 }
 

@@ -160,38 +160,6 @@ pub fn direction(direction: CopyDirection) -> Direction {
     }
 }
 
-impl From<&CopySpec> for Asked {
-    fn from(spec: &CopySpec) -> Self {
-        let gentle = spec.options.gentle;
-        Asked {
-            recursive: spec.options.recursive,
-            existing: spec.options.filter,
-            rules: spec.options.selection.rules.clone(),
-            listed: spec
-                .options
-                .selection
-                .listed
-                .as_ref()
-                .map(|names| names.len() as u64),
-            permissions: spec.options.attributes.permissions,
-            times: spec.options.attributes.times,
-            links: spec.options.attributes.links,
-            verify: spec.options.verify,
-            transport: Some(spec.transport),
-            plain: spec.options.plain,
-            compress: spec.options.compress,
-            dry_run: spec.options.dry_run,
-            objective: spec.options.objective.name().to_owned(),
-            streams: spec.options.streams.map(|streams| streams.get()),
-            streams_remembered: spec.options.remembered.map(|streams| streams.get()),
-            window: spec.options.window,
-            congestion: spec.options.congestion.as_ref().map(|one| one.name.clone()),
-            rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
-            gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
-        }
-    }
-}
-
 fn time_shares(outcome: &Outcome) -> Vec<TimeShare> {
     let took = outcome.took.as_secs_f64();
     let share = |part: &TimePart| TimeShare {

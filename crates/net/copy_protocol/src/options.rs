@@ -1,0 +1,314 @@
+//! Options of a copy: as the user gives them, and as the far end is told.
+//!
+//! An option stands here twice, in [`CopyOptions`] and in [`Opening`], and [`Opening::new`] leads
+//! from one to the other. The command line, Python and the document of a copy each have it once.
+
+use models::Objective;
+use observe::{StreamCount, Transport, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Rate, Span};
+
+use crate::CopySpec;
+
+/// The options of a copy, as the user, both ends and the document have them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CopyOptions {
+    /// Whether folders are copied with what is in them.
+    pub recursive: bool,
+    /// Which metadata is kept.
+    pub attributes: Attributes,
+    /// What is done with files that are there already.
+    pub filter: Filter,
+    /// Which of what the sources have is copied.
+    pub selection: Selection,
+    /// What the folders of the sources do not have is removed at the destination.
+    pub delete: bool,
+    /// Data without encryption.
+    pub plain: bool,
+    /// Files are read again from the receiver's disk before they have their final name.
+    pub verify: bool,
+    /// Nothing is written.
+    pub dry_run: bool,
+    /// Pieces may be compressed, for as long as that is faster.
+    pub compress: bool,
+    /// What the number of streams is chosen for.
+    pub objective: Objective,
+    /// This many streams and no search, where the user knows better.
+    pub streams: Option<StreamCount>,
+    /// Streams to begin with, from memory of this host.
+    pub remembered: Option<StreamCount>,
+    /// Socket buffers of each stream.
+    pub window: Window,
+    /// Congestion control of the sender.
+    pub congestion: Option<CongestionChoice>,
+    /// The most that is sent over all streams together.
+    pub rate_max: Option<Rate>,
+    /// Give way to all other traffic: the queueing delay that the copy may add.
+    pub gentle: Option<Span>,
+}
+
+impl CopyOptions {
+    /// A knee closer to the maximum than [`Objective::KNEE`]: a user waits for the copy to end.
+    pub const KNEE: Objective = Objective::Knee { share: 0.97 };
+}
+
+/// What the command line means where nothing else is said.
+impl Default for CopyOptions {
+    fn default() -> Self {
+        CopyOptions {
+            recursive: false,
+            attributes: Attributes {
+                permissions: true,
+                times: true,
+                links: true,
+            },
+            filter: Filter::Changed,
+            selection: Selection::default(),
+            delete: false,
+            plain: false,
+            verify: false,
+            dry_run: false,
+            compress: false,
+            objective: CopyOptions::KNEE,
+            streams: None,
+            remembered: None,
+            window: Window::Auto,
+            congestion: None,
+            rate_max: None,
+            gentle: None,
+        }
+    }
+}
+
+/// The request of the near end: the options of a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// Which way.
+    pub direction: CopyDirection,
+    /// The same number each time this copy connects, so that an older conversation of it is given
+    /// up.
+    pub copy: [u8; 16],
+    /// Names at the far end, as the user wrote them: the destination (one) or the sources, which
+    /// may have wildcards.
+    pub paths: Vec<Vec<u8>>,
+    /// Whether folders are copied with what is in them.
+    pub recursive: bool,
+    /// Which metadata is kept.
+    pub attributes: Attributes,
+    /// What is done with files that are there already.
+    pub filter: Filter,
+    /// Which of what the sources have is copied.
+    pub selection: Selection,
+    /// What the folders of the sources do not have is removed from those of the destination, once
+    /// all is copied.
+    pub delete: bool,
+    /// Several sources, or a source that is a folder: the destination has to be a folder.
+    pub into_folder: bool,
+    /// Streams carry data without encryption; the control connection never does.
+    pub plain: bool,
+    /// The receiver reads each file again from its disk before it has its final name.
+    pub verify: bool,
+    /// The near end receives, and its destination is new or an empty folder; see
+    /// [`Message::Opened`].
+    pub fresh: bool,
+    /// Nothing is written; the receiver only says what it would want.
+    pub dry_run: bool,
+    /// Pieces may be compressed.
+    pub compress: bool,
+    /// The most that may be sent, over all streams together, in bits per second.
+    pub rate_max_bits_per_second: Option<u64>,
+    /// Queueing delay that a gentle copy may cause, in nanoseconds.
+    pub gentle_nanoseconds: Option<u64>,
+    /// What the sender aims at, by the name of the objective.
+    pub objective: String,
+    /// Fixed number of streams; `None` leaves it to the sender.
+    pub streams: Option<u16>,
+    /// Number of streams that served the last time: the sender begins with it.
+    pub remembered: Option<u16>,
+    /// Congestion control asked for.
+    pub congestion: Option<CongestionChoice>,
+    /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
+    pub window_bytes: Option<u64>,
+}
+
+/// Delay and loss that a gentle objective may add when only its name is known.
+const GENTLE: Objective = Objective::Gentle {
+    added_rtt_max: Span::from_millis(30),
+    loss_max: 0.01,
+};
+
+impl Opening {
+    /// The request for `paths` of the far end with these options, of a copy without a number.
+    pub fn new(direction: CopyDirection, paths: Vec<Vec<u8>>, options: &CopyOptions) -> Self {
+        Opening {
+            direction,
+            copy: [0; 16],
+            paths,
+            recursive: options.recursive,
+            attributes: options.attributes,
+            filter: options.filter,
+            selection: options.selection.clone(),
+            delete: options.delete,
+            into_folder: false,
+            plain: options.plain,
+            verify: options.verify,
+            fresh: false,
+            dry_run: options.dry_run,
+            compress: options.compress,
+            rate_max_bits_per_second: options.rate_max.map(Rate::bits_per_second),
+            gentle_nanoseconds: options.gentle.map(Span::as_nanos),
+            objective: name(&options.objective),
+            streams: options.streams.map(StreamCount::get),
+            remembered: options.remembered.map(StreamCount::get),
+            congestion: options.congestion.clone(),
+            window_bytes: match options.window {
+                Window::Auto => None,
+                Window::Fixed(bytes) => Some(bytes.get()),
+            },
+        }
+    }
+
+    /// The request of a copy. Over UDP one stream fills the path, so that none are searched for; a
+    /// list of names at this end is of no use to the far one.
+    pub fn of(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Self {
+        let mut opening = Opening::new(spec.direction, spec.far.paths.clone(), &spec.options);
+        if spec.transport == Transport::Udp {
+            opening.streams.get_or_insert(StreamCount::ONE.get());
+        }
+        if spec.direction == CopyDirection::Put {
+            opening.selection.listed = None;
+        }
+        Opening {
+            copy,
+            into_folder,
+            ..opening
+        }
+    }
+
+    /// What the sender aims at; [`CopyOptions::KNEE`] for a name that this version does not know.
+    pub fn objective(&self) -> Objective {
+        objective(&self.objective)
+    }
+
+    /// Socket buffers as they were asked for.
+    pub fn window(&self) -> Window {
+        let fixed = |bytes| Window::Fixed(Bytes::new(bytes));
+        self.window_bytes.map_or(Window::Auto, fixed)
+    }
+}
+
+/// A congestion control that the sender is to use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CongestionChoice {
+    /// Its kernel name.
+    pub name: String,
+    /// A sender that may not use it keeps its own, and does not refuse.
+    pub if_allowed: bool,
+}
+
+impl CongestionChoice {
+    /// The one that a user asked for.
+    pub fn required(name: String) -> Self {
+        CongestionChoice {
+            name,
+            if_allowed: false,
+        }
+    }
+}
+
+/// Which metadata is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attributes {
+    /// Permission bits.
+    pub permissions: bool,
+    /// Time of last modification.
+    pub times: bool,
+    /// Symbolic links as links; otherwise what they point to is copied.
+    pub links: bool,
+}
+
+/// What is done with files that are there already.
+// The words are those of documents; messages count the variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Filter {
+    /// Those of the same size and time of modification are skipped, others replaced.
+    #[serde(rename = "update")]
+    Changed,
+    /// All are sent again.
+    #[serde(rename = "overwrite")]
+    All,
+    /// Whatever is there stays.
+    #[serde(rename = "keep")]
+    Missing,
+    /// Those of the same content are skipped, others replaced.
+    #[serde(rename = "compare")]
+    Content,
+}
+
+/// Which of what the sources have is copied.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Selection {
+    /// In order: the first that fits a name decides, and what none fits is copied. What is left out
+    /// is not removed either.
+    pub rules: Vec<SelectionRule>,
+    /// Names below the one source, which alone are copied, with the folders that they are in. A
+    /// sender at the near end keeps them to itself.
+    pub listed: Option<Vec<Vec<u8>>>,
+}
+
+/// A pattern and what is done with what fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SelectionRule {
+    /// What fits is left out; otherwise it is copied.
+    pub leaves_out: bool,
+    /// For names below the destination, as the user wrote it.
+    pub pattern: String,
+}
+
+/// Which way the files go, seen from the near end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum CopyDirection {
+    /// The near end sends.
+    Put,
+    /// The near end receives.
+    Get,
+}
+
+/// The share of a knee stands in thousandths.
+fn name(objective: &Objective) -> String {
+    match objective {
+        Objective::Knee { share } => format!("knee-{}", (share * 1000.0).round()),
+        Objective::Max => "max".to_owned(),
+        Objective::Power => "power".to_owned(),
+        Objective::Gentle { .. } => "gentle".to_owned(),
+    }
+}
+
+/// The inverse of [`name`].
+fn objective(name: &str) -> Objective {
+    let mut words = name.split('-');
+    match (words.next(), words.next().map(str::parse::<u16>)) {
+        (Some("max"), _) => Objective::Max,
+        (Some("power"), _) => Objective::Power,
+        (Some("gentle"), _) => GENTLE,
+        (Some("knee"), Some(Ok(share @ 1..=1000))) => Objective::Knee {
+            share: f64::from(share) / 1000.0,
+        },
+        _ => CopyOptions::KNEE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objectives_arrive_as_they_were_meant() {
+        for meant in [Objective::Max, Objective::Power, Objective::KNEE] {
+            assert_eq!(objective(&name(&meant)), meant);
+        }
+        assert_eq!(objective("something new"), CopyOptions::KNEE);
+        assert_eq!(objective("knee-7000"), CopyOptions::KNEE);
+    }
+}
