@@ -245,7 +245,7 @@ impl<'a> Near<'a> {
             || spec.options.selection.listed.is_some()
             || spec.direction == CopyDirection::Get
                 && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
-        let mut opening = Opening::of(spec, self.copy, is_many);
+        let mut opening = spec.opening(self.copy, is_many);
         let files = self.files(&opening).map_err(SessionEnd::Problem)?;
         opening.fresh = files.is_fresh();
         let control = stats.control();

@@ -1,10 +1,11 @@
 //! Moves files: what is to be copied, in which pieces, over which streams, and what is there
 //! afterwards.
 //!
-//! Uses `copy_net` for connections and `steer` for the number of streams. The messages between the
-//! ends are those of [`copy_protocol`].
+//! Uses `files` for reading and storing, `copy_net` for connections and `steer` for the number of
+//! streams. The messages between the ends are those of [`copy_protocol`].
 //!
-//! Reading order: [`copy_protocol::CopySpec`] for the options, [`copy_protocol::CopyEvent`] and [`copy_protocol::Outcome`] for what is reported.
+//! Reading order: [`copy_protocol::CopySpec`] for the options, [`copy_protocol::CopyEvent`] and
+//! [`copy_protocol::Outcome`] for what is reported.
 //! Then [`copy`] (with `copy/connect.rs` and `copy/retry.rs`) and [`far`] for the two ends,
 //! `run_session` and `session` for one session, `sender` and `receiver` for the two roles (`model`
 //! tries them together), `budget` for what a server allows its copies together, `peer_links` for

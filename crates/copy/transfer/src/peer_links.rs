@@ -5,7 +5,8 @@
 //! a link of its own. A copy that is alone steers itself: its sender sees more of its own streams
 //! than is told here.
 //!
-//! Shares are computed anew by any session that polls, from the reports of all. So a copy that dies takes nothing away but its part.
+//! Shares are computed anew by any session that polls, from the reports of all. So a copy that dies
+//! takes nothing away but its part.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

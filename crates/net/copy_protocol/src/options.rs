@@ -4,12 +4,10 @@
 //! from one to the other. The command line, Python and the document of a copy each have it once.
 
 use models::Objective;
-use observe::{StreamCount, Transport, Window};
+use observe::{StreamCount, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
-
-use crate::CopySpec;
 
 /// The options of a copy, as the user, both ends and the document have them.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,23 +164,6 @@ impl Opening {
                 Window::Auto => None,
                 Window::Fixed(bytes) => Some(bytes.get()),
             },
-        }
-    }
-
-    /// The request of a copy. Over UDP one stream fills the path, so that none are searched for; a
-    /// list of names at this end is of no use to the far one.
-    pub fn of(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Self {
-        let mut opening = Opening::new(spec.direction, spec.far.paths.clone(), &spec.options);
-        if spec.transport == Transport::Udp {
-            opening.streams.get_or_insert(StreamCount::ONE.get());
-        }
-        if spec.direction == CopyDirection::Put {
-            opening.selection.listed = None;
-        }
-        Opening {
-            copy,
-            into_folder,
-            ..opening
         }
     }
 

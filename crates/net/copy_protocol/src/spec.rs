@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use observe::Transport;
+use observe::{StreamCount, Transport};
 use units::{Address, Span};
 
-use crate::{CopyDirection, CopyOptions};
+use crate::{CopyDirection, CopyOptions, Opening};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
@@ -28,6 +28,23 @@ pub struct CopySpec {
 }
 
 impl CopySpec {
+    /// The request to the far end. Over UDP one stream fills the path, so that none are searched
+    /// for; a list of names at this end is of no use to the far one.
+    pub fn opening(&self, copy: [u8; 16], into_folder: bool) -> Opening {
+        let mut opening = Opening::new(self.direction, self.far.paths.clone(), &self.options);
+        if self.transport == Transport::Udp {
+            opening.streams.get_or_insert(StreamCount::ONE.get());
+        }
+        if self.direction == CopyDirection::Put {
+            opening.selection.listed = None;
+        }
+        Opening {
+            copy,
+            into_folder,
+            ..opening
+        }
+    }
+
     /// The patience with the hosts of this copy. ssh is not started until it gets through: it may
     /// ask for a password each time, and its own `ConnectionAttempts` waits for a host.
     pub fn patience(&self) -> Patience {

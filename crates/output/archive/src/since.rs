@@ -17,10 +17,10 @@ pub struct SinceError(pub String);
 /// documents have it.
 ///
 /// ```
-/// assert_eq!(record::archive::since("2026-11-22").unwrap(), "2026-11-22T00:00:00Z");
-/// assert_eq!(record::archive::since("2026-11-22T08:10:00+01:00").unwrap(), "2026-11-22T07:10:00Z");
-/// assert!(record::archive::since("7d").unwrap() < record::archive::since("12h").unwrap());
-/// assert!(record::archive::since("yesterday").is_err());
+/// assert_eq!(archive::since("2026-11-22").unwrap(), "2026-11-22T00:00:00Z");
+/// assert_eq!(archive::since("2026-11-22T08:10:00+01:00").unwrap(), "2026-11-22T07:10:00Z");
+/// assert!(archive::since("7d").unwrap() < archive::since("12h").unwrap());
+/// assert!(archive::since("yesterday").is_err());
 /// ```
 ///
 /// # Errors

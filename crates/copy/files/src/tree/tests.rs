@@ -61,7 +61,8 @@ proptest! {
     /// leave them.
     #[test]
     fn pieces_that_overlap_count_once(
-        size in 1_usize..20_000, piece_sizes in proptest::collection::vec((0_u64..20, 0_u32..6), 0..60),
+        size in 1_usize..20_000,
+        piece_sizes in proptest::collection::vec((0_u64..20, 0_u32..6), 0..60),
     ) {
         let file = file(size);
         let mut tree = HashTree::new(size as u64);

@@ -70,7 +70,7 @@ impl<'a> Controller<'a> {
             direction: CopyDirection::Put,
             rate_max_bits_per_second: control.rate_max().map(Rate::bits_per_second),
             selection: self.spec.options.selection.clone(),
-            ..Opening::of(self.spec, self.copy, self.is_many())
+            ..self.spec.opening(self.copy, self.is_many())
         };
         self.failing = self.destination.name();
         let token = self.grant(&opening, &is_stopped)?;
