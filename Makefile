@@ -184,9 +184,9 @@ hostile: build peers
 agreement: build
 	python3 bench/agreement.py
 
-# The figures of published studies and whether their findings hold: about five minutes of one processor.
-studies:
-	$(CARGO) run --release --locked -p trunkline-bench-studies -- --out target/studies
+# The figures of published studies and whether their findings hold.
+studies: build
+	./target/release/trunkline study all --out target/studies
 
 clean:
 	$(CARGO) clean

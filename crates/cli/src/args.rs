@@ -11,6 +11,7 @@ mod manual;
 mod predict;
 mod serve;
 mod simulate;
+mod study;
 mod sweep;
 mod tune;
 mod watch;
@@ -44,6 +45,7 @@ pub(crate) use manual::{Completion, Man};
 pub(crate) use predict::Predict;
 pub(crate) use serve::Serve;
 pub(crate) use simulate::{Compat, Simulate};
+pub(crate) use study::Study;
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 pub(crate) use watch::{
@@ -100,6 +102,7 @@ pub(crate) enum Command {
     Emulate(Emulate),
     Simulate(Box<Simulate>),
     Predict(Predict),
+    Study(Study),
     Report(Report),
     History(History),
     Completion(Completion),

@@ -16,6 +16,7 @@ pub(crate) mod report;
 pub(crate) mod responsiveness;
 pub(crate) mod serve;
 pub(crate) mod simulate;
+pub(crate) mod study;
 pub(crate) mod sweep;
 pub(crate) mod tune;
 pub(crate) mod watch;

@@ -68,6 +68,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Emulate(arguments) => commands::emulate::run(&arguments),
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Study(arguments) => commands::study::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::History(arguments) => commands::history::run(&arguments),
         Command::Completion(arguments) => commands::completion::run(&arguments),

@@ -117,11 +117,13 @@ pub(crate) fn check_places(output: &Output, plots: Option<&Path>) -> Result<(), 
     for file in [&output.save, &output.report].into_iter().flatten() {
         check_place(file)?;
     }
-    if let Some(folder) = plots {
-        make(folder)?;
-        record::check_target(&folder.join("plot.svg"))?;
-    }
-    Ok(())
+    plots.map_or(Ok(()), check_folder)
+}
+
+/// The same of a folder, which is made if it does not exist.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    make(folder)?;
+    Ok(record::check_target(&folder.join("index.html"))?)
 }
 
 /// The same of a single file.

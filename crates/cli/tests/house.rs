@@ -52,7 +52,7 @@ const AREAS: [(&str, &[&str]); 9] = [
         ],
     ),
     ("copy", &["steer", "files", "transfer", "remote_files"]),
-    ("output", &["record", "archive", "report"]),
+    ("output", &["record", "archive", "report", "studies"]),
     (
         "watch",
         &[

@@ -23,6 +23,7 @@
 //! | simulate it beside | [`simulate_beside()`], [`compare_beside()`] | [`record::Beside`] |
 //! | examine a path | [`examine()`], [`responsiveness()`] | a document |
 //! | simulate | [`simulate()`] | [`simulate::Simulated`] |
+//! | repeat published figures | [`study::make`] | [`study::Made`] |
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
 //! | copy files | [`copy()`] | [`copy::Copied`] |
 //! | read single files of a server | [`remote::Remote`] | bytes, entries |
@@ -74,6 +75,7 @@ mod progress;
 pub mod remote;
 pub mod serve;
 pub mod simulate;
+pub mod study;
 pub mod sweep;
 pub mod target;
 pub mod tune;

@@ -133,7 +133,7 @@ fn work(arguments: &Simulate) -> Work {
 
 /// The folder of finished runs. One that was asked for has to work; the default one may be missing,
 /// which is said.
-fn cache(folder: Option<&Path>, keep_nothing: bool) -> Result<Option<Cache>, Failure> {
+pub(crate) fn cache(folder: Option<&Path>, keep_nothing: bool) -> Result<Option<Cache>, Failure> {
     if keep_nothing {
         return Ok(None);
     }

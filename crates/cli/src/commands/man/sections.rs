@@ -63,7 +63,7 @@ const RELATED: [&[&str]; 5] = [
     &["copy", "limit", "serve"],
     &["measure", "tune", "sweep", "serve", "history"],
     &["path", "responsiveness", "measure", "serve"],
-    &["simulate", "predict", "emulate", "demo"],
+    &["simulate", "predict", "study", "emulate", "demo"],
     &["history", "report"],
 ];
 

@@ -1,4 +1,4 @@
-//! The usual chart: lines over one pair of axes, formulas dashed.
+//! The usual chart: lines over one pair of axes, formulas dashed, published values as crosses.
 
 use plotters::style::RGBColor;
 
@@ -56,10 +56,14 @@ pub struct Line {
 pub enum Origin {
     /// Runs, measured or simulated.
     Runs,
+    /// Runs that no line joins.
+    Scatter,
     /// A formula for what the line of this number shows.
     FormulaOf(usize),
     /// A formula that stands by itself.
     Formula,
+    /// What a document has printed, to compare with.
+    Published,
 }
 
 /// One point.
@@ -153,9 +157,9 @@ impl Curves {
 
     fn colour(&self, index: usize) -> RGBColor {
         match self.lines[index].origin {
-            Origin::Runs => line_colour(index),
+            Origin::Runs | Origin::Scatter => line_colour(index),
             Origin::FormulaOf(other) => line_colour(other),
-            Origin::Formula => INK,
+            Origin::Formula | Origin::Published => INK,
         }
     }
 
@@ -164,7 +168,9 @@ impl Curves {
         let (line, colour) = (&self.lines[index], self.colour(index));
         let mark = match line.origin {
             Origin::Runs => Mark::Line(colour),
+            Origin::Scatter => Mark::Dot(colour),
             Origin::FormulaOf(_) | Origin::Formula => Mark::Dashes(colour),
+            Origin::Published => Mark::Cross(colour),
         };
         Entry::new(mark, line.label.clone())
     }
@@ -182,6 +188,8 @@ impl Curves {
             ],
             (Origin::Runs, false) => vec![Shape::Line(places)],
             (Origin::FormulaOf(_) | Origin::Formula, _) => vec![Shape::Dashes(places)],
+            (Origin::Scatter, _) => vec![Shape::PaleDots(6, places)],
+            (Origin::Published, _) => vec![Shape::Crosses(places)],
         };
         let colour = self.colour(index);
         let layer = |shape| Layer::new(colour, shape);
