@@ -24,6 +24,7 @@ pub(crate) fn study() -> Result<Study, SetUpError> {
             others::part()?,
             classes::part()?,
             acceptable::part()?,
+            acceptable::times_part(),
         ],
         left: &[
             Left {

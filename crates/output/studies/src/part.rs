@@ -54,7 +54,8 @@ pub enum SetUpError {
 impl Part {
     /// How many runs it has.
     pub(crate) fn runs(&self, seeds: u64) -> usize {
-        self.sweeps.iter().map(|sweep| sweep.count(seeds)).sum()
+        let counts = self.sweeps.iter().map(|sweep| sweep.count(seeds));
+        counts.fold(0, usize::saturating_add)
     }
 
     /// What `runs` show, those of each sweep in turn.

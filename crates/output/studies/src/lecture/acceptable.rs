@@ -53,7 +53,7 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
 
 fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
     let lines: Vec<Line> = seen.iter().flat_map(|seen| seen.lines(goodput)).collect();
-    vec![loss(&lines), times()]
+    vec![loss(&lines)]
 }
 
 fn loss(simulated: &[Line]) -> Figure {
@@ -92,6 +92,15 @@ fn loss(simulated: &[Line]) -> Figure {
         lines,
     );
     Figure::new(&["F20"], "Acceptable loss", vec![panel], vec![finding])
+}
+
+pub(crate) fn times_part() -> Part {
+    Part {
+        title: "How long transfers take",
+        assumed: "nothing.",
+        sweeps: Vec::new(),
+        read: |_| vec![times()],
+    }
 }
 
 const DAY: f64 = 86_400.0;
