@@ -25,7 +25,13 @@ pub(crate) struct Study {
     pub out: Option<PathBuf>,
 
     /// How many seeds to run each setting with
-    #[arg(long, allow_negative_numbers = true, value_name = "COUNT", default_value_t = 3, value_parser = seeds)]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "COUNT",
+        default_value_t = 3,
+        value_parser = seeds
+    )]
     pub seeds: u64,
 
     /// Where finished runs are kept [default: trunkline/simulate in $XDG_CACHE_HOME or ~/.cache]

@@ -35,8 +35,8 @@ pub(crate) fn study() -> Result<Study, SetUpError> {
             Left {
                 id: "F16",
                 what: "sites of BaBar after their links were made faster, 1 to 16 times in a year",
-                why: "a history of real links, whose rates before and after are not printed; a watch \
-                    would show it",
+                why: "a history of real links, whose rates before and after are not printed; a \
+                    watch would show it",
             },
         ],
     })

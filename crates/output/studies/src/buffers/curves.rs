@@ -129,8 +129,9 @@ fn models(measured: Option<&Line>, picked: &[(u32, Rate)]) -> Figure {
     };
     let finding = Finding::new(
         "The newer models lie closer to what was measured.",
-        "The better of Newton and full second order through the samples that ExpSelection takes is no \
-            further from all 32 points than partial second order through the first and the last.",
+        "The better of Newton and full second order through the samples that ExpSelection takes is \
+            no further from all 32 points than partial second order through the first and the \
+            last.",
         [errors()],
     );
     let panel = Panel::new(
@@ -185,8 +186,8 @@ fn misprediction(measured: Option<&Line>, all: &[(u32, Rate)], picked: &[(u32, R
     };
     let finding = Finding::new(
         "Badly chosen samples mislead the prediction.",
-        "Through 1, 2 and 3 streams the curve is at least twice as far from all points as through the \
-            samples that ExpSelection and BestCmb choose, or there is none.",
+        "Through 1, 2 and 3 streams the curve is at least twice as far from all points as through \
+            the samples that ExpSelection and BestCmb choose, or there is none.",
         [seen()],
     );
     let panel = Panel::new(
@@ -242,8 +243,8 @@ fn selection(measured: Option<&Line>, all: &[(u32, Rate)], picked: &[(u32, Rate)
     };
     let finding = Finding::new(
         "Few samples are enough to find a good number of streams.",
-        "ExpSelection takes at most a quarter of all points, and the peak of the curve through those \
-            that BestCmb picks carries at least 90 % of the best.",
+        "ExpSelection takes at most a quarter of all points, and the peak of the curve through \
+            those that BestCmb picks carries at least 90 % of the best.",
         [few(), good()],
     );
     let dots = |label: &str, samples: &[(u32, Rate)]| {

@@ -30,8 +30,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let sweeps: Result<Vec<Sweep>, SetUpError> = paths.into_iter().map(sweep).collect();
     Ok(Part {
         title: "Buffer size against parallel streams",
-        assumed: "rate, delay, queue and how TCP is set up (as ns-2 has it); those of the document's \
-            simulations are not printed.",
+        assumed: "rate, delay, queue and how TCP is set up (as ns-2 has it); those of the \
+            document's simulations are not printed.",
         sweeps: sweeps?,
         read,
     })

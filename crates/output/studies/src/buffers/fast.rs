@@ -46,8 +46,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let streams = |kib: u64, label: &str| over_streams(label, &base, &COUNTS, window(kib));
     Ok(Part {
         title: "10 Gbit/s, streams first and buffer first",
-        assumed: "everything: a round trip of 9 ms, at which 1 MB are the printed 900 Mbit/s; hosts \
-            that together reach 2.2 Gbit/s and grant at most 1 MB; 128 kB as the default.",
+        assumed: "everything: a round trip of 9 ms, at which 1 MB are the printed 900 Mbit/s; \
+            hosts that together reach 2.2 Gbit/s and grant at most 1 MB; 128 kB as the default.",
         sweeps: vec![
             Sweep::new(vec![buffers(1), buffers(FIRST)]),
             Sweep::new(vec![
@@ -157,8 +157,8 @@ fn streams_first(streams: &[Line], buffers: &[Line]) -> Finding {
     };
     Finding::new(
         "Streams first: 14 are best with 1.7 Gbit/s, then a buffer of 256.",
-        "The best number of streams and the best buffer are half to twice what is printed; 14 streams \
-            carry within 20 % of it.",
+        "The best number of streams and the best buffer are half to twice what is printed; 14 \
+            streams carry within 20 % of it.",
         [peak(), rate(), buffer()],
     )
 }
@@ -187,8 +187,8 @@ fn buffer_first(streams: &[Line], buffers: &[Line]) -> Finding {
     };
     Finding::new(
         "Buffer first: one stream with 1M carries 900 Mbit/s; then 4 streams carry 2 Gbit/s.",
-        "One stream within 10 % of what is printed; the number of streams half to twice; four streams \
-            within 20 %.",
+        "One stream within 10 % of what is printed; the number of streams half to twice; four \
+            streams within 20 %.",
         [one(), peak(), rate()],
     )
 }

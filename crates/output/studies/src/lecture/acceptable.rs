@@ -78,8 +78,8 @@ fn loss(simulated: &[Line]) -> Figure {
     };
     let finding = Finding::new(
         "One stream reaches a rate while loss stays below (MSS / (RTT rate))^2.",
-        "At that loss a simulated stream carries 0.75 to 1.5 times the rate: published constants of \
-            the formula are 0.87 to 1.31.",
+        "At that loss a simulated stream carries 0.75 to 1.5 times the rate: published constants \
+            of the formula are 0.87 to 1.31.",
         TRIED.map(check),
     );
     let panel = Panel::new(

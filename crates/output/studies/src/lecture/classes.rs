@@ -52,8 +52,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     }
     Ok(Part {
         title: "Classes of service",
-        assumed: "a DS3 with a round trip of 70 ms and a queue of 100 packets for each class; eight \
-            streams in each class that sends, without end.",
+        assumed: "a DS3 with a round trip of 70 ms and a queue of 100 packets for each class; \
+            eight streams in each class that sends, without end.",
         sweeps: vec![Sweep::new(vec![Curve {
             label: "settings".to_owned(),
             cells,
@@ -63,7 +63,7 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
 }
 
 /// What each class carries in one setting, in percent of all that is carried.
-fn shares(setting: &(Class, &[Class]), cell: &Cell<'_>) -> Option<Vec<(Class, f64, f64)>> {
+fn shares(setting: &(Class, &[Class]), cell: &Cell<'_>) -> Option<Shares> {
     let mut rates = vec![(setting.0, mean(&cell.values(goodput)?)?)];
     for (index, class) in setting.1.iter().enumerate() {
         let of = cell.values(|_, result| Some(result.cross.get(index)?.goodput.as_f64() / 1e6))?;
@@ -81,6 +81,34 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         .zip(&cells)
         .map(|(s, cell)| shares(s, cell))
         .collect();
+    let findings = findings(&settings);
+    let rows = settings
+        .iter()
+        .flatten()
+        .enumerate()
+        .flat_map(|(number, shares)| {
+            shares.iter().map(move |(class, rate, share)| {
+                vec![
+                    format!("{}", number + 1),
+                    class.name().to_owned(),
+                    digits(*rate),
+                    digits(*share),
+                ]
+            })
+        });
+    let rows = rows.collect();
+    let figure = Figure::new(
+        &["F15"],
+        "Scavenger, best effort, priority",
+        Vec::new(),
+        findings,
+    );
+    vec![figure.with(["setting", "class", "Mbit/s", "share [%]"], rows)]
+}
+
+type Shares = Vec<(Class, f64, f64)>;
+
+fn findings(settings: &[Option<Shares>]) -> Vec<Finding> {
     let share = |setting: usize, class: Class| {
         let shares = settings.get(setting)?.as_ref()?;
         shares
@@ -107,11 +135,12 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
             format!("beside best effort scavenger has {} %", digits(ours)),
         ))
     };
-    let findings = vec![
+    vec![
         Finding::new(
-            "The three classes work as expected: scavenger 1 %, priority 30 %, best effort the rest.",
-            "While all send, scavenger has 1 % of what is carried, give or take one point, priority \
-                30 and best effort 69 %, give or take three.",
+            "The three classes work as expected: scavenger 1 %, priority 30 %, best effort the \
+                rest.",
+            "While all send, scavenger has 1 % of what is carried, give or take one point, \
+                priority 30 and best effort 69 %, give or take three.",
             [
                 told(Class::Scavenger, 1.0, 1.0),
                 told(Class::Priority, 30.0, 3.0),
@@ -120,30 +149,9 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         ),
         Finding::new(
             "What a class leaves, the others get.",
-            "Scavenger alone carries at least 90 % of the link, beside best effort at most 2 % of all.",
+            "Scavenger alone carries at least 90 % of the link, beside best effort at most 2 % of \
+                all.",
             [alone(), beside()],
         ),
-    ];
-    let rows = settings
-        .iter()
-        .flatten()
-        .enumerate()
-        .flat_map(|(number, shares)| {
-            shares.iter().map(move |(class, rate, share)| {
-                vec![
-                    format!("{}", number + 1),
-                    class.name().to_owned(),
-                    digits(*rate),
-                    digits(*share),
-                ]
-            })
-        });
-    let rows = rows.collect();
-    let figure = Figure::new(
-        &["F15"],
-        "Scavenger, best effort, priority",
-        Vec::new(),
-        findings,
-    );
-    vec![figure.with(["setting", "class", "Mbit/s", "share [%]"], rows)]
+    ]
 }

@@ -63,9 +63,9 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let curves: Result<Vec<_>, SetUpError> = DALLAS.iter().map(dallas).collect();
     Ok(Part {
         title: "Fast paths of 2000",
-        assumed: "to Caltech over NTON a round trip of 12 ms; from Dallas over NTON the one interface \
-            of Gigabit Ethernet that the hosts had each, over Internet2 an OC-12 and a loss of 1e-5; \
-            windows, streams and times of both; hosts that are never too slow.",
+        assumed: "to Caltech over NTON a round trip of 12 ms; from Dallas over NTON the one \
+            interface of Gigabit Ethernet that the hosts had each, over Internet2 an OC-12 and a \
+            loss of 1e-5; windows, streams and times of both; hosts that are never too slow.",
         sweeps: vec![
             Sweep::new(vec![one]),
             Sweep::new(curves?.into_iter().flatten().collect()),

@@ -26,8 +26,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     }
     Ok(Part {
         title: "Throughput and loss against load",
-        assumed: "the path to CERN without random loss; the load is what the windows of all streams \
-            ask for in a round trip, in percent of the link, and streams of 64 kB turn it.",
+        assumed: "the path to CERN without random loss; the load is what the windows of all \
+            streams ask for in a round trip, in percent of the link, and streams of 64 kB turn it.",
         sweeps: vec![Sweep::new(vec![curve])],
         read,
     })
@@ -45,6 +45,35 @@ fn places(seen: &[Seen<'_>]) -> Vec<(f64, f64, f64)> {
 
 fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
     let places = places(seen);
+    let findings = findings(&places);
+    let lines = |value: fn(&(f64, f64, f64)) -> f64, label: &str| {
+        let places = places.iter().map(|place| (place.0, value(place)));
+        vec![Line::new(label, Origin::Runs, places.collect())]
+    };
+    let load = Scale::even("load asked for [% of the link]");
+    let panels = vec![
+        Panel::new(
+            "lecture-load-throughput",
+            "What is carried against what the windows ask for.",
+            (load, Scale::even("throughput [% of the link]")),
+            lines(|place| place.1, "throughput"),
+        ),
+        Panel::new(
+            "lecture-load-loss",
+            "Packets dropped against what the windows ask for.",
+            (load, Scale::even("dropped packets [%]")),
+            lines(|place| place.2, "dropped"),
+        ),
+    ];
+    vec![Figure::new(
+        &["F11"],
+        "Throughput and loss against load",
+        panels,
+        findings,
+    )]
+}
+
+fn findings(places: &[(f64, f64, f64)]) -> Vec<Finding> {
     let clean = || {
         let quiet = places.iter().filter(|place| place.2 <= 0.01);
         let most = quiet.map(|place| place.1).reduce(f64::max)?;
@@ -76,7 +105,7 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         );
         Some((last.1 <= first.1 * 1.05 && last.2 > first.2, words))
     };
-    let findings = vec![
+    vec![
         Finding::new(
             "About 70 % of an idle link can be had without notable loss.",
             "At least 70 % of the link are carried in a setting that loses at most 0.01 %.",
@@ -89,34 +118,9 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         ),
         Finding::new(
             "Driving harder adds loss and no throughput.",
-            "From the first setting within 2 % of the best to the last, throughput grows by at most \
-                5 % and loss grows.",
+            "From the first setting within 2 % of the best to the last, throughput grows by at \
+                most 5 % and loss grows.",
             [beyond()],
         ),
-    ];
-    let lines = |value: fn(&(f64, f64, f64)) -> f64, label: &str| {
-        let places = places.iter().map(|place| (place.0, value(place)));
-        vec![Line::new(label, Origin::Runs, places.collect())]
-    };
-    let load = Scale::even("load asked for [% of the link]");
-    let panels = vec![
-        Panel::new(
-            "lecture-load-throughput",
-            "What is carried against what the windows ask for.",
-            (load, Scale::even("throughput [% of the link]")),
-            lines(|place| place.1, "throughput"),
-        ),
-        Panel::new(
-            "lecture-load-loss",
-            "Packets dropped against what the windows ask for.",
-            (load, Scale::even("dropped packets [%]")),
-            lines(|place| place.2, "dropped"),
-        ),
-    ];
-    vec![Figure::new(
-        &["F11"],
-        "Throughput and loss against load",
-        panels,
-        findings,
-    )]
+    ]
 }

@@ -66,10 +66,10 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let curve = |label: &str, base: &Scenario| over_streams(label, base, &COUNTS, window);
     Ok(Part {
         title: "What streams take from others",
-        assumed: "SLAC to GSFC: rate, round trip and queue, and who sends: transfers of 50 kB in the \
-            mean, 24 Mbit/s, as HTTP, four streams of 64 kB as SCP, four of 512 kB as bbftp, and \
-            iperf with windows of 512 kB. For fairness the dumbbell of the third document with four \
-            streams on each of two distances.",
+        assumed: "SLAC to GSFC: rate, round trip and queue, and who sends: transfers of 50 kB in \
+            the mean, 24 Mbit/s, as HTTP, four streams of 64 kB as SCP, four of 512 kB as bbftp, \
+            and iperf with windows of 512 kB. For fairness the dumbbell of the third document with \
+            four streams on each of two distances.",
         sweeps: vec![
             Sweep::new(vec![
                 curve("iperf, best effort", &usual),
@@ -132,25 +132,6 @@ fn cross(seen: &Seen<'_>) -> Figure {
         Some(goodput(scenario, result)? + cross_goodput(scenario, result)?)
     };
     let (ours, others) = (seen.lines(goodput), seen.lines(cross_goodput));
-    let kept = |index: usize| {
-        let line = others.get(index)?;
-        Some(line.last()? / line.at(0.0)? * 100.0)
-    };
-    let taken = || {
-        let kept = kept(0)?;
-        let words = format!("beside 32 streams the others keep {} %", digits(kept));
-        Some((kept <= 90.0, words))
-    };
-    let spared = || {
-        let kept = kept(1)?;
-        let carried = ours.get(1)?.last()?;
-        let words = format!(
-            "beside 32 streams of the scavenger class they keep {} %, and those carry {} Mbit/s",
-            digits(kept),
-            digits(carried)
-        );
-        Some((kept >= 95.0, words))
-    };
     let first = |lines: Vec<Line>| lines.into_iter().next();
     let mut stack: Vec<Line> = first(seen.lines(all)).into_iter().collect();
     stack
@@ -183,12 +164,35 @@ fn cross(seen: &Seen<'_>) -> Figure {
                 others.clone(),
             ),
         ],
-        vec![Finding::new(
-            "Others suffer, so a service below best effort is needed.",
-            "Beside 32 streams in best effort the others keep at most 90 % of what they have alone; \
-                in the scavenger class at least 95 %.",
-            [taken(), spared()],
-        )],
+        vec![others_suffer(&ours, &others)],
+    )
+}
+
+fn others_suffer(ours: &[Line], others: &[Line]) -> Finding {
+    let kept = |index: usize| {
+        let line = others.get(index)?;
+        Some(line.last()? / line.at(0.0)? * 100.0)
+    };
+    let taken = || {
+        let kept = kept(0)?;
+        let words = format!("beside 32 streams the others keep {} %", digits(kept));
+        Some((kept <= 90.0, words))
+    };
+    let spared = || {
+        let kept = kept(1)?;
+        let carried = ours.get(1)?.last()?;
+        let words = format!(
+            "beside 32 streams of the scavenger class they keep {} %, and those carry {} Mbit/s",
+            digits(kept),
+            digits(carried)
+        );
+        Some((kept >= 95.0, words))
+    };
+    Finding::new(
+        "Others suffer, so a service below best effort is needed.",
+        "Beside 32 streams in best effort the others keep at most 90 % of what they have alone; in \
+            the scavenger class at least 95 %.",
+        [taken(), spared()],
     )
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     Ok(Part {
         title: "Streams and windows to seven sites",
         assumed: "paths: to CERN, Caltech and IN2P3 those of the first document, of the other four \
-            the round trip by distance and the rate by what such sites had; nobody else sends. Ten \
+            the round trip by distance and the rate by what such sites had; no one else sends. Ten \
             seconds with pings, as in the lecture. Windows are granted as Linux does.",
         sweeps: bases?.iter().map(sweep).collect(),
         read,
@@ -205,8 +205,8 @@ fn few_are_close(sites: &[(&str, Vec<Line>)]) -> Finding {
     Finding::new(
         "5 to 10 streams of small windows come close to the best.",
         "Ten streams of the best window up to 64 kB reach 70 % of the best of all. The document \
-            says small for windows of at most 32 of a unit that it prints as MByte: kByte is likely, \
-            and 64 kB are the most without window scaling.",
+            says small for windows of at most 32 of a unit that it prints as MByte: kByte is \
+            likely, and 64 kB are the most without window scaling.",
         each(sites, check),
     )
 }

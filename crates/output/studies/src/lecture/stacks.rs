@@ -50,6 +50,34 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
 fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
     let lines: Vec<Line> = seen.iter().flat_map(|seen| seen.lines(goodput)).collect();
     let (small, large) = lines.split_at(lines.len().min(STACKS.len()));
+    let (optimum, agreement) = findings(small, large);
+    let panel = |name, lines: &[Line], mark: (f64, f64)| {
+        let lines = lines.iter().cloned().chain([printed([mark])]).collect();
+        let caption = "Throughput to CERN by four stacks, with the printed median.";
+        let scales = (Scale::even("streams"), Scale::even("throughput [Mbit/s]"));
+        Panel::new(name, caption, scales, lines)
+    };
+    vec![
+        Figure::new(
+            &["T8"],
+            "Windows against streams to CERN",
+            Vec::new(),
+            vec![optimum],
+        ),
+        Figure::new(
+            &["F9", "F10"],
+            "Four stacks of ns-2",
+            vec![
+                panel("lecture-stacks-64", small, PRINTED[1]),
+                panel("lecture-stacks-256", large, PRINTED[0]),
+            ],
+            vec![agreement],
+        ),
+    ]
+}
+
+/// What T8 says, and what F10 shows.
+fn findings(small: &[Line], large: &[Line]) -> (Finding, Finding) {
     let near = |lines: &[Line], index: usize, what: &str| {
         let (streams, rate) = PRINTED[index];
         let ours = lines.first()?.at(streams)?;
@@ -72,41 +100,21 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         );
         Some((peak < 20.0 && last >= 0.95, words))
     };
-    let panel = |name, lines: &[Line], mark: (f64, f64)| {
-        let lines = lines.iter().cloned().chain([printed([mark])]).collect();
-        let caption = "Throughput to CERN by four stacks, with the printed median.";
-        let scales = (Scale::even("streams"), Scale::even("throughput [Mbit/s]"));
-        Panel::new(name, caption, scales, lines)
-    };
-    vec![
-        Figure::new(
-            &["T8"],
-            "Windows against streams to CERN",
-            Vec::new(),
-            vec![Finding::new(
-                "2 x 256 kB carry 9.45 Mbit/s, 8 x 64 kB 26.8; there is an optimum, then it is flat.",
-                "With SACK both are within the interquartile range of the printed medians; 256 kB \
-                    come within 5 % of the best before 20 streams and stay there.",
-                [
-                    near(large, 0, "2 x 256 kB"),
-                    near(small, 1, "8 x 64 kB"),
-                    flat(),
-                ],
-            )],
-        ),
-        Figure::new(
-            &["F9", "F10"],
-            "Four stacks of ns-2",
-            vec![
-                panel("lecture-stacks-64", small, PRINTED[1]),
-                panel("lecture-stacks-256", large, PRINTED[0]),
-            ],
-            vec![Finding::new(
-                "The simulator agrees well with what was measured, among it the linear growth.",
-                "With SACK and 64 kB growth is linear up to 10 streams (R2 of at least 0.95), and 8 \
-                    streams are within the interquartile range of the printed median.",
-                [grows(), near(small, 1, "8 x 64 kB")],
-            )],
-        ),
-    ]
+    let optimum = Finding::new(
+        "2 x 256 kB carry 9.45 Mbit/s, 8 x 64 kB 26.8; there is an optimum, then it is flat.",
+        "With SACK both are within the interquartile range of the printed medians; 256 kB come \
+            within 5 % of the best before 20 streams and stay there.",
+        [
+            near(large, 0, "2 x 256 kB"),
+            near(small, 1, "8 x 64 kB"),
+            flat(),
+        ],
+    );
+    let agreement = Finding::new(
+        "The simulator agrees well with what was measured, among it the linear growth.",
+        "With SACK and 64 kB growth is linear up to 10 streams (R2 of at least 0.95), and 8 \
+            streams are within the interquartile range of the printed median.",
+        [grows(), near(small, 1, "8 x 64 kB")],
+    );
+    (optimum, agreement)
 }

@@ -72,8 +72,7 @@ fn a_table_has_a_line_for_each_point_and_quotes_what_has_commas() {
     assert_eq!(lines.len(), 5);
     assert_eq!(
         lines[1],
-        "made-up,\"a <b>, \"\"c\"\"\",simulation,0.0001,share of packets lost,40,rate \
-            [Mbit/s],2.5"
+        "made-up,\"a <b>, \"\"c\"\"\",simulation,0.0001,share of packets lost,40,rate [Mbit/s],2.5"
     );
     assert!(lines[4].ends_with(",5,rate [Mbit/s],"), "{}", lines[4]);
 }

@@ -64,8 +64,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     };
     Ok(Part {
         title: "ECN with large buffers",
-        assumed: "the OC-3 of the striped transfers with endless flows of SACK; RED after the pipe and \
-            CoDel with its own defaults.",
+        assumed: "the OC-3 of the striped transfers with endless flows of SACK; RED after the pipe \
+            and CoDel with its own defaults.",
         sweeps: vec![sweep(Loss::None), sweep(Loss::Random { rate: LOSSY })],
         read,
     })
@@ -202,8 +202,8 @@ fn tells_link_loss(rates: &[Line]) -> Finding {
     };
     Finding::new(
         "Open question: feedback then tells link loss from congestion.",
-        "With 0.1 % loss of the link one flow carries at least 1.5 times as much as with drop-tail. \
-            It cannot unless the sender stops taking each loss for congestion.",
+        "With 0.1 % loss of the link one flow carries at least 1.5 times as much as with \
+            drop-tail. It cannot unless the sender stops taking each loss for congestion.",
         MARKED.map(check),
     )
 }

@@ -144,8 +144,8 @@ fn axes(drops: &[Line], deviations: &[Line]) -> Finding {
     };
     Finding::new(
         "The figures end at 6000 dropped packets and a deviation of 12 s.",
-        "No setting is beyond the end of its axis. Queue, initial window and how flows begin are not \
-            printed, and another simulator (ns-2, the same settings) drops still more.",
+        "No setting is beyond the end of its axis. Queue, initial window and how flows begin are \
+            not printed, and another simulator (ns-2, the same settings) drops still more.",
         [
             check(drops, "thousands of packets dropped", 6.0),
             check(deviations, "seconds of deviation", 12.0),

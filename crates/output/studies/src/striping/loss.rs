@@ -103,9 +103,9 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         panels: vec![Panel {
             name: "striping-loss",
             caption:
-                "Throughput of one stream in percent of the link, against random loss; dashed: \
-                the formulas of Padhye, Firoiu, Towsley and Kurose (PFTK), and of Mathis et al. with \
-                a largest window, which the author used; at most what full packets carry."
+                "Throughput of one stream in percent of the link, against random loss; dashed: the \
+                    formulas of Padhye, Firoiu, Towsley and Kurose (PFTK), and of Mathis et al. \
+                    with a largest window, which the author used; at most what full packets carry."
                     .to_owned(),
             x: Scale::decades("share of packets lost"),
             y: Scale::even("throughput [% of the link]"),
@@ -151,7 +151,8 @@ fn findings(simulated: &[Line], predicted: &[Line], author: &[Line]) -> Vec<Find
         },
         Finding::new(
             "The author's formula says what a stream carries.",
-            "The same of the formula of Mathis et al. with a largest window, which knows no timeouts.",
+            "The same of the formula of Mathis et al. with a largest window, which knows no \
+                timeouts.",
             [
                 follows(
                     simulated,

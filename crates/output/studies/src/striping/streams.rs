@@ -38,9 +38,9 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     };
     Ok(Part {
         title: "ANL to LBNL: throughput against streams",
-        assumed: "a queue of 1 MiB, SACK, every segment acknowledged, and windows: four sizes stand \
-            for those of GridFTP and iperf, which are not printed. No real program was run, and \
-            nobody else sends.",
+        assumed: "a queue of 1 MiB, SACK, every segment acknowledged, and windows: four sizes \
+            stand for those of GridFTP and iperf, which are not printed. No real program was run, \
+            and no one else sends.",
         sweeps: vec![Sweep::new(WINDOWS.into_iter().map(curve).collect())],
         read,
     })
@@ -111,8 +111,8 @@ fn axis(lines: &[Line]) -> Finding {
     }
     Finding::new(
         "The figure ends at 350 Mbit/s and 35 streams.",
-        "Up to 35 streams no window carries more: those that do were not what was measured, or others \
-            had the rest of the link.",
+        "Up to 35 streams no window carries more: those that do were not what was measured, or \
+            others had the rest of the link.",
         checks,
     )
 }

@@ -56,11 +56,11 @@ const SMALL: Job = Job {
 pub(crate) fn part() -> Result<Part, SetUpError> {
     Ok(Part {
         title: "Time to move 1 GB and 100 MB",
-        assumed: "which figure belongs to which link, by exclusion: 1 GB to the OC-12, 100 MB to the \
-            OC-3; queues; NewReno before FACK; a huge window limits nothing, one that is ok is what \
-            the path holds, the same for each flow; data are lost and acknowledgements are not. Each \
-            curve keeps what the ones before it changed; the last two send at the rate of the link, \
-            in packets of 9000 bytes.",
+        assumed: "which figure belongs to which link, by exclusion: 1 GB to the OC-12, 100 MB to \
+            the OC-3; queues; NewReno before FACK; a huge window limits nothing, one that is ok is \
+            what the path holds, the same for each flow; data are lost and acknowledgements are \
+            not. Each curve keeps what the ones before it changed; the last two send at the rate \
+            of the link, in packets of 9000 bytes.",
         sweeps: vec![sweep(&LARGE)?, sweep(&SMALL)?],
         read,
     })
@@ -152,8 +152,8 @@ fn panel(name: &'static str, job: &Job, mut lines: Vec<Line>) -> Panel {
     let ideal = job.bytes as f64 * 8.0 / job.rate + job.rtt;
     let places = losses().map(|loss| (loss, ideal)).collect();
     lines.push(Line::new("ideal", Origin::Formula, places));
-    let caption = "Transfer time against random loss; each curve but the last two keeps what the ones \
-        before it changed; ideal: the size at the rate of the link, and one round trip.";
+    let caption = "Transfer time against random loss; each curve but the last two keeps what the \
+        ones before it changed; ideal: the size at the rate of the link, and one round trip.";
     let scales = (
         Scale::decades("share of packets lost"),
         Scale::decades("transfer time [s]"),
@@ -171,9 +171,9 @@ fn gains(lines: &[Line], earlier: usize, later: usize) -> Option<Vec<(f64, f64)>
 fn tuning(lines: &[Line]) -> Finding {
     Finding {
         claim: "Tuning the end systems first gains most.",
-        rule: "The tuned single flow (fitting window, no delayed ACKs, jumbo frames, FACK) gains more \
-            over the untuned one than 25 flows gain over the tuned one: for every loss up to 1e-5; and \
-            for every loss above.",
+        rule: "The tuned single flow (fitting window, no delayed ACKs, jumbo frames, FACK) gains \
+            more over the untuned one than 25 flows gain over the tuned one: for every loss up to \
+            1e-5; and for every loss above.",
         checks: vec![
             Check::of(tuning_wins(
                 lines,
@@ -212,8 +212,8 @@ fn tuning_wins(lines: &[Line], wanted: fn(f64) -> bool, place: &str) -> Option<(
 fn striping(lines: &[Line]) -> Finding {
     Finding {
         claim: "Where the link loses much, striping is effective.",
-        rule: "With a loss of 1e-3 or more, 25 flows are at least five times as fast as \
-            the tuned single flow.",
+        rule: "With a loss of 1e-3 or more, 25 flows are at least five times as fast as the tuned \
+            single flow.",
         checks: vec![Check::of(striping_wins(lines))],
     }
 }
@@ -251,8 +251,8 @@ fn at_once(lines: &[Line]) -> Finding {
     };
     Finding::new(
         "Delayed acknowledgements should be off.",
-        "From a loss of 1e-5 to 1e-3, where losses hold a flow back, it is at least 1.1 times as fast \
-            without them in the mean.",
+        "From a loss of 1e-5 to 1e-3, where losses hold a flow back, it is at least 1.1 times as \
+            fast without them in the mean.",
         [seen()],
     )
 }

@@ -22,10 +22,10 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let short = sweep(&endless(path, 20, 0)?, 0.5);
     Ok(Part {
         title: "Products of window and streams, Taiwan to SLAC",
-        assumed: "the path of the other way, with nobody else on it; one simulated TCP for iperf and \
-            thrulay alike, which differ in what they count and not in how they send; 60 s for the \
-            300 s of the first grid. Linux grants twice what is asked and offers 160/256 of it; the \
-            second grid asks for half.",
+        assumed: "the path of the other way, with no one else on it; one simulated TCP for iperf \
+            and thrulay alike, which differ in what they count and not in how they send; 60 s for \
+            the 300 s of the first grid. Linux grants twice what is asked and offers 160/256 of \
+            it; the second grid asks for half.",
         sweeps: vec![long, short],
         read,
     })
@@ -121,7 +121,8 @@ fn best(lines: &[Line]) -> Finding {
     };
     Finding::new(
         "iperf is best with 18.5 MB (8 or 16 streams), thrulay with 25 MB (32 to 126).",
-        "The best product is half of 18.5 to twice 25 MB; both choices carry at least 90 % of the best.",
+        "The best product is half of 18.5 to twice 25 MB; both choices carry at least 90 % of the \
+            best.",
         [product(), chosen()],
     )
 }
@@ -164,8 +165,9 @@ fn knee(lines: &[Line]) -> Finding {
     };
     Finding::new(
         "Best are 126 streams of 149K; 32 are near the knee and carry about 90 %.",
-        "With 37.5 MB 126 streams carry at least 95 % and 32 at least 85 % of the best of all, and the \
-            curve flattens: from 32 to 126 streams it grows by at most 15 %, and less than from 2 to 8.",
+        "With 37.5 MB 126 streams carry at least 95 % and 32 at least 85 % of the best of all, and \
+            the curve flattens: from 32 to 126 streams it grows by at most 15 %, and less than \
+            from 2 to 8.",
         [many(), few(), knee()],
     )
 }

@@ -22,11 +22,11 @@ const OFFERED: u64 = 160;
 pub(crate) fn part() -> Result<Part, SetUpError> {
     Ok(Part {
         title: "One way and the other, before and after",
-        assumed: "rates, queues and hosts. Prague to Academia Sinica and TWAREN to CESnet are hosts \
-            of two sites in Taiwan: the round trip of the second stands for the first, one stream of \
-            untuned buffers for its tool, and only the receiver at one end differs. Windows are \
-            granted as Linux does. Nobody else sends; pathload's 600 and pathchirp's 475 Mbit/s are \
-            those of the paths.",
+        assumed: "rates, queues and hosts. Prague to Academia Sinica and TWAREN to CESnet are \
+            hosts of two sites in Taiwan: the round trip of the second stands for the first, one \
+            stream of untuned buffers for its tool, and only the receiver at one end differs. \
+            Windows are granted as Linux does. No one else sends; pathload's 600 and pathchirp's \
+            475 Mbit/s are those of the paths.",
         sweeps: vec![
             Sweep::new(vec![
                 before("from Taipei", false)?,
@@ -207,8 +207,8 @@ fn round_trips(seen: &Seen<'_>) -> Figure {
     });
     let finding = Finding::new(
         "Pings TWAREN to CESnet take 358.634, 358.754 and 358.858 ms.",
-        "The round trip of the path is within the printed deviation of 0.389 ms of the mean. The path \
-            has 358 ms, which the text prints.",
+        "The round trip of the path is within the printed deviation of 0.389 ms of the mean. The \
+            path has 358 ms, which the text prints.",
         [near()],
     );
     let mut rows = vec![

@@ -84,9 +84,10 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let curves: Result<Vec<_>, SetUpError> = ROWS.iter().map(curve).collect();
     Ok(Part {
         title: "Two settings in turn, to two sites",
-        assumed: "rates, queues and random loss of both paths, chosen so that the printed aggregates \
-            come out: those of T1 are no test of the simulator, all else is. Nobody else sends. \
-            A window of 64 kB is granted as 80 KiB, as Linux does. A ping sees what waits in the queue once a second.",
+        assumed: "rates, queues and random loss of both paths, chosen so that the printed \
+            aggregates come out: those of T1 are no test of the simulator, all else is. No one \
+            else sends. A window of 64 kB is granted as 80 KiB, as Linux does. A ping sees what \
+            waits in the queue once a second.",
         sweeps: vec![Sweep::new(curves?).cycles(CYCLES)],
         read,
     })
@@ -257,8 +258,8 @@ fn summary(cells: &[Cell<'_>]) -> Figure {
             ),
             Finding::new(
                 "Mean round trip beside the streams.",
-                "What the streams add is half to twice what is printed, or within the 2 ms by which \
-                    the printed idle ones differ.",
+                "What the streams add is half to twice what is printed, or within the 2 ms by \
+                    which the printed idle ones differ.",
                 seen(pairs().map(|(row, cell)| loaded(row, cell))),
             ),
             one_product(cells),
@@ -329,8 +330,8 @@ fn one_product(cells: &[Cell<'_>]) -> Finding {
     };
     Finding::new(
         "For one product more streams carry more and add more delay.",
-        "Eight streams of 64 kB carry more than two of 256 kB to both sites; their mean round trip is \
-            longer to both.",
+        "Eight streams of 64 kB carry more than two of 256 kB to both sites; their mean round trip \
+            is longer to both.",
         [
             gain("CERN", 0, 1, 2.84),
             gain("Caltech", 2, 3, 1.37),

@@ -40,8 +40,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let curves: Result<Vec<Curve>, SetUpError> = SETTINGS.iter().map(curve).collect();
     Ok(Part {
         title: "Duration of a measurement",
-        assumed: "the paths of T1; all counts from the start, as iperf counts. The document has two \
-            runs of each duration.",
+        assumed: "the paths of T1; all counts from the start, as iperf counts. The document has \
+            two runs of each duration.",
         sweeps: vec![Sweep::new(curves?).cycles(10)],
         read,
     })
@@ -71,8 +71,8 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
     let findings = vec![
         Finding::new(
             "Throughput does not depend much on the duration, from 10 to 320 s.",
-            "The mean of each duration is within 20 % of the mean of all, half of the interquartile \
-                range that the document prints for the settings to CERN.",
+            "The mean of each duration is within 20 % of the mean of all, half of the \
+                interquartile range that the document prints for the settings to CERN.",
             checks,
         ),
         Finding::new(

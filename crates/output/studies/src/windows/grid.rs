@@ -31,8 +31,9 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     Ok(Part {
         title: "Streams against windows to three sites",
         assumed: "the paths: that to CERN is fitted to T1, that to IN2P3 to the best of about 20 \
-            Mbit/s, of Daresbury only the distance is known. Nobody else sends. Windows are granted as Linux does, 1.25 times what is asked. A ping sees what \
-            waits in the queue once a second.",
+            Mbit/s, of Daresbury only the distance is known. No one else sends. Windows are \
+            granted as Linux does, 1.25 times what is asked. A ping sees what waits in the queue \
+            once a second.",
         sweeps: vec![
             sweep(&cern, &[8, 16, 55]),
             sweep(&lyon, &[8, 16, 55, 256, 1024]),
@@ -181,8 +182,8 @@ fn delay_rises(seen: &Seen<'_>) -> Finding {
     let last = |lines: &[Line], what: &str| rises(lines.last()?, what);
     Finding::new(
         "Above 7 streams dRTT and the spread of throughput grow.",
-        "With the largest window the mean dRTT, and the mean deviation of throughput over the visits, \
-            are at least a tenth larger above 7 streams than up to 7.",
+        "With the largest window the mean dRTT, and the mean deviation of throughput over the \
+            visits, are at least a tenth larger above 7 streams than up to 7.",
         [
             last(&delay, "dRTT [ms]"),
             last(&spread, "deviation of throughput [Mbit/s]"),
@@ -241,8 +242,9 @@ fn optimum(seen: &Seen<'_>) -> Finding {
     };
     Finding::new(
         "There is an optimum, as of the least dRTT for the throughput.",
-        "Of the settings of 55 kB that reach 90 % of the best, the one with the least dRTT per Mbit/s \
-            has fewer streams than the one with the most, and two thirds of its dRTT at most.",
+        "Of the settings of 55 kB that reach 90 % of the best, the one with the least dRTT per \
+            Mbit/s has fewer streams than the one with the most, and two thirds of its dRTT at \
+            most.",
         [inner()],
     )
 }
@@ -289,8 +291,8 @@ fn both_help(seen: &Seen<'_>) -> Finding {
     };
     Finding::new(
         "Streams and windows both help.",
-        "The best number of streams carries at least half as much again as one; and one stream of the \
-            largest window as much more than one of the smallest.",
+        "The best number of streams carries at least half as much again as one; and one stream of \
+            the largest window as much more than one of the smallest.",
         [streams(), windows()],
     )
 }
@@ -376,8 +378,8 @@ fn steep(delay: Option<&Line>) -> Finding {
     };
     Finding::new(
         "Both rise with throughput, steeply past 13 Mbit/s.",
-        "dRTT rises at least twice as fast above 13 Mbit/s as from the idle path to there. Which of the two paths the 13 are \
-            of, the document does not say.",
+        "dRTT rises at least twice as fast above 13 Mbit/s as from the idle path to there. Which \
+            of the two paths the 13 are of, the document does not say.",
         [slopes()],
     )
 }

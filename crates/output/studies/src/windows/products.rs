@@ -34,8 +34,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     };
     Ok(Part {
         title: "One product of streams and window",
-        assumed: "the path to CERN, and for the small router the same without random loss and with a \
-            queue of 20 packets; products of 512 and 2048 kB.",
+        assumed: "the path to CERN, and for the small router the same without random loss and with \
+            a queue of 20 packets; products of 512 and 2048 kB.",
         sweeps: vec![Sweep::new(vec![
             curve("512 kB, random loss", &losing, 512),
             curve("2048 kB, small router", &small, 2048),
@@ -58,15 +58,16 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
     };
     let findings = vec![
         Finding::new(
-            "More streams beat larger windows of the same product, since a loss halves one of many.",
+            "More streams beat larger windows of the same product, since a loss halves one of \
+                many.",
             "With random loss 16 streams carry at least half as much again as the mean of one and \
                 two.",
             [gain(0, "with random loss", |gain| gain >= 1.5)],
         ),
         Finding::new(
             "Where a small router limits, all streams lose at once and gain little.",
-            "With a small queue and no random loss 16 streams carry less than half as much again as \
-                the mean of one and two.",
+            "With a small queue and no random loss 16 streams carry less than half as much again \
+                as the mean of one and two.",
             [gain(1, "beside a small router", |gain| gain < 1.5)],
         ),
     ];

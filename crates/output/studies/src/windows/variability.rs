@@ -3,8 +3,8 @@
 use netpath::{Cross, CrossTraffic, PathSpec};
 use sim::Scenario;
 use stats::{
-    bin_width, cumulative, fit_exponential, fit_line, fit_logarithm, frequencies, mean, median,
-    spread, standard_deviation,
+    Exponential, Logarithm, bin_width, cumulative, fit_exponential, fit_line, fit_logarithm,
+    frequencies, mean, median, spread, standard_deviation,
 };
 use units::{Bytes, Span};
 
@@ -59,8 +59,8 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     Ok(Part {
         title: "How much round trips vary",
         assumed: "others send transfers of 50 kB in the mean, sizes after Pareto with shape 1.2, a \
-            tenth of the link to IN2P3; the counts of streams of set-up B in equal parts; of the path \
-            from Stanford everything. Windows of 256 kB, from Stanford 16 kB.",
+            tenth of the link to IN2P3; the counts of streams of set-up B in equal parts; of the \
+            path from Stanford everything. Windows of 256 kB, from Stanford 16 kB.",
         sweeps: vec![
             loaded(&lyon, 256),
             Sweep::new(vec![unloaded]).cycles(CYCLES * COUNTS.len() as u64),
@@ -174,13 +174,28 @@ fn distributions(visits: &[Visit], rv: &[f64]) -> Figure {
         ),
         Panel::new(
             "windows-cdf-rv",
-            "Share of the visits with at most this rate variability, and the logarithm fitted to it.",
+            "Share of the visits with at most this rate variability, and the logarithm fitted to \
+                it.",
             (Scale::even("RV [%]"), share),
             [runs(cumulative(rv))].into_iter().chain(log).collect(),
         ),
     ];
+    let findings = distribution_findings(rv, exponential, logarithm);
+    Figure::new(
+        &["F10"],
+        "How often which throughput and RV were seen",
+        panels,
+        findings,
+    )
+}
+
+fn distribution_findings(
+    rv: &[f64],
+    exponential: Option<Exponential>,
+    logarithm: Option<Logarithm>,
+) -> Vec<Finding> {
     let fits = |share: Option<f64>, words: String| Some((share? >= 0.6, words));
-    let findings = vec![
+    vec![
         Finding::new(
             "Loaded RV is at most 10 % in about 73 % of cases.",
             "Within 10 points: twice the error of a share of 300.",
@@ -210,13 +225,7 @@ fn distributions(visits: &[Visit], rv: &[f64]) -> Figure {
                 }),
             ],
         ),
-    ];
-    Figure::new(
-        &["F10"],
-        "How often which throughput and RV were seen",
-        panels,
-        findings,
-    )
+    ]
 }
 
 fn below_ten(rv: &[f64]) -> Option<(bool, String)> {

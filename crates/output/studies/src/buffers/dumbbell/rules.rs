@@ -98,7 +98,7 @@ fn as_alone(alone: &[Line], lines: &[Line]) -> Option<(bool, String)> {
     }
     let words = format!(
         "in the {points} settings that ask for no more than is left, throughput differs by at most \
-        {} % from that on the empty path",
+            {} % from that on the empty path",
         digits(worst * 100.0)
     );
     Some((points > 0 && worst <= 0.1, words))
