@@ -109,7 +109,7 @@ through_the_library!(
     trunkline::record::LoadError,
     trunkline::record::SaveError,
     trunkline::record::PointsError,
-    trunkline::report::ChartError,
+    trunkline::draw::ChartError,
     trunkline::sweep::GridError,
     trunkline::target::OpenError,
     trunkline::copy::PlaceError,

@@ -6,8 +6,9 @@ use trunkline::Hint;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use trunkline::draw::Paint;
 use trunkline::history::{History, load};
-use trunkline::report::{self, Paint};
+use trunkline::report;
 use trunkline::{AnyDocument, record};
 
 use crate::error::{Failure, unreadable};

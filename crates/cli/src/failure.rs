@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trunkline::Fault;
+use trunkline::draw::ChartError;
 use trunkline::history::ArchiveError;
 use trunkline::observe::TargetError;
 use trunkline::record::{LoadError, SaveError};
-use trunkline::report::ChartError;
 use trunkline::sweep::GridError;
 use trunkline::target::OpenError;
 use trunkline_campaign::ShardId;

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use trunkline::copy::CopyEvent;
+use trunkline::draw::Paint;
 use trunkline::record::{self, Body, Measure};
-use trunkline::report::{self, Paint};
+use trunkline::report;
 use trunkline::{AnyDocument, Document};
 
 use crate::archive;
@@ -107,7 +108,7 @@ fn save(document: &AnyDocument, output: &Output) -> Result<(), Failure> {
 
 /// Prints a document that was made before, and where it comes from.
 pub(crate) fn show_again(document: &AnyDocument) -> Result<(), Failure> {
-    let origin = report::render::terminal::origin(document.origin());
+    let origin = report::origin(document.origin());
     let text = report::text(document, paint());
     print(&format!("{origin}\n{text}"))
 }

@@ -8,7 +8,7 @@ use trunkline::Progress;
 use trunkline::measure::{Setting, Snapshot};
 use trunkline::tune::{FailedSample, Request, Sample};
 use trunkline::units::Span;
-use trunkline::{report, simulate};
+use trunkline::{draw, simulate};
 
 use crate::output::tell;
 
@@ -111,7 +111,7 @@ impl RunProgress {
     fn row(&self, setting: &Setting, goodput: &str, why: &str) {
         let (streams, window) = (setting.streams, setting.window);
         let head = format!("{streams:>3} x {window:<7} {goodput:>11}  ");
-        for line in report::render::terminal::beside(&head, why) {
+        for line in draw::render::terminal::beside(&head, why) {
             self.leave(&line);
         }
     }

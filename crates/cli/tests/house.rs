@@ -52,7 +52,10 @@ const AREAS: [(&str, &[&str]); 9] = [
         ],
     ),
     ("copy", &["steer", "files", "transfer", "remote_files"]),
-    ("output", &["record", "archive", "report", "studies"]),
+    (
+        "output",
+        &["record", "archive", "draw", "report", "studies"],
+    ),
     (
         "watch",
         &[

@@ -10,7 +10,7 @@
 //! let mut target = Target::open("sim:slac-cern", 1)?;
 //! let tuned = tune(&mut target, &TunePlan::default(), &Cancel::new(), &mut |_| {})?;
 //! let document = AnyDocument::from(tuned.document);
-//! assert!(report::text(&document, report::Paint::Plain).contains("streams"));
+//! assert!(report::text(&document, draw::Paint::Plain).contains("streams"));
 //! # Ok::<(), trunkline::Error>(())
 //! ```
 //!
@@ -98,6 +98,7 @@ pub use netpath::PathSpec as Path;
 pub use record::{AnyDocument, Document};
 
 pub use archive;
+pub use draw;
 pub use netpath;
 pub use observe;
 pub use record;

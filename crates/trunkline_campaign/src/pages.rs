@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use campaign_store::{GroupSummary, PlanSummary};
-use report::format::size;
-use report::page::{Block, Column, Page, Row, Table};
-use report::text::count;
+use draw::format::size;
+use draw::page::{Block, Column, Page, Row, Table};
+use draw::words::count;
 use serde::Serialize;
 use units::{Rate, Span};
 

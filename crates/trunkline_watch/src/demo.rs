@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use changes::{Failure, Metric, Share, UnixTime, Visit, VisitKind};
+use draw::format::lasting;
+use draw::page::{Block, Column, Page, Row, Table};
 use netpath::PathSpec;
 use observe::{Setting, StreamCount, Window};
-use report::format::lasting;
-use report::page::{Block, Column, Page, Row, Table};
 use units::{Direction, Rate, Span};
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
 use watch_run::collector::{Allowed, Collector, CollectorOptions};

@@ -1,8 +1,8 @@
 //! A plan in numbers: what it costs, how busy it keeps each host, and what comes next.
 
 use changes::UnixTime;
-use report::format::{lasting, percent, size};
-use report::page::{Block, Column, Page, Row, Table};
+use draw::format::{lasting, percent, size};
+use draw::page::{Block, Column, Page, Row, Table};
 use serde::Serialize;
 use units::Span;
 use watch_plan::{Due, Explanation, HostLoad, Planned, TaskLoad, TaskName};

@@ -1,8 +1,8 @@
 //! When a copy will end, from what a path has carried at such hours.
 
 use changes::{Finish, Forecast, Hour, UnixTime};
-use report::format::rate;
-use report::page::{Block, Column, Fact, Page, Row, Table};
+use draw::format::rate;
+use draw::page::{Block, Column, Fact, Page, Row, Table};
 use serde::Serialize;
 use units::{Bytes, Span};
 use watch_store::{DatabaseName, Pair, PairHistory, Store};

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use draw::Paint;
 use errors::Hint;
 use record::AnyDocument;
-use report::Paint;
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {

@@ -6,8 +6,8 @@ mod status;
 use std::env;
 use std::process::ExitCode;
 
-use trunkline::report::page::Page;
-use trunkline::report::render::terminal;
+use trunkline::draw::page::Page;
+use trunkline::draw::render::terminal;
 use trunkline::report::text::count;
 use trunkline::units::Bytes;
 use trunkline_campaign::{Campaign, PlanOptions, RunOptions, SlurmOptions, pages};

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use trunkline::AnyDocument;
+use trunkline::draw::Paint;
 use trunkline::emulate::{EmulatedPath, FarProgram, Programs, Sink, addresses};
 use trunkline::record;
-use trunkline::report::{self, Paint};
+use trunkline::report;
 
 use crate::args::Emulate;
 use crate::failure::Failure;

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use trunkline::AnyDocument;
 use trunkline::archive::set_aside;
+use trunkline::draw::Page;
+use trunkline::draw::render::html;
+use trunkline::draw::render::terminal::{self, Width};
 use trunkline::history::{self, Archive, Comparison, Entry, Filter, Listed, Listing};
 use trunkline::record::{self, Beside, Measure, Schema, SweepComparison};
-use trunkline::report::render::html;
-use trunkline::report::render::terminal::{self, Width};
+use trunkline::report;
 use trunkline::report::text::count;
-use trunkline::report::{self, Page};
 use trunkline_watch::{DatabaseName, archive_documents, named_database};
 
 use crate::args::History;
@@ -128,7 +129,7 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
     let beside = beside([(from.id, &documents[0]), (to.id, &documents[1])])?;
     let mut comparison = Comparison::new(from, to);
     comparison.beside = beside;
-    let page = Page::comparing(&comparison);
+    let page = report::page::comparing(&comparison);
     show_comparison(arguments, &page, || comparison.to_json())
 }
 
@@ -151,7 +152,7 @@ fn show_comparison(
     json: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
     if let Some(file) = &arguments.report {
-        record::save(file, &html::html(page, None)?)?;
+        record::save(file, &html::html(page, &[])?)?;
         tell!("wrote {}", file.display());
     }
     match arguments.json {
@@ -194,7 +195,7 @@ fn compare_sweeps(
     };
     let mut comparison = SweepComparison::new(&from.body, &to.body);
     comparison.beside = beside;
-    let page = Page::comparing_sweeps(&comparison);
+    let page = report::page::comparing_sweeps(&comparison);
     show_comparison(arguments, &page, || comparison.to_json())
 }
 

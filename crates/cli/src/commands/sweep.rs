@@ -5,8 +5,9 @@ mod plan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use trunkline::draw;
 use trunkline::history::{Archive, default_place};
-use trunkline::report::{self, text};
+use trunkline::report::text;
 use trunkline::sweep::{self, SweepPlan};
 use trunkline::{AnyDocument, Cancel, Target, TargetName};
 
@@ -162,7 +163,7 @@ fn announce(sweep: &sweep::Sweep) {
         TargetName::Simulated(_) => String::new(),
         _ => format!(
             ", about {}",
-            report::format::lasting(sweep.plan().time_for(left, sweep.ledger()).as_secs_f64())
+            draw::format::lasting(sweep.plan().time_for(left, sweep.ledger()).as_secs_f64())
         ),
     };
     match sweep.ledger().measured() {

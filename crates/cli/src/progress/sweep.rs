@@ -3,7 +3,7 @@
 use trunkline::observe::TargetError;
 use trunkline::sweep::{Finished, KeepError, SweepPlan, Visit};
 use trunkline::units::{Rate, Span};
-use trunkline::{Progress, report};
+use trunkline::{Progress, draw, report};
 
 use super::RunProgress;
 use crate::output::tell;
@@ -63,7 +63,7 @@ impl SweepProgress {
     }
 
     fn visit_started(&mut self, visit: &Visit, left: Span) {
-        let left = report::format::lasting(left.as_secs_f64());
+        let left = draw::format::lasting(left.as_secs_f64());
         self.line
             .label(&format!("{}, {left} left", self.name(visit)));
         if let Some(last) = self.last {
@@ -87,7 +87,7 @@ impl SweepProgress {
 
     fn visit_done(&mut self, visit: &Visit, finished: &Finished, left: Span) {
         let name = self.name(visit);
-        let left = report::format::lasting(left.as_secs_f64());
+        let left = draw::format::lasting(left.as_secs_f64());
         match finished {
             Finished::Measured(measured) => {
                 let goodput = Rate::from_bits_per_second(measured.figures.goodput_bits_per_second);

@@ -427,7 +427,7 @@ impl Store {
     }
 
     /// What the sources do not have, and `rules` do not leave out, is to be removed; see
-    /// [`Removal::step`].
+    /// `Removal::step`.
     ///
     /// * `kept`: names that the sources have and that cannot be copied, as they were told.
     pub fn removal(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {

@@ -145,7 +145,8 @@ pub enum TreeError {
 ///
 /// Two neighbours become one as soon as both are there, so that a file of a terabyte whose pieces
 /// come nearly in order needs a few kilobytes.
-/// ```/// use files::{HashTree, PieceHasher};
+/// ```
+/// use files::{HashTree, PieceHasher};
 /// let file = vec![7; 3000];
 /// let hash = |offset: usize, length: usize| {
 ///     let mut hasher = PieceHasher::new(3000, offset as u64, length as u64);

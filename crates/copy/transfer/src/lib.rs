@@ -5,12 +5,11 @@
 //! streams. The messages between the ends are those of [`copy_protocol`].
 //!
 //! Reading order: [`copy_protocol::CopySpec`] for the options, [`copy_protocol::CopyEvent`] and
-//! [`copy_protocol::Outcome`] for what is reported.
-//! Then [`copy`] (with `copy/connect.rs` and `copy/retry.rs`) and [`far`] for the two ends,
-//! `run_session` and `session` for one session, `sender` and `receiver` for the two roles (`model`
-//! tries them together), `budget` for what a server allows its copies together, `peer_links` for
-//! the streams that they share. `remote` serves access to single files. What they rest on stands by
-//! itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
+//! [`copy_protocol::Outcome`] for what is reported. Then [`copy`] (with `copy/connect.rs` and
+//! `copy/retry.rs`) and [`far`] for the two ends, `run_session` and `session` for one session,
+//! `sender` and `receiver` for the two roles (`model` tries them together), [`Ledger`] for pieces,
+//! `budget` for what a server allows its copies together, `peer_links` for the streams that they
+//! share. `remote` serves access to single files.
 
 mod activity;
 mod budget;

@@ -108,7 +108,7 @@ pub struct Opening {
     /// The receiver reads each file again from its disk before it has its final name.
     pub verify: bool,
     /// The near end receives, and its destination is new or an empty folder; see
-    /// [`Message::Opened`].
+    /// [`crate::Message::Opened`].
     pub fresh: bool,
     /// Nothing is written; the receiver only says what it would want.
     pub dry_run: bool,

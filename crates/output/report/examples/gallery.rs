@@ -7,12 +7,12 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use draw::Paint;
 use record::synthetic::{
     Case, SweepCase, campaign, characteristics, copy, demo, fit, measure, predict, responsiveness,
     simulate, sweep, transfer, tune,
 };
 use record::{AnyDocument, Direction, Window};
-use report::Paint;
 
 /// Further arguments are documents to show beside the made-up ones.
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,33 +1,29 @@
-//! What people see: terminal text, SVG charts and one-file HTML pages, all from result documents.
+//! What people see of result documents: pages, sentences, rows of values.
 //!
-//! A [`Page`] says what is shown of a document, as blocks in order; [`render`] draws it for a
-//! terminal or a browser. Nothing here measures or judges; the figures and the reasons stand in the
-//! document. A document may come from anywhere, so its texts are escaped or stripped of control
-//! characters and its numbers are not trusted to be sensible.
+//! A page is made of blocks, which [`draw`] draws for a terminal or a browser. Nothing here
+//! measures or judges; the figures and the reasons stand in the document. A document may come from
+//! anywhere, so its texts are escaped or stripped of control characters and its numbers are not
+//! trusted to be sensible.
 //!
 //! What is left out: charts in the terminal, and pages over many documents but comparisons of two.
 //!
-//! Reading order: [`mod@format`] and [`mod@text`] (numbers and sentences), [`page`], [`chart`],
-//! [`render`], [`rows`].
+//! Reading order: [`mod@text`] (sentences), [`mod@page`], [`rows`].
 
-pub mod chart;
-pub mod format;
 pub mod page;
-mod plain;
-pub mod render;
 pub mod rows;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
-use record::{AnyDocument, Measure};
+use draw::page::Fact;
+use draw::{ChartError, Paint, format, render};
+use record::{AnyDocument, Host, Measure, Origin};
 
-pub use chart::ChartError;
-pub use page::Page;
 pub use page::sweep::representative;
-pub use render::Paint;
 
 /// The text of a document for a terminal, with a line break at the end.
 pub fn text(document: &AnyDocument, paint: Paint) -> String {
-    render::terminal::text(&Page::of(document), paint)
+    render::terminal::text(&page::page(document, None), paint)
 }
 
 /// The page of a document for a browser; of a sweep with the readings of one visit, see
@@ -36,7 +32,8 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
 /// # Errors
 /// When a chart cannot be drawn.
 pub fn html(document: &AnyDocument, visit: Option<&Measure>) -> Result<String, ChartError> {
-    render::html::html(&Page::with(document, visit), Some(document.origin()))
+    let page = page::page(document, visit);
+    render::html::html(&page, &source(document.origin()))
 }
 
 /// Every chart of the page as an SVG file, each with its name.
@@ -47,5 +44,36 @@ pub fn charts(
     document: &AnyDocument,
     visit: Option<&Measure>,
 ) -> Result<Vec<(String, String)>, ChartError> {
-    Page::with(document, visit).charts()
+    page::page(document, visit).charts()
+}
+
+/// Where a document comes from, in one or two lines of a terminal.
+pub fn origin(origin: &Origin) -> String {
+    let host = origin.host.name.as_deref().unwrap_or("an unnamed host");
+    let command = origin.command_line.join(" ");
+    render::terminal::sentence(&format!("{command} on {host} at {}", origin.created))
+}
+
+/// Where a document comes from, for those who want to repeat it.
+pub fn source(origin: &Origin) -> Vec<Fact> {
+    let facts = [
+        Some(("Command", origin.command_line.join(" "))),
+        Some(("Date", origin.created.clone())),
+        Some(("Host", host(&origin.host))),
+        origin.seed.map(|seed| ("Seed", seed.to_string())),
+        Some(("Version", format!("trunkline {}", origin.trunkline_version))),
+    ];
+    let facts = facts.into_iter().flatten();
+    facts.map(|(name, text)| Fact::plain(name, text)).collect()
+}
+
+fn host(host: &Host) -> String {
+    let parts = [
+        host.name.clone(),
+        host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")),
+        host.cpus.map(|cpus| format!("{cpus} processors")),
+        host.memory_bytes
+            .map(|bytes| format!("{} of memory", format::size(bytes))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -9,36 +9,18 @@ pub mod sweep;
 
 use archive::Point;
 use record::{
-    Direction, Kind, Limit, Objective, Punctuality, Setting, StreamDirection, Transport, Window,
+    Direction, Kind, Objective, Punctuality, Setting, StreamDirection, Transport, Window,
 };
 
 use units::Span;
 
-use crate::format;
-pub use crate::plain::plain;
+use draw::format;
+pub(crate) use draw::words::full_stop;
+pub use draw::words::{count, limit, plain, sentence};
 
 pub use run::{measure, segments_again, why};
 pub(crate) use search::factor;
 pub use search::{doubts, recommendation, sysctl, tune, which_to_believe};
-
-/// `text` as a sentence: a capital at the front, a full stop at the end.
-///
-/// ```
-/// assert_eq!(report::text::sentence("the path is full"), "The path is full.");
-/// ```
-pub fn sentence(text: &str) -> String {
-    let text = plain(text);
-    let mut rest = text.trim().chars();
-    let Some(first) = rest.next() else {
-        return String::new();
-    };
-    let stop = if text.trim_end().ends_with(['.', '!', '?']) {
-        ""
-    } else {
-        "."
-    };
-    format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
-}
 
 /// That this host had no time to emulate the path, which has to be known before any figure.
 ///
@@ -82,19 +64,6 @@ pub const DEMO_LEGEND: &str = "published: what was measured on the real path the
     where there is none. RTT: mean round trip beside the streams; added: what of it the streams \
     add to the idle path.";
 
-/// So many of something: `1 visit`, `30 visits`.
-///
-/// ```
-/// assert_eq!(report::text::count(1, "visit"), "1 visit");
-/// assert_eq!(report::text::count(30, "visit"), "30 visits");
-/// ```
-pub fn count(number: u64, name: &str) -> String {
-    match number {
-        1 => format!("1 {name}"),
-        many => format!("{many} {name}s"),
-    }
-}
-
 /// A setting in a few words: `8 streams with automatic windows`.
 pub fn setting(setting: &Setting) -> String {
     let point = match setting.transport {
@@ -114,7 +83,8 @@ pub(crate) fn over_udp(count: u16) -> String {
 /// ```
 /// use record::Window;
 /// use units::Bytes;
-/// assert_eq!(report::text::point(8_u32, Window::Fixed(Bytes::from_kib(64))), "8 streams with windows of 64KiB");
+/// let window = Window::Fixed(Bytes::from_kib(64));
+/// assert_eq!(report::text::point(8_u32, window), "8 streams with windows of 64KiB");
 /// assert_eq!(report::text::point(1_u32, Window::Auto), "1 stream with an automatic window");
 /// ```
 pub fn point(streams: impl Into<u32>, window: Window) -> String {
@@ -206,38 +176,6 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// What a limit means, to stand after "limited by".
-pub fn limit(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Link => "the link, which is full",
-        Limit::Loss => "packet loss",
-        Limit::Policer => "a policer, which drops what exceeds a rate",
-        Limit::ShallowQueue => "a queue too short for bursts",
-        Limit::Others => "what others send",
-        Limit::WayBack => "the way back, which is narrow",
-        Limit::VaryingRate => "a rate that varies",
-        Limit::Reordering => "packets that arrive out of order",
-        Limit::PathMtu => "small packets",
-        Limit::PerFlow => "something that holds each stream to one rate",
-        Limit::ReceiveBuffer => "the receiver's buffer",
-        Limit::SlowReader => "the receiving program, which reads slowly",
-        Limit::SendBuffer => "the sender's buffer",
-        Limit::Application => "the sending program",
-        Limit::Host => "a processor",
-        Limit::Network => "the network",
-        Limit::SenderDisk => "the sender's disk",
-        Limit::ReceiverDisk => "the receiver's disk",
-        Limit::SenderProcessor => "the sender's processors",
-        Limit::ReceiverProcessor => "the receiver's processors",
-        Limit::RateLimit => "the rate that was set",
-        Limit::Gentle => "being gentle",
-        Limit::RoundTrips => "round trips",
-        Limit::Several => "several parts",
-        Limit::TooShort => "the length of the run",
-        Limit::Unknown => "something that the numbers do not show",
-    }
-}
-
 /// What was sought, to stand after "sought:".
 pub fn objective(objective: &Objective) -> String {
     match objective {
@@ -258,11 +196,6 @@ pub fn objective(objective: &Objective) -> String {
             format::percent(*loss_max),
         ),
     }
-}
-
-/// The end of a sentence.
-pub(crate) fn full_stop(text: &str) -> String {
-    format!("{}.", plain(text).trim().trim_end_matches('.'))
 }
 
 /// `1 stream`, `8 streams`.

@@ -1,10 +1,10 @@
 //! What is shown: panels of lines, tables, and what was found in them.
 
-use report::chart::{Chart, Curves};
+use draw::chart::{Chart, Curves};
 
 use crate::finding::Finding;
 
-pub use report::chart::{Line, Origin, Point, Scale};
+pub use draw::chart::{Line, Origin, Point, Scale};
 
 /// One figure of a study: its panels and tables, and what was found in it.
 #[derive(Debug, Clone, PartialEq)]

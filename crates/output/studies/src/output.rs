@@ -5,10 +5,10 @@ mod page;
 mod table;
 mod text;
 
+use draw::ChartError;
+use draw::format;
+use draw::render::html;
 use record::Origin;
-use report::ChartError;
-use report::format;
-use report::render::html;
 
 use crate::figure::Figure;
 use crate::finding::Verdict;
@@ -28,13 +28,13 @@ pub fn files(studies: &[Studied], origin: &Origin) -> Result<Vec<(String, String
         files.extend(page.charts()?);
         files.push((
             format!("{}.html", study.name),
-            html::html(&page, Some(origin))?,
+            html::html(&page, &report::source(origin))?,
         ));
         files.push((format!("{}.md", study.name), text::study(study, origin)));
         files.push((format!("{}.csv", study.name), table::table(study)));
     }
     files.push(("index.md".to_owned(), text::index(studies, origin)));
-    let index = html::html(&page::index(studies), Some(origin))?;
+    let index = html::html(&page::index(studies), &report::source(origin))?;
     files.push(("index.html".to_owned(), index));
     Ok(files)
 }

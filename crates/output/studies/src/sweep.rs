@@ -1,6 +1,6 @@
 //! Curves of scenarios, and the same curves with their results.
 
-use report::chart::{Line, Origin, Point};
+use draw::chart::{Line, Origin, Point};
 use sim::{RunResult, Scenario, Work};
 use simulation_grid::Ran;
 use stats::{mean, standard_deviation};

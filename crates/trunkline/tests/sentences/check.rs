@@ -1,7 +1,8 @@
 //! What is wrong with the sentences about a search, by its rows alone.
 
+use draw::format;
 use record::{Answer, Objective, Recommended, Sample, Tune};
-use report::{format, text};
+use report::text;
 
 /// Of settings whose promises differ by less, either may be recommended.
 const ALIKE: f64 = 0.06;

@@ -71,7 +71,7 @@ fn faults(path: &PathSpec, seed: u64) -> Vec<String> {
         let body = search(path, objective, seed)?;
         let name = format!("{} for {} with seed {seed}", path.name, objective.name());
         let page = report::page::tune::page(&body);
-        let text = report::render::terminal::text(&page, report::Paint::Plain);
+        let text = draw::render::terminal::text(&page, draw::Paint::Plain);
         let faults = check::faults(&body);
         let told = faults
             .into_iter()

@@ -1,8 +1,8 @@
 //! A chart on a page: its drawing, what a reader of screens hears of it, and links on it.
 
+use draw::chart::palette::hex;
+use draw::chart::{Axes, Chart, ChartError, Entry, Frame, Mark};
 use maud::{Markup, PreEscaped, html};
-use report::chart::palette::hex;
-use report::chart::{Axes, Chart, ChartError, Entry, Frame, Mark};
 
 use crate::range::Range;
 

@@ -15,7 +15,7 @@ pub const ICON: &str = include_str!("../assets/icon.svg");
 /// The style of the pages, behind that of reports.
 pub fn style() -> String {
     let own = include_str!("../assets/style.css");
-    format!("{}\n{own}", report::render::html::STYLE)
+    format!("{}\n{own}", draw::render::html::STYLE)
 }
 
 /// Which part of the site a page belongs to.

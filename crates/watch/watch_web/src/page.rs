@@ -58,7 +58,7 @@ pub fn cards(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
                         }
                     }
                     @let cause = words::cause(&stored.event);
-                    @if !cause.is_empty() { p.cause { bdi { (report::text::plain(&cause)) } } }
+                    @if !cause.is_empty() { p.cause { bdi { (draw::words::plain(&cause)) } } }
                 }
             }
         }

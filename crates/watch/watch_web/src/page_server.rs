@@ -15,8 +15,8 @@ use axum::middleware;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use changes::UnixTime;
+use draw::page::Page;
 use maud::{DOCTYPE, Markup, html};
-use report::page::Page;
 use tokio::sync::{Semaphore, watch};
 use tokio::time;
 use tower_http::compression::CompressionLayer;
@@ -153,7 +153,7 @@ async fn made(site: &Site) -> Result<Page, String> {
 
 async fn page(site: &Site) -> Response {
     let (status, title, body) = match made(site).await {
-        Ok(page) => match report::render::html::sections(&page.blocks) {
+        Ok(page) => match draw::render::html::sections(&page.blocks) {
             Ok(body) => (StatusCode::OK, page.title.clone(), body),
             Err(error) => problem(&error.to_string()),
         },
@@ -163,7 +163,7 @@ async fn page(site: &Site) -> Response {
 }
 
 fn problem(what: &str) -> (StatusCode, String, Markup) {
-    let body = html! { section.problem { p.lead { (report::text::sentence(what)) } } };
+    let body = html! { section.problem { p.lead { (draw::words::sentence(what)) } } };
     let title = "This page could not be made".to_owned();
     (StatusCode::SERVICE_UNAVAILABLE, title, body)
 }

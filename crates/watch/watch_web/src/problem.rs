@@ -1,9 +1,9 @@
 //! What goes wrong with a request, as a page with the next step.
 
 use axum::http::StatusCode;
+use draw::ChartError;
 use errors::Hint;
 use maud::{Markup, html};
-use report::ChartError;
 use watch_store::StoreError;
 
 /// Why a request has no page.
@@ -66,8 +66,8 @@ impl Problem {
     pub fn markup(&self) -> Markup {
         html! {
             h1 { (title(self.status)) }
-            p.lead { (marked(&report::text::sentence(&self.what))) }
-            p { (marked(&report::text::sentence(&self.hint))) }
+            p.lead { (marked(&draw::words::sentence(&self.what))) }
+            p { (marked(&draw::words::sentence(&self.hint))) }
             p { a href=(crate::href::HOME) { "All tasks" } }
         }
     }

@@ -1,8 +1,8 @@
 //! Values and events in words.
 
 use changes::{Delay, Event, EventKind, Metric, Moved, OneWay, UnixTime, Visit, WayDelay};
+use draw::format;
 use maud::{Markup, html};
-use report::format;
 use units::{Rate, Span};
 use watch_store::Pair;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use trunkline::report::render::terminal;
+use trunkline::draw::render::terminal;
 use trunkline_campaign::{Campaign, pages};
 
 use crate::args::CampaignStatus;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use trunkline::report::render::terminal;
+use trunkline::draw::render::terminal;
 use trunkline_watch::{PlanFile, load_plan};
 
 use crate::args::WatchCheck;

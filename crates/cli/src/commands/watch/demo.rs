@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use trunkline::report::render::terminal;
+use trunkline::draw::render::terminal;
 use trunkline_watch::DatabaseName;
 use trunkline_watch::demo::Demo;
 

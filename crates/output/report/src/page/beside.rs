@@ -1,14 +1,13 @@
 //! What the simulator carries on an inferred path, beside what was measured.
 
-use plotters::style::RGBColor;
-use record::{Beside, BesideSetting, Setting};
-
-use super::{Block, Column, Row, Standing, Table};
-use crate::chart::axis::Axis;
-use crate::chart::palette::{ACCENT, BLUE};
-use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format::{self, RateUnit};
 use crate::text;
+use draw::chart::axis::Axis;
+use draw::chart::palette::RGBColor;
+use draw::chart::palette::{ACCENT, BLUE};
+use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
+use draw::format::{self, RateUnit};
+use draw::page::{Block, Column, Row, Standing, Table};
+use record::{Beside, BesideSetting, Setting};
 
 /// A browser folds away a longer table.
 const SETTINGS_OPEN: usize = 24;

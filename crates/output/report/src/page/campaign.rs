@@ -7,10 +7,11 @@ mod streams;
 use record::simulate::Cell as Setting;
 use record::{Campaign, Kind, Window};
 
+use super::file_part;
 use super::simulate::{cost, jain};
-use super::{Block, Cell, Column, Medium, Page, Row, Standing, Table, file_part};
-use crate::format::{self, or_absent};
 use crate::text::{self, simulated};
+use draw::format::{self, or_absent};
+use draw::page::{Block, Cell, Column, Medium, Page, Row, Standing, Table};
 use grid::{Grid, grids};
 
 /// Windows side by side that fit a terminal.

@@ -2,14 +2,14 @@
 
 mod over_time;
 
+use crate::text;
+use crate::text::copy::{failure, failures_title, limited_by, phase, time_parts};
+use draw::chart::palette::BLUE;
+use draw::chart::{BarRow, Chart, Panel};
+use draw::format;
+use draw::page::{Block, Column, Fact, List, Page, Row, Table};
 use record::Limit;
 use record::copy::{Copy, CopyLimit, CopyPhase, Outage, ProblemKind, Step, TimeShare};
-
-use super::{Block, Column, Fact, List, Page, Row, Table};
-use crate::chart::palette::BLUE;
-use crate::chart::{BarRow, Chart, Panel};
-use crate::text::copy::{failure, failures_title, limited_by, phase, time_parts};
-use crate::{format, text};
 
 /// Failures that a terminal lists; the document has them all.
 const FAILURES_MAX: usize = 10;

@@ -2,14 +2,15 @@
 
 mod settings;
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::{Demo, Promise, Run};
 
-use super::{Block, Column, Page, Row, Standing, Table, run, tune};
-use crate::chart::palette::{ACCENT, BLUE, INK, SERIES};
-use crate::chart::{BarRow, Chart, Entry, Mark, Panel};
-use crate::format::{self, or_absent};
+use super::{run, tune};
 use crate::text;
+use draw::chart::palette::{ACCENT, BLUE, INK, SERIES};
+use draw::chart::{BarRow, Chart, Entry, Mark, Panel};
+use draw::format::{self, or_absent};
+use draw::page::{Block, Column, Page, Row, Standing, Table};
 use settings::{Compared, Role};
 
 pub fn page(demo: &Demo) -> Page {

@@ -1,9 +1,8 @@
 //! The page of programs run across an emulated path: the books of its links, in packets.
 
+use draw::format;
+use draw::page::{Block, Column, Page, Row, Table};
 use record::{Count, DuplexCounters, Emulation, LinkCounters, LoadCounters};
-
-use super::{Block, Column, Page, Row, Table};
-use crate::format;
 
 pub fn page(emulation: &Emulation) -> Page {
     let columns = COLUMNS.map(|heading| match heading {

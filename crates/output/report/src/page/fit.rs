@@ -4,10 +4,10 @@ use record::Fit;
 use record::fit::{Coefficient, FitModel, Spread, StreamsAt};
 
 use super::predict::against_streams;
-use super::{Block, Column, Fact, Page, Row, Standing, Table};
-use crate::chart::{Chart, Line, Origin};
-use crate::format::{self, or_absent};
 use crate::text;
+use draw::chart::{Chart, Line, Origin};
+use draw::format::{self, or_absent};
+use draw::page::{Block, Column, Fact, Page, Row, Standing, Table};
 
 const MBIT: f64 = 1e6;
 /// Forms that a chart stays readable with.

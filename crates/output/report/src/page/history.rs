@@ -2,10 +2,11 @@
 
 use archive::{Comparison, Entry, Essence, Listed, Outcome, SweepEntry};
 
-use super::{Block, Cell, Column, Page, Row, Standing, Table, beside};
-use crate::format::{self, ABSENT, RateUnit, or_absent};
+use super::beside;
 use crate::rows::known;
 use crate::text;
+use draw::format::{self, ABSENT, RateUnit, or_absent};
+use draw::page::{Block, Cell, Column, Page, Row, Standing, Table};
 
 /// The list, in the order of `entries`. Where the target stands is the one column that may break.
 pub fn list(entries: &[Listed]) -> Table {

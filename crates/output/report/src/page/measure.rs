@@ -2,9 +2,10 @@
 
 use record::{Direction, Measure, Setting, Stream};
 
-use super::{Block, Cell, Column, Page, Row, Table, run};
-use crate::format::{self, ABSENT, or_absent};
+use super::run;
 use crate::text;
+use draw::format::{self, ABSENT, or_absent};
+use draw::page::{Block, Cell, Column, Page, Row, Table};
 
 /// More streams than this are summed up in a terminal.
 const STREAMS_SHOWN: usize = 12;

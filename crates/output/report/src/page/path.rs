@@ -3,14 +3,13 @@
 mod charts;
 mod verdict;
 
+use draw::format::{self, ABSENT, or_absent};
+use draw::page::{Block, Column, Fact, Page, Row, Standing, Table};
 use record::characteristics::{
     AvailableBandwidth, BufferAdvice, Buffers, Capacity, CapacityMethod, Hop, LeftOut, Load,
     PartCost, Stamped, Trace, Variation, Way,
 };
 use record::{Characteristics, Method};
-
-use super::{Block, Column, Fact, Page, Row, Standing, Table};
-use crate::format::{self, ABSENT, or_absent};
 use verdict::verdict;
 
 pub fn page(body: &Characteristics) -> Page {
@@ -29,7 +28,7 @@ pub fn page(body: &Characteristics) -> Page {
     if !body.buffers.is_empty() {
         blocks.push(Block::note(BUFFERS_LEGEND));
     }
-    blocks.extend(Block::left_out(&body.left_out));
+    blocks.extend(super::left_out(&body.left_out));
     blocks.push(Block::heading("What it took"));
     blocks.push(Block::Sentences(vec![cost(body)]));
     blocks.push(Block::wide([Block::Table(costs(body))]));

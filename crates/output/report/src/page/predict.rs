@@ -1,13 +1,12 @@
 //! The page of a prediction.
 
+use crate::text;
+use draw::chart::{Chart, Curves, Line, Origin, Scale};
+use draw::format::{self, RateUnit, or_absent};
+use draw::page::{Block, Column, Fact, Page, Row, Standing, Table};
 use record::Predict;
 use record::predict::{BufferAdvice, OneStream, Predicted};
 use units::Rate;
-
-use super::{Block, Column, Fact, Page, Row, Standing, Table};
-use crate::chart::{Chart, Curves, Line, Origin, Scale};
-use crate::format::{self, RateUnit, or_absent};
-use crate::text;
 
 /// So many numbers of streams fit side by side, beside that of the knee.
 const BUFFERS_SHOWN: usize = 3;

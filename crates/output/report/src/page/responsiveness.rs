@@ -5,13 +5,14 @@ use record::responsiveness::{
     Confidence, Growth, ResponsivenessInterval, ResponsivenessWay, Trimmed,
 };
 
-use super::{Block, Fact, Page, path};
-use crate::chart::{Chart, Curves, Line, Origin, Scale};
-use crate::format;
+use super::path;
+use draw::chart::{Chart, Curves, Line, Origin, Scale};
+use draw::format;
+use draw::page::{Block, Fact, Page};
 
 pub fn page(body: &Responsiveness) -> Page {
     let mut blocks: Vec<Block> = body.ways.iter().flat_map(direction).collect();
-    blocks.extend(Block::left_out(&body.left_out));
+    blocks.extend(super::left_out(&body.left_out));
     blocks.push(Block::heading("How to read it"));
     blocks.push(Block::Sentences(vec![NOT_FOLLOWED.to_owned()]));
     Page::new("responsiveness", &body.target.name, blocks)

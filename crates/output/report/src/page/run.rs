@@ -4,11 +4,10 @@ mod rates;
 mod round_trips;
 mod throughput;
 
-use record::{DirectionFigures, Doubt, Run, StreamDirection};
-
-use super::{Block, Column, Fact, Standing};
-use crate::format::{self, ABSENT, RateUnit, or_absent};
 use crate::text;
+use draw::format::{self, ABSENT, RateUnit, or_absent};
+use draw::page::{Block, Column, Fact, Standing};
+use record::{DirectionFigures, Doubt, Run, StreamDirection};
 
 /// Goodput, round trip, retransmissions, processor and congestion control of one run.
 pub fn facts(run: &Run) -> Vec<Fact> {

@@ -2,12 +2,11 @@
 
 mod over_time;
 
+use crate::text::{self, simulated};
+use draw::format::{self, RateUnit, or_absent};
+use draw::page::{Block, Cell, Column, Fact, Page, Row, Table};
 use record::simulate::{Figures, RttFigures, SimulatedRun, SimulatedStream};
 use record::{Kind, Simulate};
-
-use super::{Block, Cell, Column, Fact, Page, Row, Table};
-use crate::format::{self, RateUnit, or_absent};
-use crate::text::{self, simulated};
 
 /// More runs than this are left to the document.
 const RUNS_SHOWN: usize = 12;

@@ -11,10 +11,11 @@ mod tables;
 use record::sweep::{Curve, DirectionAnalysis, SettingFigures};
 use record::{AnyDocument, Measure, Sweep, SweepAnalysis};
 
-use super::{Block, Fact, Medium, Page, beside, run};
-use crate::format::{self, RateUnit};
+use super::{beside, run};
 use crate::text;
 use crate::text::sweep as say;
+use draw::format::{self, RateUnit};
+use draw::page::{Block, Fact, Medium, Page};
 use groups::{Group, groups};
 use metric::{GOODPUT, Metric};
 

@@ -4,10 +4,11 @@ use record::SweepComparison;
 use record::sweep::{DirectionChange, SettingChange};
 use record::sweep_comparison::ComparedSweep;
 
-use super::{Block, Column, Page, Row, Standing, Table, beside};
-use crate::format::{self, RateUnit, or_absent, percent};
+use super::beside;
 use crate::text;
 use crate::text::sweep::{sure, times};
+use draw::format::{self, RateUnit, or_absent, percent};
+use draw::page::{Block, Column, Page, Row, Standing, Table};
 
 /// Settings without a sure change are left out of longer tables.
 const ROWS_ALL: usize = 24;

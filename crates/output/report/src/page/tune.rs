@@ -4,9 +4,10 @@ mod streams;
 
 use record::{Answer, Kind, Run, Sample, Transport, Tune};
 
-use super::{Block, Column, Command, Fact, Medium, Page, Row, Standing, Table, run};
-use crate::format::{self, RateUnit};
+use super::run;
 use crate::text;
+use draw::format::{self, RateUnit};
+use draw::page::{Block, Column, Command, Fact, Medium, Page, Row, Standing, Table};
 
 /// What was tried, the recommendation with its reasons, and the commands for it.
 pub fn page(tune: &Tune) -> Page {

@@ -6,7 +6,7 @@ use record::copy::{Copy, CopyPhase, CopyProgress, FileProblem, TimeShare};
 use units::Span;
 
 use super::{count, limit, plain};
-use crate::format;
+use draw::format;
 
 /// What limits a copy, behind "limited by".
 pub fn limited_by(by: Limit) -> &'static str {

@@ -5,7 +5,7 @@ use record::{Cause, Measure, Run, Unsettled};
 use units::Rate;
 
 use super::{clamp, count, limit, sentence};
-use crate::format;
+use draw::format;
 
 /// Why a run was not faster; `None` when that was not asked for.
 pub fn why(run: &Run) -> Option<String> {

@@ -9,7 +9,7 @@ use units::Rate;
 
 use super::run::cause;
 use super::{full_stop, objective, over_udp, plain, point, sentence, setting, streams};
-use crate::format;
+use draw::format;
 
 /// Which host a kernel setting is for, what it is there, and why it should be another.
 pub fn sysctl(line: &Sysctl, kind: Kind) -> String {

@@ -6,7 +6,7 @@ use record::simulate::{Aggregate, Choice, SimulatedSetting, Terms};
 use units::Span;
 
 use super::{plain, point};
-use crate::format::{self, RateUnit};
+use draw::format::{self, RateUnit};
 
 /// The class of service of who asks for none: not worth a word.
 const BEST_EFFORT: &str = "best-effort";

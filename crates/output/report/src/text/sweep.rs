@@ -10,7 +10,7 @@ use record::{Sweep, SweepAnalysis, Window};
 use units::{Bytes, Span};
 
 use super::{point, sentence};
-use crate::format::{self, RateUnit, milliseconds, percent};
+use draw::format::{self, RateUnit, milliseconds, percent};
 
 pub use fits::fits;
 

@@ -1,7 +1,7 @@
 //! Pages that open without a network: one of each study, and an index.
 
-use report::Page;
-use report::page::{Block, Cell, Column, Row, Table};
+use draw::Page;
+use draw::page::{Block, Cell, Column, Row, Table};
 
 use super::{cost, count, ids, verdicts};
 use crate::figure::{Figure, Rows};

@@ -82,7 +82,7 @@ fn every_text_has_the_verdict_with_its_figures() {
     let seen = "it falls to 4; but not below 3";
     let origin = record::Origin::here(Vec::new(), Some(1));
     let studies = [study()];
-    let page = html::html(&page::study(&studies[0]), Some(&origin)).unwrap();
+    let page = html::html(&page::study(&studies[0]), &report::source(&origin)).unwrap();
     assert!(
         page.contains(seen) && page.contains("holds in part: ") && page.contains("a &lt;b&gt;")
     );

@@ -93,7 +93,7 @@ impl Page<'_> {
         };
         let last = pairs.min(self.skip + CHARTS);
         let first = last.min(self.skip + 1);
-        let pairs = report::text::count(pairs as u64, "pair");
+        let pairs = draw::words::count(pairs as u64, "pair");
         format!("{what}; {first} to {last} of {pairs}, those that do worst now first.")
     }
 

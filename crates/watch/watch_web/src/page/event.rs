@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use changes::{Cause, Event, UnixTime};
+use draw::page::{Block, Column, Row, Table};
 use maud::{Markup, html};
-use report::page::{Block, Column, Row, Table};
 use units::Span;
 use watch_store::{EventKey, Name, PairHistory, Store, StoreError, StoredEvent, VisitId};
 
@@ -86,7 +86,7 @@ pub fn sections(
     let figure = figure.map(|figure| figure.draw()).transpose()?;
     let of_pair = href::pair(pair, task).within(Range::between(shown.ends()));
     Ok(html! {
-        (report::render::html::sections(&tables(event))?)
+        (draw::render::html::sections(&tables(event))?)
         (causes(event, &ids))
         @if let Some(figure) = figure {
             div.controls { (ranges::all(address, range, shown, now)) }
@@ -179,7 +179,7 @@ fn lead(event: &Event, now: UnixTime) -> String {
     let cause = words::cause(event);
     match cause.is_empty() {
         true => format!("{state} The visits hold no cause."),
-        false => format!("{state} Likeliest cause: {}.", report::text::plain(&cause)),
+        false => format!("{state} Likeliest cause: {}.", draw::words::plain(&cause)),
     }
 }
 
@@ -195,7 +195,7 @@ fn causes(event: &Event, ids: &Ids) -> Markup {
                                 aria-label={ "score " (format!("{:.2}", cause.score)) } {}
                             " " span.score { (format!("{:.0} of 100", cause.score * 100.0)) }
                         }
-                        p { (report::text::sentence(&cause.because)) }
+                        p { (draw::words::sentence(&cause.because)) }
                         (support(cause, ids))
                     }
                 }

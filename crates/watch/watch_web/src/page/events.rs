@@ -30,7 +30,7 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
             @if let Some(held) = site.live.silences() {
                 p.setting {
                     a href=(href::SILENCES) {
-                        (report::text::count(held.len() as u64, "silence"))
+                        (draw::words::count(held.len() as u64, "silence"))
                     }
                 }
             }

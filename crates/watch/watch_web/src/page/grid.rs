@@ -41,7 +41,7 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
         @if incidents.count() > 0 {
             p.setting {
                 a href="#open" {
-                    (report::text::count(incidents.count() as u64, "open incident"))
+                    (draw::words::count(incidents.count() as u64, "open incident"))
                 }
             }
         }
@@ -156,7 +156,7 @@ fn about(mesh: &Mesh) -> String {
     let every = mesh
         .interval
         .map(|span| format!("every {}", words::length(span)));
-    let pairs = report::text::count(mesh.cells.len() as u64, "pair");
+    let pairs = draw::words::count(mesh.cells.len() as u64, "pair");
     let parts = [kind, every, Some(pairs)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

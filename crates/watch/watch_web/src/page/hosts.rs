@@ -5,9 +5,9 @@ mod plan;
 use std::collections::{BTreeMap, BTreeSet};
 
 use changes::UnixTime;
+use draw::format;
+use draw::page::{Block, Cell, Column, Fact, Row, Table};
 use maud::html;
-use report::format;
-use report::page::{Block, Cell, Column, Fact, Row, Table};
 use watch_plan::{Due, HostLoad, Planned, Timetable};
 use watch_store::Name;
 
@@ -76,7 +76,7 @@ pub fn sheet(site: &Site) -> Result<Sheet, Problem> {
             h1 { "Hosts" }
             @if !notes.is_empty() { ul.warnings { @for note in &notes { li { (note) } } } }
             @if hosts.is_empty() { p.quiet { "There is no plan, and no agent was heard of." } }
-            (report::render::html::sections(&blocks)?)
+            (draw::render::html::sections(&blocks)?)
             @if let Some(table) = &table { (plan::waiting(table, now)) }
         },
     })

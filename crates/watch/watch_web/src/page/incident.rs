@@ -58,7 +58,7 @@ fn body(
         p { (incidents::facts(incident, worst, notes, now)) }
         p.lead {
             @if cause.is_empty() { "The visits hold no cause." }
-            @else { "Likeliest cause: " bdi { (report::text::plain(&cause)) } "." }
+            @else { "Likeliest cause: " bdi { (draw::words::plain(&cause)) } "." }
         }
         (note::section(notes, worst, can_write, now))
         @if incident.members().len() > 1 {

@@ -107,17 +107,17 @@ impl Incidents {
                         @if hosts.is_empty() {
                             (words::path(&worst.pair)) (beside(incident))
                         } @else {
-                            (report::text::count(incident.pairs().len() as u64, "pair"))
+                            (draw::words::count(incident.pairs().len() as u64, "pair"))
                         }
                     }
                 }
                 p { (facts(incident, worst, &incident.notes(&self.notes), now)) }
                 @let cause = words::cause(&worst.event);
-                @if !cause.is_empty() { p.cause { bdi { (report::text::plain(&cause)) } } }
+                @if !cause.is_empty() { p.cause { bdi { (draw::words::plain(&cause)) } } }
                 @if incident.members().len() > 1 {
                     details.members {
                         summary {
-                            (report::text::count(incident.members().len() as u64, "event"))
+                            (draw::words::count(incident.members().len() as u64, "event"))
                         }
                         (members(incident, now))
                     }
@@ -146,7 +146,7 @@ pub fn title(worst: &StoredEvent, hosts: &[SilentHost]) -> String {
 /// How many pairs it concerns beside the one of its worst event.
 pub fn beside(incident: &Incident) -> Markup {
     let others = incident.pairs().len() as u64 - 1;
-    html! { @if others > 0 { " and " (report::text::count(others, "more pair")) } }
+    html! { @if others > 0 { " and " (draw::words::count(others, "more pair")) } }
 }
 
 /// Severity, task, since when, how long, and who has acknowledged it.

@@ -5,8 +5,8 @@ mod figure;
 use std::collections::{BTreeMap, BTreeSet};
 
 use changes::UnixTime;
+use draw::page::{Block, Cell, Column, Row, Table};
 use maud::{Markup, html};
-use report::page::{Block, Cell, Column, Row, Table};
 use watch_plan::Plan;
 use watch_store::{Month, Name, Pair};
 
@@ -157,7 +157,7 @@ impl Asked {
                 })))
             }
             @if months.is_empty() { p.quiet { "No visit of this year is stored." } }
-            (report::render::html::sections(&blocks)?)
+            (draw::render::html::sections(&blocks)?)
         })
     }
 

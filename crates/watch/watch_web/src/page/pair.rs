@@ -8,8 +8,8 @@ pub mod series;
 use std::sync::Arc;
 
 use changes::{Forecast, UnixTime, VisitKind};
+use draw::page::{Block, Cell, Column, Row, Table};
 use maud::{Markup, html};
-use report::page::{Block, Cell, Column, Row, Table};
 use watch_store::{LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
 
 use self::beside::{Beside, Other, Turned};
@@ -261,7 +261,7 @@ impl Shown {
             is_open: false,
             blocks: vec![Block::Table(table)],
         }];
-        Ok(report::render::html::sections(&blocks)?)
+        Ok(draw::render::html::sections(&blocks)?)
     }
 }
 

@@ -96,7 +96,7 @@ pub fn end(site: &Site, headers: &HeaderMap, form: &Ask) -> Result<href::Place, 
 /// The form of a silence of an incident or what it concerns.
 pub fn form_of(incident: &Incident, worst: &StoredEvent) -> Markup {
     let StoredEvent { pair, task, event } = worst;
-    let events = report::text::count(incident.members().len() as u64, "event");
+    let events = draw::words::count(incident.members().len() as u64, "event");
     let fields = html! {
         input type="hidden" name="from" value=(pair.from);
         input type="hidden" name="to" value=(pair.to);
@@ -222,14 +222,14 @@ fn about(silence: &SilenceRequest) -> String {
         silence.task.as_ref().map(|task| format!("task {task}")),
         silence.metric.map(|metric| metric.name().to_owned()),
         silence.events.first().map(|first| {
-            let events = report::text::count(silence.events.len() as u64, "event");
+            let events = draw::words::count(silence.events.len() as u64, "event");
             format!("an incident with {events} at {}", first.pair)
         }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match parts.is_empty() {
         true => "All alerts".to_owned(),
-        false => report::text::sentence(&parts.join(", "))
+        false => draw::words::sentence(&parts.join(", "))
             .trim_end_matches('.')
             .to_owned(),
     }

@@ -1,8 +1,8 @@
 //! How a pair does now: in words, in one figure, and in a colour.
 
 use changes::UnixTime;
+use draw::format;
 use maud::{Markup, html};
-use report::format;
 use watch_store::GridCell;
 
 use crate::words;
@@ -152,7 +152,7 @@ impl Cell {
     pub fn of(cell: &GridCell, shown: Shown, now: UnixTime) -> Self {
         let age = words::ago(cell.at, now);
         if let Some(failure) = &cell.failure {
-            let reason = report::text::plain(&failure.reason);
+            let reason = draw::words::plain(&failure.reason);
             return Cell::signed(State::Failed, format!("failed: {reason}, {age}"));
         }
         match shown {

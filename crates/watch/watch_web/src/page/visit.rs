@@ -1,12 +1,12 @@
 //! One visit with all that is kept of it.
 
 use changes::Visit;
+use draw::chart::axis::Axis;
+use draw::chart::palette::BLUE;
+use draw::chart::{Axes, Chart, Layer, Shape};
+use draw::format::{self, RateUnit};
+use draw::page::{Block, Column, Fact, Row, Table};
 use maud::{Markup, html};
-use report::chart::axis::Axis;
-use report::chart::palette::BLUE;
-use report::chart::{Axes, Chart, Layer, Shape};
-use report::format::{self, RateUnit};
-use report::page::{Block, Column, Fact, Row, Table};
 use units::Rate;
 use watch_store::{Kept, LoadedVisit, VisitId};
 
@@ -71,9 +71,9 @@ fn draw(loaded: &LoadedVisit, title: &str) -> Result<Markup, Problem> {
             ", " (visit.kind.name())
         }
         @if let Some(failure) = &visit.failure {
-            p.lead.worse { "It failed: " bdi { (report::text::sentence(&failure.reason)) } }
+            p.lead.worse { "It failed: " bdi { (draw::words::sentence(&failure.reason)) } }
         }
-        (report::render::html::sections(&blocks)?)
+        (draw::render::html::sections(&blocks)?)
         @if let Some(document) = &stored.document { (self::document(document)) }
     })
 }
@@ -132,7 +132,7 @@ fn others(visit: &Visit, id: VisitId) -> Vec<Fact> {
     let known = [
         visit
             .limit
-            .map(|limit| plain("limited by", report::text::limit(limit).to_owned())),
+            .map(|limit| plain("limited by", draw::words::limit(limit).to_owned())),
         far.and_then(|far| far.kernel.clone())
             .map(|kernel| plain("far host's kernel", kernel)),
         buffers.map(|text| plain("far host's largest buffers", text)),
@@ -245,7 +245,7 @@ fn document(document: &str) -> Markup {
         details {
             summary { "Document of the measurement" }
             @if shown.len() < document.len() { p.note { "The first " (DOCUMENT) " characters." } }
-            pre tabindex="0" { (report::text::plain(&shown)) }
+            pre tabindex="0" { (draw::words::plain(&shown)) }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::simulate::{Cell, Choice};
 use record::{Campaign, Window};
 
-use crate::format::{self, RateUnit};
+use draw::format::{self, RateUnit};
 
 /// The cells of one variant, as a table has them.
 pub struct Grid<'a> {

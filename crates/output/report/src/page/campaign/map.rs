@@ -3,7 +3,7 @@
 use record::Window;
 
 use super::grid::Grid;
-use crate::chart::{Chart, Field, Framed, Map};
+use draw::chart::{Chart, Field, Framed, Map};
 
 /// The settings of one variant as a map; best and knee framed. `None` for fewer than two windows or
 /// numbers of streams, and for more rows than can be told apart.

@@ -1,12 +1,12 @@
 //! Throughput against the number of streams, a curve for each window.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::Window;
 
 use super::grid::Grid;
-use crate::chart::axis::Axis;
-use crate::chart::palette::{self, ACCENT, INK};
-use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
+use draw::chart::axis::Axis;
+use draw::chart::palette::{self, ACCENT, INK};
+use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
 
 const HEIGHT: u32 = 774;
 /// Above this many points dots would hide the curve.

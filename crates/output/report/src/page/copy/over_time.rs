@@ -1,14 +1,14 @@
 //! A copy over time: goodput, streams, files and round trip below each other, and what the threads
 //! of both ends did.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::Copy;
 use record::copy::{CopyReading, EndShares};
 
-use crate::chart::axis::Axis;
-use crate::chart::palette::{ACCENT, BLUE, GREY, SERIES};
-use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format::RateUnit;
+use draw::chart::axis::Axis;
+use draw::chart::palette::{ACCENT, BLUE, GREY, SERIES};
+use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
+use draw::format::RateUnit;
 
 /// More readings than this do not show on the width of a plot; of neighbours their means are drawn.
 const POINTS_MAX: usize = 600;

@@ -2,8 +2,9 @@ use record::copy::CopyEvent;
 use record::synthetic;
 
 use super::*;
+use crate::text as shown_as_text;
 use crate::text::copy::progress;
-use crate::{Paint, text as shown_as_text};
+use draw::Paint;
 
 fn shown(copy: &Copy) -> String {
     let mut document = synthetic::copy();

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use record::{Demo, LabelledRun, Promise, Published, Run, Tune, Window};
 
 use crate::page::tune::tuned_run;
-use crate::{format, text};
+use crate::text;
+use draw::format;
 
 /// One setting of the comparison.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,10 +1,10 @@
 use record::Window;
 
 use super::*;
-use crate::Paint;
-use crate::render::html;
-use crate::render::terminal::{self, Width};
 use crate::rows::history as csv;
+use draw::Paint;
+use draw::render::html;
+use draw::render::terminal::{self, Width};
 use record::synthetic;
 use record::{AnyDocument, Interval};
 
@@ -150,7 +150,7 @@ fn a_comparison_shows_what_changed_in_text_and_page() {
     let differing = rows.iter().filter(|row| row.standing == Standing::Differs);
     let differing: Vec<&str> = differing.map(|row| row.cells[0].text.as_str()).collect();
     assert_eq!(differing, ["setting", "goodput"]);
-    let shown = Page::comparing(&comparison);
+    let shown = crate::page::comparing(&comparison);
     let text = terminal::text(&shown, Paint::Plain);
     assert!(
         text.lines()
@@ -158,7 +158,7 @@ fn a_comparison_shows_what_changed_in_text_and_page() {
         "{text}"
     );
     assert!(text.contains("16 x auto"), "{text}");
-    let page = html::html(&shown, None).unwrap();
+    let page = html::html(&shown, &[]).unwrap();
     assert!(
         page.contains("16 x auto") && page.contains("Run 2 carried"),
         "{page}"
@@ -173,9 +173,9 @@ fn names_from_elsewhere_steer_neither_terminal_nor_page() {
     let text = terminal::table(&list(&[listed]), Paint::Plain, Width::Page);
     assert!(!text.contains('\u{1b}'), "{text}");
     let comparison = Comparison::new(from.clone(), from);
-    let shown = Page::comparing(&comparison);
+    let shown = crate::page::comparing(&comparison);
     assert!(!terminal::text(&shown, Paint::Plain).contains('\u{1b}'));
-    assert!(!html::html(&shown, None).unwrap().contains("<script>"));
+    assert!(!html::html(&shown, &[]).unwrap().contains("<script>"));
 }
 
 #[test]

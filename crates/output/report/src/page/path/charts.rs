@@ -1,13 +1,13 @@
 //! A path idle and under load: rates and hops.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::Characteristics;
 use record::characteristics::{Load, Trace, Way};
 
-use crate::chart::palette::{ACCENT, BLUE, GREY};
-use crate::chart::{BarRow, Chart, Curves, Entry, Line, Mark, Origin, Panel, Scale};
-use crate::format;
-use crate::page::Block;
+use draw::chart::palette::{ACCENT, BLUE, GREY};
+use draw::chart::{BarRow, Chart, Curves, Entry, Line, Mark, Origin, Panel, Scale};
+use draw::format;
+use draw::page::Block;
 
 pub fn figures(body: &Characteristics) -> Vec<Block> {
     let what =

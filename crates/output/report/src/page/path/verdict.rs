@@ -4,8 +4,8 @@ use record::Characteristics;
 use record::characteristics::{Load, Way};
 
 use super::ms;
-use crate::format;
 use crate::text;
+use draw::format;
 
 /// What this path is, and what limits a stream on it.
 pub fn verdict(body: &Characteristics) -> String {

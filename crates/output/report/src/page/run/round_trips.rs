@@ -1,12 +1,12 @@
 //! Round-trip times over time: the idle path first, then beside the streams.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::{Run, Series, Stream};
 
-use crate::chart::axis::Axis;
-use crate::chart::palette::{self, ACCENT, GRID};
-use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format;
+use draw::chart::axis::Axis;
+use draw::chart::palette::{self, ACCENT, GRID};
+use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
+use draw::format;
 
 const HEIGHT: u32 = 634;
 const RADIUS: i32 = 6;

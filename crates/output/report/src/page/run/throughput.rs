@@ -3,10 +3,10 @@
 use record::{DirectionFigures, Run, Stream};
 
 use super::rates::{Band, Grid, bands};
-use crate::chart::axis::Axis;
-use crate::chart::palette::{self, GREY, INK, SHADE};
-use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format::{self, RateUnit};
+use draw::chart::axis::Axis;
+use draw::chart::palette::{self, GREY, INK, SHADE};
+use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
+use draw::format::{self, RateUnit};
 
 const HEIGHT: u32 = 714;
 /// More streams than this share areas. One more than there are colours: the last area is grey.
@@ -73,7 +73,7 @@ fn areas(bands: &[Band], grid: &Grid, unit: RateUnit) -> Vec<Layer> {
     bands.iter().enumerate().map(area).collect()
 }
 
-fn colour(band: usize) -> plotters::style::RGBColor {
+fn colour(band: usize) -> draw::chart::palette::RGBColor {
     palette::SERIES.get(band).copied().unwrap_or(GREY)
 }
 

@@ -1,14 +1,14 @@
 //! One run over time: windows and queue, and what was delivered.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::Simulate;
 use record::simulate::{SeriesSample, SimulatedRun};
 use units::Bytes;
 
-use crate::chart::axis::Axis;
-use crate::chart::palette::{self, ACCENT, BLUE, GREY, INK, SHADE};
-use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format::{self, RateUnit};
+use draw::chart::axis::Axis;
+use draw::chart::palette::{self, ACCENT, BLUE, GREY, INK, SHADE};
+use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
+use draw::format::{self, RateUnit};
 
 const WINDOWS_HEIGHT: u32 = 572;
 const QUEUE_HEIGHT: u32 = 382;

@@ -12,8 +12,8 @@ mod processor;
 mod variability;
 
 use super::groups::Group;
-use crate::chart::Chart;
-use crate::page::Block;
+use draw::chart::Chart;
+use draw::page::Block;
 
 /// With more visits than this, clouds of dots show each setting's medians instead.
 const CLOUD_MAX: usize = 1500;

@@ -87,7 +87,7 @@ impl Scale {
     pub fn unit(self, top: f64) -> (&'static str, f64) {
         match self {
             Scale::Rate => {
-                let unit = crate::format::RateUnit::fitting(top);
+                let unit = draw::format::RateUnit::fitting(top);
                 (unit.name, unit.factor)
             }
             Scale::Time => ("ms", 1e-3),

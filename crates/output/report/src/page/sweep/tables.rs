@@ -5,10 +5,10 @@ use record::{Setting, Sweep, SweepCell};
 
 use super::groups::Group;
 use super::metric::{self, Metric};
-use crate::format::{self, ABSENT, RateUnit, or_absent};
-use crate::page::{Block, Column, Row, Standing, Table};
 use crate::text;
 use crate::text::sweep as say;
+use draw::format::{self, ABSENT, RateUnit, or_absent};
+use draw::page::{Block, Column, Row, Standing, Table};
 
 /// A browser folds away more failures than this.
 const FAILURES_OPEN: usize = 10;

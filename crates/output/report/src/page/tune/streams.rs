@@ -1,14 +1,14 @@
 //! Throughput and added round-trip time against the number of streams.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::StreamCount;
 use record::{Run, Sample, Transport, Tune, Window};
 
-use crate::chart::axis::Axis;
-use crate::chart::palette::{self, ACCENT};
-use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format::RateUnit;
 use crate::text::plain;
+use draw::chart::axis::Axis;
+use draw::chart::palette::{self, ACCENT};
+use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
+use draw::format::RateUnit;
 
 const UPPER: u32 = 600;
 const LOWER: u32 = 474;

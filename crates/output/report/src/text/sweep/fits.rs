@@ -3,7 +3,7 @@
 use record::sweep::{DirectionAnalysis, Distribution, LineFit};
 
 use super::r_squared;
-use crate::format::{self, percent};
+use draw::format::{self, percent};
 
 /// A line that explains less than this is not worth a sentence.
 const WORTH: f64 = 0.5;

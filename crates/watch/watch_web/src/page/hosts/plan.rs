@@ -1,8 +1,8 @@
 //! What the timetable says: what is next, what tasks cost, who waits.
 
 use changes::UnixTime;
+use draw::page::{Block, Cell, Column, Row, Table};
 use maud::{Markup, html};
-use report::page::{Block, Cell, Column, Row, Table};
 use watch_plan::{Due, Timetable};
 use watch_store::Name;
 

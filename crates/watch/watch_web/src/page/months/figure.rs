@@ -1,6 +1,6 @@
 //! What a monthly table shows.
 
-use report::format;
+use draw::format;
 use watch_store::RollUp;
 
 use crate::words;

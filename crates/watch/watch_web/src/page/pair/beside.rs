@@ -64,10 +64,7 @@ impl Other {
         let Pair { from, to } = &self.pair;
         match self.days {
             0 => format!("{from} → {to}"),
-            days => format!(
-                "{from} → {to}, {} earlier",
-                report::text::count(days, "day")
-            ),
+            days => format!("{from} → {to}, {} earlier", draw::words::count(days, "day")),
         }
     }
 

@@ -1,10 +1,10 @@
 //! The chart of a pair: smoke above goodput above what was sent again.
 
 use changes::{EventKind, Hour, Metric};
-use report::chart::axis::Axis;
-use report::chart::palette::{ACCENT, BLUE, GREY, INK, RGBColor, SERIES};
-use report::chart::{Axes, Entry, Layer, Mark, Shape};
-use report::format::RateUnit;
+use draw::chart::axis::Axis;
+use draw::chart::palette::{ACCENT, BLUE, GREY, INK, RGBColor, SERIES};
+use draw::chart::{Axes, Entry, Layer, Mark, Shape};
+use draw::format::RateUnit;
 use watch_store::StoredEvent;
 
 use super::beside::Beside;
@@ -281,22 +281,18 @@ impl Chart<'_> {
         let lost: Vec<f64> = trips.iter().filter_map(|trips| trips.loss).collect();
         let lost = (!lost.is_empty()).then(|| {
             let mean = lost.iter().sum::<f64>() / lost.len() as f64;
-            format!("{} of the probes lost.", report::format::percent(mean))
+            format!("{} of the probes lost.", draw::format::percent(mean))
         });
-        let failed = (failed > 0)
-            .then(|| format!("{} failed.", report::text::count(failed as u64, "visit")));
-        let events = (!self.events.is_empty()).then(|| {
-            format!(
-                "{}.",
-                report::text::count(self.events.len() as u64, "event")
-            )
-        });
+        let failed =
+            (failed > 0).then(|| format!("{} failed.", draw::words::count(failed as u64, "visit")));
+        let events = (!self.events.is_empty())
+            .then(|| format!("{}.", draw::words::count(self.events.len() as u64, "event")));
         let beside = self.beside.and_then(|beside| {
             let medians = medians(&beside.trips, &beside.goodput)?;
             Some(format!("{}: {medians}.", beside.name))
         });
         let medians = medians(trips, parts).map(|medians| format!("{medians}."));
-        let medians = medians.map(|words| report::text::sentence(&words));
+        let medians = medians.map(|words| draw::words::sentence(&words));
         let sentences = [medians, lost, failed, events, beside];
         sentences
             .into_iter()

@@ -1,9 +1,9 @@
 //! What the next hours will bring.
 
 use changes::{Forecast, UnixTime};
+use draw::ChartError;
+use draw::page::{Block, Fact};
 use maud::Markup;
-use report::ChartError;
-use report::page::{Block, Fact};
 use units::Bytes;
 
 use super::HOURS;
@@ -52,5 +52,5 @@ pub fn tiles(forecast: &Forecast, now: UnixTime) -> Result<Markup, ChartError> {
         Block::Facts(facts),
         Block::note(note),
     ];
-    report::render::html::sections(&blocks)
+    draw::render::html::sections(&blocks)
 }

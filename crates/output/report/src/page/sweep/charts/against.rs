@@ -2,11 +2,11 @@
 
 use super::curves::Curves;
 use super::{Drawing, figure};
-use crate::format as number;
 use crate::page::sweep::groups::Group;
 use crate::page::sweep::metric::{
     ADDED_DELAY, FAIRNESS, GOODPUT, PROBES_LOST, SENT_AGAIN, STARVED,
 };
+use draw::format as number;
 
 /// Goodput above, and what it costs: added delay, bytes resent, probes lost.
 pub(super) fn goodput_and_its_price(group: &Group<'_>) -> Drawing {

@@ -4,10 +4,10 @@ mod drawing;
 
 use record::Window;
 
-use crate::chart::axis::Axis;
-use crate::format as number;
 use crate::page::sweep::groups::{Column, Group};
 use crate::page::sweep::metric::Metric;
+use draw::chart::axis::Axis;
+use draw::format as number;
 
 /// More lines than this cannot be told apart.
 const LINES_MAX: usize = 6;

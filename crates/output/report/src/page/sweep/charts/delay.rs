@@ -1,16 +1,16 @@
 //! Round trips beside the streams against those of the idle path.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 
 use super::{CLOUD_MAX, Drawing, figure};
-use crate::chart::axis::Axis;
-use crate::chart::palette::window_colour;
-use crate::chart::palette::{BLUE, INK};
-use crate::chart::{Axes, Chart, Layer, Shape};
-use crate::chart::{Entry, Mark};
-use crate::format as number;
 use crate::page::sweep::groups::{Column, Group, Pair};
 use crate::page::sweep::metric::{IDLE, LOADED};
+use draw::chart::axis::Axis;
+use draw::chart::palette::window_colour;
+use draw::chart::palette::{BLUE, INK};
+use draw::chart::{Axes, Chart, Layer, Shape};
+use draw::chart::{Entry, Mark};
+use draw::format as number;
 
 /// Visits that share a colour, in milliseconds.
 struct Cloud {

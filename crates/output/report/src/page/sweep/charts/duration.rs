@@ -1,12 +1,12 @@
 //! Goodput against how long a visit lasted.
 
 use super::{Drawing, figure};
-use crate::chart::axis::Axis;
-use crate::chart::palette::{BLUE, INK};
-use crate::chart::{Axes, Chart, Layer, Shape};
-use crate::chart::{Entry, Mark};
 use crate::page::sweep::groups::{Group, Spread};
 use crate::page::sweep::metric::GOODPUT;
+use draw::chart::axis::Axis;
+use draw::chart::palette::{BLUE, INK};
+use draw::chart::{Axes, Chart, Layer, Shape};
+use draw::chart::{Entry, Mark};
 
 /// Durations less than this factor apart are the same: a visit never ends to the millisecond.
 const APART: f64 = 1.2;

@@ -1,11 +1,11 @@
 //! Every setting as a field: streams down, windows across.
 
 use super::{Drawing, figure};
-use crate::chart::{Chart, Field, Framed, Map};
-use crate::format as number;
-use crate::format::RateUnit;
 use crate::page::sweep::groups::{Column, Group};
 use crate::page::sweep::metric::GOODPUT;
+use draw::chart::{Chart, Field, Framed, Map};
+use draw::format as number;
+use draw::format::RateUnit;
 
 pub(super) fn map(group: &Group<'_>) -> Drawing {
     let unit = RateUnit::fitting(group.best().map_or(0.0, |(_, _, median)| median));

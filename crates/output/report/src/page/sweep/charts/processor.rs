@@ -1,17 +1,17 @@
 //! What the processor of this end had to do.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 
 use super::curves::Curves;
 use super::delay::each_dot;
 use super::{CLOUD_MAX, Drawing, figure};
-use crate::chart::axis::Axis;
-use crate::chart::palette::{self, BLUE};
-use crate::chart::{Axes, Chart, Layer, Shape};
-use crate::chart::{Entry, Mark};
-use crate::format::{RateUnit, three_digits};
 use crate::page::sweep::groups::Group;
 use crate::page::sweep::metric::{COST, GOODPUT, KERNEL, Metric, USER};
+use draw::chart::axis::Axis;
+use draw::chart::palette::{self, BLUE};
+use draw::chart::{Axes, Chart, Layer, Shape};
+use draw::chart::{Entry, Mark};
+use draw::format::{RateUnit, three_digits};
 
 const USER_COLOUR: RGBColor = palette::SERIES[3];
 

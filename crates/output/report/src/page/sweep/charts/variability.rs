@@ -1,16 +1,16 @@
 //! The rate variability of the visits: how often which, and how many lie below.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::sweep::Distribution;
 
 use super::{Drawing, figure};
-use crate::chart::axis::Axis;
-use crate::chart::palette::{self, ACCENT};
-use crate::chart::{Axes, Chart, Layer, Shape};
-use crate::chart::{Entry, Mark};
-use crate::format::percent;
 use crate::page::sweep::groups::Group;
 use crate::page::sweep::metric::{Metric, VARIABILITY_IDLE, VARIABILITY_LOADED};
+use draw::chart::axis::Axis;
+use draw::chart::palette::{self, ACCENT};
+use draw::chart::{Axes, Chart, Layer, Shape};
+use draw::chart::{Entry, Mark};
+use draw::format::percent;
 
 const LOADED: RGBColor = palette::BLUE;
 const IDLE: RGBColor = palette::SERIES[2];
@@ -84,7 +84,7 @@ pub(super) fn histogram(group: &Group<'_>) -> Drawing {
     let caption = format!(
         "How often which rate variability was seen (RV = 1 - smallest / mean round trip of a \
             visit), in bins of {} %{}.{}{}",
-        crate::format::three_digits(width),
+        draw::format::three_digits(width),
         if kinds.len() > 1 {
             ", beside the streams above and idle below"
         } else {
@@ -135,7 +135,7 @@ fn bin_width(group: &Group<'_>, kinds: &[Kind], longest: f64) -> f64 {
     found.filter(seen).unwrap_or_else(|| {
         let widest = kinds.iter().find_map(|kind| stats::bin_width(&kind.values));
         let least = (longest / BARS_MAX).max(1e-3);
-        crate::chart::axis::step(widest.unwrap_or(least).max(least))
+        draw::chart::axis::step(widest.unwrap_or(least).max(least))
     })
 }
 

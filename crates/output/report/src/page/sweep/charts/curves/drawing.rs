@@ -1,16 +1,16 @@
 //! The panels of curves.
 
-use plotters::style::RGBColor;
+use draw::chart::palette::RGBColor;
 use record::Window;
 
 use super::{Curves, Line};
-use crate::chart::axis::Axis;
-use crate::chart::palette::window_colour;
-use crate::chart::palette::{ACCENT, INK};
-use crate::chart::{Axes, Chart, Layer, Shape};
-use crate::chart::{Entry, Mark};
 use crate::page::sweep::groups::{Column, Spread};
 use crate::page::sweep::metric::{GOODPUT, Metric, Scale};
+use draw::chart::axis::Axis;
+use draw::chart::palette::window_colour;
+use draw::chart::palette::{ACCENT, INK};
+use draw::chart::{Axes, Chart, Layer, Shape};
+use draw::chart::{Entry, Mark};
 
 /// With more settings on a line than this, dots are small.
 const DOTS_MAX: usize = 24;

@@ -2,10 +2,12 @@ use record::synthetic::{self, Case, SweepCase};
 use record::{AnyDocument, Document, Measure};
 use units::{Bytes, Span, Time};
 
-use super::*;
+use draw::ChartError;
+
+use crate::page::page as page_of;
 
 fn page(document: &AnyDocument) -> Result<String, ChartError> {
-    html(&Page::of(document), Some(document.origin()))
+    crate::html(document, None)
 }
 
 fn measured(document: Document<Measure>) -> String {
@@ -56,7 +58,7 @@ fn texts_of_a_sweep_are_escaped() {
     }
     let seen = page(&AnyDocument::from(document.clone())).unwrap();
     assert!(!seen.contains("<script") && seen.contains("It ended early: "));
-    for (name, svg) in Page::of(&document.into()).charts().unwrap() {
+    for (name, svg) in page_of(&document.into(), None).charts().unwrap() {
         assert!(
             !svg.contains("<script") && !name.contains(['/', '<']),
             "{name}"

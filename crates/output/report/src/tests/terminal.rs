@@ -1,10 +1,13 @@
 use record::AnyDocument;
 use record::synthetic::{self, Case, SweepCase};
 
-use super::*;
+use draw::Paint;
+use draw::render::terminal::{self, COLUMNS};
+
+use crate::page;
 
 fn text(document: &AnyDocument, paint: Paint) -> String {
-    super::text(&Page::of(document), paint)
+    crate::text(document, paint)
 }
 
 fn plain_text(document: impl Into<AnyDocument>) -> String {
@@ -56,7 +59,7 @@ fn every_text_fits_eighty_columns() {
     for document in documents() {
         let text = text(&document, Paint::Plain);
         assert!(widest(&text) <= COLUMNS, "{}\n{text}", widest(&text));
-        assert!(widest(&origin(document.origin())) <= COLUMNS);
+        assert!(widest(&crate::origin(document.origin())) <= COLUMNS);
     }
 }
 
@@ -202,7 +205,7 @@ fn compared_sweeps_fit_and_cannot_steer_the_terminal() {
         figures.goodput_bits_per_second *= 2_000;
     }
     let comparison = record::SweepComparison::new(&before, &after);
-    let shown = super::text(&Page::comparing_sweeps(&comparison), Paint::Plain);
+    let shown = terminal::text(&page::comparing_sweeps(&comparison), Paint::Plain);
     assert!(widest(&shown) <= COLUMNS, "{}\n{shown}", widest(&shown));
     assert!(!shown.contains('\u{1b}'));
     assert!(shown.contains("different paths"), "{shown}");

@@ -1,9 +1,9 @@
 //! Numbers as people read them.
 
-use record::{Interval, Setting, Transport};
+use observe::{RateInterval as Interval, Setting, Transport};
 use units::{Bytes, Rate, Span};
 
-use crate::plain::plain;
+use crate::words::plain;
 
 /// Stands for what is not known.
 pub const ABSENT: &str = "-";
@@ -21,7 +21,7 @@ impl RateUnit {
     /// The largest unit of which `bits_per_second` is at least one.
     ///
     /// ```
-    /// assert_eq!(report::format::RateUnit::fitting(26_800_000.0).name, "Mbit/s");
+    /// assert_eq!(draw::format::RateUnit::fitting(26_800_000.0).name, "Mbit/s");
     /// ```
     pub fn fitting(bits_per_second: f64) -> Self {
         let units = [
@@ -53,8 +53,9 @@ impl RateUnit {
 /// Three significant digits, or all of the integer part.
 ///
 /// ```
-/// # use report::format::three_digits;
-/// assert_eq!([three_digits(4.5123), three_digits(26.84), three_digits(941.3)], ["4.51", "26.8", "941"]);
+/// # use draw::format::three_digits;
+/// let texts = [4.5123, 26.84, 941.3].map(three_digits);
+/// assert_eq!(texts, ["4.51", "26.8", "941"]);
 /// ```
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
@@ -96,7 +97,7 @@ pub fn time(seconds: f64) -> String {
 /// A time that people plan by: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`.
 ///
 /// ```
-/// # use report::format::lasting;
+/// # use draw::format::lasting;
 /// let texts = [45.0, 59.9, 725.0, 12_000.0, 187_200.0].map(lasting);
 /// assert_eq!(texts, ["45 s", "1 min", "12 min", "3 h 20 min", "2 d 4 h"]);
 /// // A document may say anything.
@@ -137,7 +138,7 @@ pub fn added_milliseconds(seconds: f64) -> String {
 /// A share in percent, with the digits that small shares need.
 ///
 /// ```
-/// # use report::format::percent;
+/// # use draw::format::percent;
 /// assert_eq!([percent(0.00031), percent(0.0254), percent(0.9)], ["0.031 %", "2.5 %", "90 %"]);
 /// ```
 pub fn percent(share: f64) -> String {
@@ -154,8 +155,8 @@ pub fn percent(share: f64) -> String {
 /// Shares as whole percents whose sum is that of the shares, rounded: largest remainders.
 ///
 /// ```
-/// assert_eq!(report::format::whole_percents(&[0.7, 0.154, 0.146]), [70, 15, 15]);
-/// assert_eq!(report::format::whole_percents(&[1.0 / 3.0; 3]), [34, 33, 33]);
+/// assert_eq!(draw::format::whole_percents(&[0.7, 0.154, 0.146]), [70, 15, 15]);
+/// assert_eq!(draw::format::whole_percents(&[1.0 / 3.0; 3]), [34, 33, 33]);
 /// ```
 pub fn whole_percents(shares: &[f64]) -> Vec<u64> {
     let exact = |share: &f64| (share * 100.0).clamp(0.0, 1e6);
@@ -213,10 +214,7 @@ mod tests {
 
     #[test]
     fn a_setting_tells_what_sets_it_apart() {
-        let mut setting = record::synthetic::tune(7).body.samples[0]
-            .run
-            .setting
-            .clone();
+        let mut setting = Setting::new(observe::StreamCount::ONE, observe::Window::Auto);
         setting.congestion = Some("bbr".to_owned());
         setting.pacing = Some(units::Rate::from_bits_per_second(1));
         assert_eq!(window_with(&setting, Some("cubic")), "auto, bbr, paced");

@@ -4,23 +4,21 @@
 //! template.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use record::{Host, Origin};
 
 use crate::chart::ChartError;
-use crate::format;
 use crate::page::{
     Align, Block, Cell, Column, Command, Fact, Figure, Medium, Page, Row, Standing, Table,
 };
-use crate::text::plain;
+use crate::words::{plain, sentence};
 
 /// The style sheet of pages and of the charts in them.
 pub const STYLE: &str = include_str!("style.css");
 
-/// The page, with where its document comes from.
+/// The page, with where its figures come from, if that is known.
 ///
 /// # Errors
 /// When a chart cannot be drawn.
-pub fn html(page: &Page, origin: Option<&Origin>) -> Result<String, ChartError> {
+pub fn html(page: &Page, origin: &[Fact]) -> Result<String, ChartError> {
     let body = sections(&page.blocks)?;
     let title = plain(&page.title);
     let page = html! {
@@ -40,41 +38,21 @@ pub fn html(page: &Page, origin: Option<&Origin>) -> Result<String, ChartError> 
                     @if !page.subtitle.is_empty() { p.setting { (plain(&page.subtitle)) } }
                 }
                 main { (body) }
-                @if let Some(origin) = origin { (source(origin)) }
+                @if !origin.is_empty() { (source(origin)) }
             }
         }
     };
     Ok(page.into_string())
 }
 
-/// Where a document comes from, for those who want to repeat it.
-fn source(origin: &Origin) -> Markup {
-    let facts = [
-        Some(("Command", origin.command_line.join(" "))),
-        Some(("Date", origin.created.clone())),
-        Some(("Host", host(&origin.host))),
-        origin.seed.map(|seed| ("Seed", seed.to_string())),
-        Some(("Version", format!("trunkline {}", origin.trunkline_version))),
-    ];
-    let facts = facts.into_iter().flatten();
-    let facts: Vec<Fact> = facts.map(|(name, text)| Fact::plain(name, text)).collect();
+/// Where the figures come from.
+fn source(facts: &[Fact]) -> Markup {
     html! {
         footer {
             h2 { "Where this comes from" }
             (pairs(facts.iter()))
         }
     }
-}
-
-fn host(host: &Host) -> String {
-    let parts = [
-        host.name.clone(),
-        host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")),
-        host.cpus.map(|cpus| format!("{cpus} processors")),
-        host.memory_bytes
-            .map(|bytes| format!("{} of memory", format::size(bytes))),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Blocks one after another, each section with its conclusion at its top, for a page with its own
@@ -198,7 +176,7 @@ fn commands(commands: &[Command]) -> Markup {
                 dd {
                     @if !command.why.is_empty() { p.note { (plain(&command.why)) } }
                     pre { (plain(&command.line)) }
-                    @if !command.note.is_empty() { p.note { (crate::text::sentence(&command.note)) } }
+                    @if !command.note.is_empty() { p.note { (sentence(&command.note)) } }
                 }
             }
         }
@@ -227,7 +205,9 @@ fn row(table: &Table, row: &Row) -> Markup {
     let is_doubted = matches!(row.standing, Standing::Less | Standing::Aside);
     html! {
         tr.chosen[row.standing == Standing::Chosen].doubted[is_doubted] {
-            @for (column, cell) in table.columns.iter().zip(&row.cells) { (self::cell(column, cell)) }
+            @for (column, cell) in table.columns.iter().zip(&row.cells) {
+                (self::cell(column, cell))
+            }
         }
     }
 }
@@ -243,6 +223,3 @@ fn cell(column: &Column, cell: &Cell) -> Markup {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

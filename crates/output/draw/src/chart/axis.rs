@@ -35,7 +35,7 @@ impl Axis {
     /// The smallest range of whole ticks, `about` of them, that holds `low` to `high`.
     ///
     /// ```
-    /// let axis = report::chart::axis::Axis::whole(0.0, 42.3, 5);
+    /// let axis = draw::chart::axis::Axis::whole(0.0, 42.3, 5);
     /// assert_eq!(axis.ticks, [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
     /// ```
     pub fn whole(low: f64, high: f64, about: usize) -> Self {
@@ -76,7 +76,7 @@ impl Axis {
     /// From nothing to `high`, with ticks at whole numbers only and room for a dot at the last.
     ///
     /// ```
-    /// let axis = report::chart::axis::Axis::counts(3.0);
+    /// let axis = draw::chart::axis::Axis::counts(3.0);
     /// assert_eq!(axis.ticks, [0.0, 1.0, 2.0, 3.0]);
     /// ```
     pub fn counts(high: f64) -> Self {
@@ -242,7 +242,7 @@ fn ordered(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// The next of 1, 2 or 5 times a power of ten.
-pub(crate) fn step(wanted: f64) -> f64 {
+pub fn step(wanted: f64) -> f64 {
     let power = 10_f64.powf(wanted.log10().floor());
     let factor = [1.0, 2.0, 5.0]
         .into_iter()

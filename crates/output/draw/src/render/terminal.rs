@@ -9,13 +9,12 @@ use comfy_table::{
     Attribute, Cell as Field, CellAlignment, Color, ColumnConstraint, ContentArrangement,
     Table as Grid,
 };
-use record::Origin;
 
 use super::layout::{self, Lines};
 pub use super::layout::{COLUMNS, Paint};
 use crate::format;
 use crate::page::{Align, Block, Cell, Column, Medium, Page, Row, Standing, Table};
-use crate::text::plain;
+use crate::words::plain;
 
 /// Longer names are cut, so that the figures beside them stay on their lines.
 const NAME_CHARACTERS: usize = 22;
@@ -57,15 +56,10 @@ pub fn table(table: &Table, paint: Paint, width: Width) -> String {
     lines.finish()
 }
 
-/// Where a document comes from, in one or two lines.
-pub fn origin(origin: &Origin) -> String {
-    let host = origin.host.name.as_deref().unwrap_or("an unnamed host");
-    let command = origin.command_line.join(" ");
+/// Words in lines that fit.
+pub fn sentence(text: &str) -> String {
     let mut lines = Lines::new(Paint::Plain);
-    lines.sentence(&plain(&format!(
-        "{command} on {host} at {}",
-        origin.created
-    )));
+    lines.sentence(&plain(text));
     lines.finish()
 }
 
@@ -286,6 +280,3 @@ fn align(grid: &mut Grid, table: &Table, columns: &[&Column]) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,78 @@
+//! Words: text that cannot steer a terminal, sentences, counts, limits.
+
+use observe::Limit;
+
+/// `text` in one line, without characters that could steer a terminal.
+pub fn plain(text: &str) -> String {
+    let safe = text.chars().map(|c| if units::steers(c) { ' ' } else { c });
+    safe.collect()
+}
+
+/// `text` as a sentence: a capital at the front, a full stop at the end.
+///
+/// ```
+/// assert_eq!(draw::words::sentence("the path is full"), "The path is full.");
+/// ```
+pub fn sentence(text: &str) -> String {
+    let text = plain(text);
+    let mut rest = text.trim().chars();
+    let Some(first) = rest.next() else {
+        return String::new();
+    };
+    let stop = if text.trim_end().ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
+}
+
+/// So many of something: `1 visit`, `30 visits`.
+///
+/// ```
+/// assert_eq!(draw::words::count(1, "visit"), "1 visit");
+/// assert_eq!(draw::words::count(30, "visit"), "30 visits");
+/// ```
+pub fn count(number: u64, name: &str) -> String {
+    match number {
+        1 => format!("1 {name}"),
+        many => format!("{many} {name}s"),
+    }
+}
+
+/// The end of a sentence.
+pub fn full_stop(text: &str) -> String {
+    format!("{}.", plain(text).trim().trim_end_matches('.'))
+}
+
+/// What a limit means, to stand after "limited by".
+pub fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Link => "the link, which is full",
+        Limit::Loss => "packet loss",
+        Limit::Policer => "a policer, which drops what exceeds a rate",
+        Limit::ShallowQueue => "a queue too short for bursts",
+        Limit::Others => "what others send",
+        Limit::WayBack => "the way back, which is narrow",
+        Limit::VaryingRate => "a rate that varies",
+        Limit::Reordering => "packets that arrive out of order",
+        Limit::PathMtu => "small packets",
+        Limit::PerFlow => "something that holds each stream to one rate",
+        Limit::ReceiveBuffer => "the receiver's buffer",
+        Limit::SlowReader => "the receiving program, which reads slowly",
+        Limit::SendBuffer => "the sender's buffer",
+        Limit::Application => "the sending program",
+        Limit::Host => "a processor",
+        Limit::Network => "the network",
+        Limit::SenderDisk => "the sender's disk",
+        Limit::ReceiverDisk => "the receiver's disk",
+        Limit::SenderProcessor => "the sender's processors",
+        Limit::ReceiverProcessor => "the receiver's processors",
+        Limit::RateLimit => "the rate that was set",
+        Limit::Gentle => "being gentle",
+        Limit::RoundTrips => "round trips",
+        Limit::Several => "several parts",
+        Limit::TooShort => "the length of the run",
+        Limit::Unknown => "something that the numbers do not show",
+    }
+}
