@@ -94,11 +94,25 @@ impl History {
         self.table.get_or_init(table).as_ref()
     }
 
-    /// Whether this setting could not be sampled. Once may be the path's fault: it is asked for
-    /// again.
+    /// Whether this setting, or those with as many streams and fewer, could not be sampled. Once
+    /// may be the path's fault: it is asked for again. A failure counts no more against more
+    /// streams than its own once as many were sampled.
     pub fn has_failed(&self, setting: &Setting) -> bool {
-        let failed = self.failed.iter();
-        failed.filter(|failed| failed.setting == *setting).count() > 1
+        let is_alike = |other: &Setting| {
+            let streams = setting.streams;
+            (other.transport, &other.congestion, other.moving)
+                == (setting.transport, &setting.congestion, setting.moving)
+                && other.streams <= streams
+        };
+        let were_sampled = |streams| {
+            let mut samples = self.samples.iter().map(|sample| &sample.setting);
+            samples.any(|other| is_alike(other) && other.streams >= streams)
+        };
+        let counts = |failed: &&FailedSample| {
+            failed.setting == *setting
+                || is_alike(&failed.setting) && !were_sampled(failed.setting.streams)
+        };
+        self.failed.iter().filter(counts).count() > 1
     }
 
     /// What could not be sampled in the end, each setting once.
