@@ -182,6 +182,15 @@ impl From<&CopyEvent> for Progress {
                 rtt_seconds: rtt.map(seconds),
                 ..P::words("connected", peer.as_str()).at(*at)
             },
+            CopyEvent::ProgramSent {
+                at,
+                host,
+                file,
+                bytes,
+            } => P {
+                bytes: Some(bytes.get()),
+                ..P::words("program-sent", say::program_sent(host, file, *bytes)).at(*at)
+            },
             CopyEvent::Planned {
                 at, files, bytes, ..
             } => P {

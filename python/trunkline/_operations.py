@@ -11,6 +11,7 @@ from ._call import Call, OnProgress, Operation, let_go
 from ._errors import RequestError
 from ._lazy import Lazy
 from ._paths import PathLike, Target, path_of, target_of
+from ._program import own_program
 from ._results import Result
 from ._text import Counts, File, History, Rate, Size, Sizes, Time
 
@@ -496,7 +497,8 @@ def _copy(
     connect: Literal["to-far", "from-far"] = "to-far",
     port_range: str | None = None,
     ssh: str = "ssh",
-    far_program: str = "trunkline",
+    far_program: str | None = None,
+    no_install: bool = False,
     token: str | None = None,
     token_file: File | None = None,
     source_token_file: File | None = None,
@@ -536,7 +538,9 @@ def _copy(
         connect: Which end opens the data connections, where ssh starts the far end.
         port_range: Ports to listen on, where ssh starts the far end: `"50000-50100"`.
         ssh: The ssh client with its options.
-        far_program: The program at the far end.
+        far_program: The program at the far end; without, `trunkline`, and where that is absent or
+            of another version, this package's is sent there and kept.
+        no_install: Send no program to a far end that has none, or another version.
         token: What opens a `trunkline://` server; `$TRUNKLINE_TOKEN` has it otherwise.
         token_file: A file that has it.
         source_token_file: A file with the token of the source, where both ends are on other hosts
@@ -599,6 +603,7 @@ def _copy(
         "port_range": port_range,
         "ssh": ssh,
         "far_program": far_program,
+        "own_program": None if no_install else own_program(),
         "token": token,
         "token_file": None if token_file is None else os.fspath(token_file),
         "source_token_file": None

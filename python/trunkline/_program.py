@@ -32,3 +32,11 @@ def program() -> str:
             f"install the package with pip, or name the program with ${_VARIABLE}",
         )
     return found
+
+
+def own_program() -> str | None:
+    """The same, where there is one."""
+    try:
+        return program()
+    except RequestError:
+        return None

@@ -4,6 +4,7 @@ mod campaign;
 mod copy;
 mod copy_far;
 mod examine;
+mod far;
 mod foreign;
 mod history;
 mod limit;
@@ -36,6 +37,7 @@ pub(crate) use campaign::{
 };
 pub(crate) use copy::{Connect, Copy, Transport};
 pub(crate) use copy_far::CopyFar;
+pub(crate) use far::{Far, FarClean, FarCommand};
 pub(crate) use foreign::{Refused, parse};
 
 pub(crate) use examine::{PathOf, Responsiveness};
@@ -91,6 +93,7 @@ pub(crate) enum Command {
     /// What ssh starts at the far end of a copy
     #[command(name = trunkline::copy::FAR_COMMAND, hide = true)]
     CopyFar(CopyFar),
+    Far(Far),
     Limit(Limit),
     Campaign(Campaign),
     Tune(Tune),

@@ -6,6 +6,7 @@ pub(crate) mod copy;
 pub(crate) mod copy_far;
 pub(crate) mod demo;
 pub(crate) mod emulate;
+pub(crate) mod far;
 pub(crate) mod history;
 pub(crate) mod limit;
 pub(crate) mod man;

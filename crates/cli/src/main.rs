@@ -58,6 +58,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Copy(arguments) => commands::copy::run(&arguments),
         Command::CopyFar(arguments) => commands::copy_far::run(&arguments),
         Command::Campaign(arguments) => commands::campaign::run(&arguments),
+        Command::Far(arguments) => commands::far::run(&arguments),
         Command::Limit(arguments) => commands::limit::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Measure(arguments) => commands::measure::run(&arguments),

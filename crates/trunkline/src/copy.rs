@@ -1,5 +1,6 @@
 //! Files from here to there, the other way, or between two other hosts.
 
+mod far_program;
 mod place;
 mod request;
 mod route;
@@ -19,9 +20,10 @@ use crate::{Error, origin};
 pub use copy_net::FAR_COMMAND;
 pub use copy_protocol::{
     Attributes, CongestionChoice, CopyDirection, CopyEvent, CopyOptions, CopyProgress, CopySpec,
-    FileProblem, Filter, NearEnd, Outcome, Patience, ProblemKind, Selection, SelectionRule, Token,
-    TokenTextError,
+    FarProgram, FileProblem, Filter, NearEnd, Outcome, Patience, ProblemKind, Selection,
+    SelectionRule, Token, TokenTextError,
 };
+pub use far_program::clean_far_host;
 pub use files::check_pattern;
 pub use observe::Transport;
 pub use place::{Place, PlaceError};

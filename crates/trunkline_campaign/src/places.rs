@@ -7,7 +7,7 @@ use campaign_plan::{Campaign as Plan, Group, HostName, Spot};
 use units::Span;
 
 use trunkline::Error;
-use trunkline::copy::{Access, Patience, Place, Token};
+use trunkline::copy::{Access, FarProgram, Patience, Place, Token};
 
 /// How the address of a standing server begins.
 pub(super) const SERVER: &str = "trunkline://";
@@ -190,7 +190,7 @@ fn access(plan: &Plan, group: &Group, here: &Here, patience: Span) -> Result<Acc
     Ok(Access {
         token: token(plan, far)?,
         source_token: source.map_or(Ok(None), |spot| token(plan, spot))?,
-        program: program.unwrap_or(defaults.program),
+        program: program.map_or(defaults.program, FarProgram::There),
         // What never was there is waited for by the run, which says so in its status.
         patience: Patience::once_there(patience),
         ..defaults

@@ -8,8 +8,8 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CongestionChoice, CopyControl, CopyEvent, CopyObserver, CopyOptions,
-    CopyRequest, Filter, Objective, Patience, ProblemKind, Route, Selection, SelectionRule, Token,
-    check_listed, check_pattern,
+    CopyRequest, FarProgram, Filter, Objective, Patience, ProblemKind, Route, Selection,
+    SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
 
@@ -46,7 +46,8 @@ pub struct Asked {
     connect: String,
     port_range: Option<String>,
     ssh: String,
-    far_program: String,
+    far_program: Option<String>,
+    own_program: Option<PathBuf>,
     token: Option<String>,
     token_file: Option<PathBuf>,
     source_token_file: Option<PathBuf>,
@@ -215,7 +216,11 @@ impl Asked {
     fn access(&self, route: &Route) -> Result<Access, Failure> {
         Ok(Access {
             ssh: value("ssh", &self.ssh, ask::copy::words)?.0,
-            program: self.far_program.clone(),
+            program: match (&self.far_program, &self.own_program) {
+                (Some(program), _) => FarProgram::There(program.clone()),
+                (None, Some(own)) => FarProgram::ThereOrSent(own.clone()),
+                (None, None) => FarProgram::default(),
+            },
             token: self.token(route)?,
             source_token: self.source_token()?,
             transport: transport(&self.transport)?,

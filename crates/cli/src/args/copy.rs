@@ -157,9 +157,14 @@ pub(crate) struct Copy {
     #[arg(short = 'e', long, visible_alias = "rsh", value_name = "COMMAND", default_value = "ssh", value_parser = words)]
     pub ssh: Words,
 
-    /// The program at the far end
-    #[arg(long, value_name = "PATH", default_value = "trunkline")]
-    pub far_program: String,
+    /// The program at the far end [default: trunkline; where it is absent or of another version,
+    /// this one is sent there and kept]
+    #[arg(long, value_name = "PATH")]
+    pub far_program: Option<String>,
+
+    /// Send no program to a far end that has none, or another version
+    #[arg(long)]
+    pub no_install: bool,
 
     /// File with the token of a trunkline:// server; $TRUNKLINE_TOKEN has it otherwise
     #[arg(long, value_name = "FILE")]

@@ -133,6 +133,9 @@ impl CopyObserver for CopyProgress {
                 let rtt = rtt.map(|rtt| format!(", RTT {}", rtt.human()));
                 self.verbose(&format!("connected to {peer}{}", rtt.unwrap_or_default()));
             }
+            CopyEvent::ProgramSent {
+                host, file, bytes, ..
+            } => self.say(&say::program_sent(host, file, *bytes)),
             CopyEvent::Published { name, bytes, .. } => {
                 self.file(&name.to_string(), &bytes.human())
             }

@@ -9,6 +9,7 @@ mod log;
 mod queue;
 mod removing;
 mod selection;
+mod sent;
 mod server;
 mod third_party;
 mod told;

@@ -248,10 +248,8 @@ impl<'a> Near<'a> {
         let mut opening = spec.opening(self.copy, is_many);
         let files = self.files(&opening).map_err(SessionEnd::Problem)?;
         opening.fresh = files.is_fresh();
-        let control = stats.control();
-        let is_stopped = || control.is_stopped();
-        let connected = self.connector.connect(&opening, &is_stopped);
-        let connected = connected.map_err(|end| match is_stopped() {
+        let connected = self.connector.connect(&opening, stats);
+        let connected = connected.map_err(|end| match stats.is_stopped() {
             true => SessionEnd::Cancelled,
             false => end,
         })?;

@@ -68,7 +68,7 @@ pub use identity::Identity;
 pub use listener::{Callbacks, ListenError, Listener};
 pub use quic_net::write_qlogs;
 pub use session_registry::{ArrivedStream, IncomingStreams};
-pub use ssh_client::{FAR_COMMAND, Ssh, SshError, SshFarEnd, may_ask};
+pub use ssh_client::{FAR_COMMAND, SentProgram, Ssh, SshError, SshFarEnd, may_ask};
 pub use udp_acceptor::{StreamOfOthers, UdpAcceptor};
 pub use udp_dialer::{TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp, udp_wait_after};
 pub use udp_relay::{RelayGoodbye, RelayedSocket};

@@ -2,21 +2,26 @@
 //!
 //! ssh does what its user has taught it: configuration, keys, agents, jump hosts, passwords, which
 //! it asks for on the terminal itself. What it says goes to stderr as always. Through its pipe go
-//! one line each way ([`copy_protocol::StartRequest`]); files never do.
+//! one line each way ([`copy_protocol::StartRequest`]), and where the far end has no program that
+//! understands it, the one of this host ([`delivery`]); files never do.
 
+mod delivery;
 mod error;
+mod lines;
 
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::io::Write;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use copy_protocol::{KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token};
+use copy_protocol::{FarProgram, KeyName, StartAnswer, StartError, StartRequest, Token};
 
-use sockets::poll::{readable, wait};
 use units::Address;
 
+use self::delivery::{Delivery, Said};
+use self::lines::Lines;
+
+pub use delivery::SentProgram;
 pub use error::SshError;
 
 /// The command of the far `trunkline` that answers.
@@ -25,12 +30,10 @@ pub const FAR_COMMAND: &str = "copy-far";
 pub(super) const KEY_NAME: &str = "ssh";
 /// Line of a near end that needs the far end no more.
 pub(super) const LEAVE: &str = "leave";
-/// How soon a stop is noticed.
-const TICK: Duration = Duration::from_millis(100);
-/// Most bytes that a far shell may print before the answer.
-const NOISE_MAX: usize = 64 << 10;
 /// How long ssh takes to notice that the far end was killed; a round trip.
 const ENDED_WAIT: Duration = Duration::from_secs(1);
+/// How long ssh may take to end that has closed its output.
+const ENDED_WITHOUT_WORD: Duration = Duration::from_secs(5);
 /// How long ssh may take to end by itself.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
@@ -54,8 +57,8 @@ pub struct Ssh {
     pub destination: String,
     /// Further words for ssh, such as `-p 2222`.
     pub options: Vec<String>,
-    /// The program there, as the shell there reads it.
-    pub program: String,
+    /// The program there.
+    pub program: FarProgram,
 }
 
 /// A far end that was started. It is told to leave when this is dropped.
@@ -77,6 +80,7 @@ impl Ssh {
     /// types a password.
     ///
     /// * `is_stopped`: asked ten times a second.
+    /// * `on_sent`: is told when the program here is sent there.
     ///
     /// # Errors
     /// When ssh or the far program cannot be started, says something else, or the user stops it.
@@ -84,22 +88,19 @@ impl Ssh {
         &self,
         request: &StartRequest,
         is_stopped: &dyn Fn() -> bool,
+        on_sent: &mut dyn FnMut(SentProgram),
     ) -> Result<SshFarEnd, SshError> {
-        let (client, destination) = (&self.client, &self.destination);
-        tracing::info!(
-            ?client,
-            destination,
-            program = self.program,
-            "ssh starts the far end"
-        );
-        let mut child = self.spawn().map_err(|source| SshError::Client {
-            client: self.client.clone(),
-            source,
-        })?;
+        let (client, destination, program) = (&self.client, &self.destination, &self.program);
+        tracing::info!(?client, destination, ?program, "ssh starts the far end");
+        let command = match &self.program {
+            FarProgram::There(program) => format!("{program} {FAR_COMMAND}"),
+            FarProgram::ThereOrSent(_) => delivery::command(),
+        };
+        let mut child = self.spawn(&command)?;
         // It reads the configuration, which is not worth waiting for afterwards.
         let asking = self.clone();
         let host_name = thread::spawn(move || asking.host_name());
-        let heard = self.hear(&mut child, request, is_stopped);
+        let heard = self.hear(&mut child, request, is_stopped, on_sent);
         let answer = match heard {
             Ok(answer) => answer,
             Err(error) => {
@@ -125,7 +126,48 @@ impl Ssh {
         })
     }
 
-    fn spawn(&self) -> io::Result<Child> {
+    /// Removes the programs that were sent there, and returns the names of their folders.
+    ///
+    /// * `is_stopped`: asked ten times a second.
+    ///
+    /// # Errors
+    /// When ssh cannot be started, does not get through, or the shell there does not do it.
+    pub fn clean(&self, is_stopped: &dyn Fn() -> bool) -> Result<Vec<String>, SshError> {
+        let mut child = self.spawn("sh")?;
+        let cleaned = self.hear_cleaning(&mut child, is_stopped);
+        drop(child.stdin.take());
+        if cleaned.is_err() {
+            // It has ended or is of no use.
+            let _ = child.kill();
+        }
+        let _ = child.wait();
+        cleaned
+    }
+
+    fn hear_cleaning(
+        &self,
+        child: &mut Child,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<String>, SshError> {
+        if let Some(mut pipe) = child.stdin.take() {
+            // When ssh is gone already, its exit status says more.
+            let _ = pipe.write_all(delivery::clean().as_bytes());
+        }
+        let mut removed = Vec::new();
+        let mut lines = Lines::of(child);
+        while let Some(line) = lines.next(is_stopped)? {
+            match Said::parse(&line) {
+                Some(Said::Removed(folder)) => removed.push(error::printable(folder)),
+                Some(Said::Done) => return Ok(removed),
+                _ => lines.note(&line),
+            }
+        }
+        let status = wait_for(child, ENDED_WITHOUT_WORD);
+        let (destination, noise) = (&self.destination, lines.noise());
+        Err(SshError::ended(destination, None, status, noise))
+    }
+
+    fn spawn(&self, command: &str) -> Result<Child, SshError> {
         Command::new(&self.client)
             .args(["-T", "-x"])
             .args(RESTRICTED.iter().flat_map(|option| ["-o", *option]))
@@ -133,11 +175,15 @@ impl Ssh {
             .args(&self.options)
             .arg("--")
             .arg(&self.destination)
-            .arg(format!("{} {FAR_COMMAND}", self.program))
+            .arg(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()
+            .map_err(|source| SshError::Client {
+                client: self.client.clone(),
+                source,
+            })
     }
 
     /// [`NO_COMMAND`] where the client knows it; another one would not start.
@@ -163,20 +209,38 @@ impl Ssh {
         child: &mut Child,
         request: &StartRequest,
         is_stopped: &dyn Fn() -> bool,
+        on_sent: &mut dyn FnMut(SentProgram),
     ) -> Result<StartAnswer, SshError> {
+        let (asked, mut lines) = (request.line(), Lines::of(child));
+        let mut delivery = match &self.program {
+            FarProgram::There(_) => None,
+            FarProgram::ThereOrSent(own) => Some(Delivery::new(self, own)),
+        };
         if let Some(pipe) = &mut child.stdin {
             // When ssh is gone already, its exit status says more.
-            let _ = pipe.write_all(request.line().as_bytes());
+            let _ = pipe.write_all(asked.as_bytes());
             let _ = pipe.flush();
         }
-        let mut reader = AnswerReader::default();
-        if let Some(output) = child.stdout.take()
-            && let Some(answer) = reader.listen(output, is_stopped)?
-        {
-            return Ok(answer);
+        while let Some(line) = lines.next(is_stopped)? {
+            match (StartAnswer::parse(&line), &mut delivery, &mut child.stdin) {
+                (Ok(answer), _, _) => return Ok(answer),
+                (Err(StartError::Stranger), Some(delivery), Some(pipe)) => {
+                    match Said::parse(&line) {
+                        Some(said) => delivery.answer(said, pipe, &asked, on_sent)?,
+                        None => lines.note(&line),
+                    }
+                }
+                (Err(StartError::Stranger), _, _) => lines.note(&line),
+                (Err(error), _, _) => return Err(SshError::Version(error)),
+            }
         }
-        let status = wait_for(child, Duration::from_secs(5));
-        Err(SshError::ended(self, status, reader.noise()))
+        let status = wait_for(child, ENDED_WITHOUT_WORD);
+        let program = match &self.program {
+            FarProgram::There(program) => Some(program.as_str()),
+            FarProgram::ThereOrSent(_) => None,
+        };
+        let (destination, noise) = (&self.destination, lines.noise());
+        Err(SshError::ended(destination, program, status, noise))
     }
 
     /// What ssh's configuration makes of the destination.
@@ -217,79 +281,6 @@ fn places(host_name: Option<String>, answer: &StartAnswer) -> Vec<Address> {
         }
     }
     places
-}
-
-/// Finds the answer among the lines that shells print when they start.
-#[derive(Default)]
-struct AnswerReader {
-    line: Vec<u8>,
-    noise: String,
-    heard: usize,
-}
-
-impl AnswerReader {
-    /// The answer; `None` when the pipe ends without one.
-    fn listen(
-        &mut self,
-        mut output: ChildStdout,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Option<StartAnswer>, SshError> {
-        let mut buffer = [0; 4 << 10];
-        loop {
-            if is_stopped() {
-                return Err(SshError::Stopped);
-            }
-            let ready = wait(&mut [readable(output.as_fd())], TICK).map_err(SshError::Pipe)?;
-            if ready == 0 {
-                continue;
-            }
-            let got = output.read(&mut buffer).map_err(SshError::Pipe)?;
-            if got == 0 {
-                return self.on_line();
-            }
-            for byte in buffer.get(..got).unwrap_or_default() {
-                match byte {
-                    b'\n' => {
-                        if let Some(answer) = self.on_line()? {
-                            return Ok(Some(answer));
-                        }
-                    }
-                    byte => self.on_byte(*byte)?,
-                }
-            }
-        }
-    }
-
-    fn on_byte(&mut self, byte: u8) -> Result<(), SshError> {
-        self.heard += 1;
-        if self.heard > NOISE_MAX {
-            return Err(SshError::Noise(self.noise()));
-        }
-        if self.line.len() < START_LINE_MAX {
-            self.line.push(byte);
-        }
-        Ok(())
-    }
-
-    fn on_line(&mut self) -> Result<Option<StartAnswer>, SshError> {
-        let line = std::mem::take(&mut self.line);
-        let line = String::from_utf8_lossy(&line).into_owned();
-        match StartAnswer::parse(&line) {
-            Ok(answer) => Ok(Some(answer)),
-            Err(StartError::Stranger) => {
-                if self.noise.is_empty() {
-                    self.noise = line.trim().to_owned();
-                }
-                Ok(None)
-            }
-            Err(error) => Err(SshError::Version(error)),
-        }
-    }
-
-    /// The first other line.
-    fn noise(&self) -> String {
-        error::printable(&self.noise)
-    }
 }
 
 impl SshFarEnd {

@@ -17,7 +17,8 @@ use copy_net::{
     AcceptedSession, CallbackTarget, Dialer, Handler, Listener, Ssh, SshChildError, SshError,
     SshPipes, new_secret, serve_ssh_child,
 };
-use copy_protocol::{CallBack, KeyName, StartAnswer, StartRequest, Token};
+use copy_protocol::{CallBack, FarProgram, KeyName, StartAnswer, StartRequest, Token};
+use errors::Hint;
 use sockets::StreamOptions;
 use units::{Address, Span};
 
@@ -261,14 +262,14 @@ fn client(name: &str, script: &str) -> (Ssh, PathBuf) {
         client: file.to_str().unwrap().to_owned(),
         destination: "ana@dtn7".to_owned(),
         options: vec!["-p".to_owned(), "2222".to_owned()],
-        program: "trunkline".to_owned(),
+        program: FarProgram::default(),
     };
     (ssh, file)
 }
 
 fn error_of(name: &str, script: &str) -> SshError {
     let (ssh, file) = client(name, script);
-    let error = ssh.start(&request(None), &|| false);
+    let error = ssh.start(&request(None), &|| false, &mut |_| ());
     std::fs::remove_file(file).unwrap();
     error.unwrap_err()
 }
@@ -290,7 +291,7 @@ fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {
         secret: secret.clone(),
         ..request(None)
     };
-    let started = ssh.start(&request, &|| false).unwrap();
+    let started = ssh.start(&request, &|| false, &mut |_| ()).unwrap();
     assert_eq!(started.token.name, KeyName::new("ssh").unwrap());
     let places: Vec<String> = started.places.iter().map(ToString::to_string).collect();
     assert_eq!(places, ["dtn7.example.org:50000", "192.0.2.7:50000"]);
@@ -330,7 +331,7 @@ fn an_old_client_is_not_given_an_option_that_it_does_not_know() {
     let text = std::fs::read_to_string(&file).unwrap();
     let first = "#!/bin/sh\ncase \"$*\" in *RemoteCommand*) exit 255;; esac";
     std::fs::write(&file, text.replacen("#!/bin/sh", first, 1)).unwrap();
-    drop(ssh.start(&request(None), &|| false).unwrap());
+    drop(ssh.start(&request(None), &|| false, &mut |_| ()).unwrap());
     let given = std::fs::read_to_string(&words).unwrap();
     assert!(given.contains("-o ForwardAgent=no"), "{given}");
     assert!(!given.contains("RemoteCommand"), "{given}");
@@ -370,7 +371,9 @@ fn what_goes_wrong_behind_ssh_is_told_with_the_next_step() {
         client: "/nonexistent/ssh".to_owned(),
         ..client("gone", "").0
     };
-    let error = ssh.start(&request(None), &|| false).unwrap_err();
+    let error = ssh
+        .start(&request(None), &|| false, &mut |_| ())
+        .unwrap_err();
     assert!(matches!(error, SshError::Client { .. }), "{error}");
 }
 
@@ -378,7 +381,9 @@ fn what_goes_wrong_behind_ssh_is_told_with_the_next_step() {
 fn a_user_who_stops_is_not_kept_waiting_by_ssh() {
     let (ssh, file) = client("slow", "exec sleep 60");
     let began = std::time::Instant::now();
-    let error = ssh.start(&request(None), &|| true).unwrap_err();
+    let error = ssh
+        .start(&request(None), &|| true, &mut |_| ())
+        .unwrap_err();
     assert!(matches!(error, SshError::Stopped));
     assert!(began.elapsed() < TIMEOUT);
     std::fs::remove_file(file).unwrap();

@@ -22,6 +22,18 @@ pub enum CopyEvent {
         #[serde(rename = "rtt_seconds", skip_serializing_if = "Option::is_none")]
         rtt: Option<Span>,
     },
+    /// The far end has no trunkline, or one of another version: this host's is being sent there.
+    ProgramSent {
+        /// Since the copy began.
+        #[serde(rename = "at_seconds")]
+        at: Time,
+        /// The host, as ssh takes it.
+        host: String,
+        /// The file there, which stays.
+        file: String,
+        /// Its size.
+        bytes: Bytes,
+    },
     /// All there is to copy is known.
     Planned {
         /// Since the copy began.

@@ -72,7 +72,7 @@ pub use piece::{
 pub use secret::{Exporter, KEY_LENGTH, Key, Secret};
 pub use sending::{Limited, LimitedPart, Sending};
 pub use shown_name::FileName;
-pub use spec::{Connect, CopySpec, Credentials, FarHost, NearEnd, Patience, Place};
+pub use spec::{Connect, CopySpec, Credentials, FarHost, FarProgram, NearEnd, Patience, Place};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{
     CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,

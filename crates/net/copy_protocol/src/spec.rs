@@ -126,7 +126,7 @@ pub enum FarHost {
         /// Further words for it, such as `-p 2222`.
         options: Vec<String>,
         /// The program there.
-        program: String,
+        program: FarProgram,
     },
     /// A standing `trunkline serve --root`.
     Server {
@@ -135,6 +135,23 @@ pub enum FarHost {
         /// What opens it.
         credentials: Credentials,
     },
+}
+
+/// The program that ssh starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FarProgram {
+    /// This one, as the shell there reads it.
+    There(String),
+    /// `trunkline` by that name. Where that is absent or of another version, this file of this host
+    /// is sent there, or the one for machines of that type that was released with it.
+    ThereOrSent(PathBuf),
+}
+
+/// `trunkline` by that name.
+impl Default for FarProgram {
+    fn default() -> Self {
+        FarProgram::There("trunkline".to_owned())
+    }
 }
 
 /// The text of a token. Never printed.

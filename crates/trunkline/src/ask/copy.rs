@@ -15,6 +15,20 @@ pub struct Words(
     pub Vec<String>,
 );
 
+/// A host as ssh takes it: `[USER@]HOST`.
+///
+/// # Errors
+/// A sentence when it is a place of files, or none.
+pub fn ssh_host(text: &str) -> Result<String, String> {
+    let is_host = !text.is_empty() && !text.starts_with('-') && !text.contains([':', '/', ' ']);
+    match is_host {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "`{text}` is no host; write `HOST` or `USER@HOST`, or an alias of ssh's configuration"
+        )),
+    }
+}
+
 /// Below this a copy is not worth its connections; above, no host goes.
 ///
 /// # Errors

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use copy_protocol::{
-    CongestionChoice, Connect, CopyOptions, CopySpec, Credentials, FarHost, NearEnd, Patience,
-    Place as FarPlace, Token,
+    CongestionChoice, Connect, CopyOptions, CopySpec, Credentials, FarHost, FarProgram, NearEnd,
+    Patience, Place as FarPlace, Token,
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
@@ -21,7 +21,7 @@ pub struct Access {
     /// The ssh client, with further words for it such as `-p 2222`.
     pub ssh: Vec<String>,
     /// The program that ssh starts there.
-    pub program: String,
+    pub program: FarProgram,
     /// What opens a standing server; ssh needs none.
     pub token: Option<Token>,
     /// What opens the standing server that is the source of a third-party copy; `token` otherwise.
@@ -41,7 +41,7 @@ impl Default for Access {
     fn default() -> Self {
         Access {
             ssh: vec!["ssh".to_owned()],
-            program: "trunkline".to_owned(),
+            program: FarProgram::default(),
             token: None,
             source_token: None,
             from_far: false,

@@ -60,7 +60,7 @@ impl SshLinkGroup {
 #[cfg(test)]
 mod tests {
     use copy_protocol::CopyDirection;
-    use copy_protocol::{Connect, CopyOptions, Patience, Place};
+    use copy_protocol::{Connect, CopyOptions, FarProgram, Patience, Place};
     use units::Span;
 
     use super::*;
@@ -75,7 +75,7 @@ mod tests {
                     destination: destination.to_owned(),
                     client: "ssh".to_owned(),
                     options: Vec::new(),
-                    program: "trunkline".to_owned(),
+                    program: FarProgram::default(),
                 },
                 paths: vec![b"/store".to_vec()],
             },

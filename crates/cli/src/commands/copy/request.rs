@@ -7,7 +7,8 @@ use std::{env, fs};
 
 use trunkline::Error;
 use trunkline::copy::{
-    self, Access, CopyDirection, CopyRequest, NearEnd, Patience, Place, Route, Selection, Token,
+    self, Access, CopyDirection, CopyRequest, FarProgram, NearEnd, Patience, Place, Route,
+    Selection, Token,
 };
 use trunkline::history::CopyMemory;
 
@@ -78,7 +79,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
     Ok(Access {
         ssh: arguments.ssh.0.clone(),
-        program: arguments.far_program.clone(),
+        program: far_program(arguments),
         token: token(
             arguments,
             is_server(route.far()) || is_server(route.commanded()),
@@ -91,6 +92,17 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
             .patience
             .map_or_else(Patience::default, Patience::from_the_first),
     })
+}
+
+/// Where this process cannot tell its own file, there is none to send.
+fn far_program(arguments: &Copy) -> FarProgram {
+    match (&arguments.far_program, arguments.no_install) {
+        (Some(program), _) => FarProgram::There(program.clone()),
+        (None, true) => FarProgram::default(),
+        (None, false) => {
+            env::current_exe().map_or_else(|_| FarProgram::default(), FarProgram::ThereOrSent)
+        }
+    }
 }
 
 fn is_server(place: Option<&Place>) -> bool {

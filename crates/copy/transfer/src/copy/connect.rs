@@ -10,16 +10,17 @@ use std::time::Duration;
 
 use copy_net::{
     AcceptLimits, AcceptedSession, Callbacks, CopyHandler, DialError, Dialed, Dialer, Fingerprint,
-    IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, may_ask,
-    new_secret,
+    IncomingStreams, KnownPeer, Listener, SentProgram, Ssh, SshError, SshFarEnd, StreamEndpoint,
+    may_ask, new_secret,
 };
 use copy_protocol::{
-    CallBack, Connect, CopySpec, FarHost, HandshakeError, Key, KeyName, Message, Opening, Problem,
-    ProblemKind, Rights, StartRequest, Token,
+    CallBack, Connect, CopyEvent, CopySpec, FarHost, HandshakeError, Key, KeyName, Message,
+    Opening, Problem, ProblemKind, Rights, StartRequest, Token,
 };
 use observe::Transport;
-use units::Address;
+use units::{Address, Bytes};
 
+use crate::copy_stats::CopyStats;
 use crate::preconnect::Preconnected;
 use crate::session::SessionEnd;
 
@@ -79,9 +80,9 @@ impl<'a> Connector<'a> {
     pub(super) fn connect(
         &mut self,
         opening: &Opening,
-        is_stopped: &dyn Fn() -> bool,
+        stats: &mut CopyStats<'_>,
     ) -> Result<Connected, SessionEnd> {
-        let connected = self.connect_once(opening, is_stopped);
+        let connected = self.connect_once(opening, stats);
         self.was_there |= connected.is_ok();
         connected
     }
@@ -89,8 +90,10 @@ impl<'a> Connector<'a> {
     fn connect_once(
         &mut self,
         opening: &Opening,
-        is_stopped: &dyn Fn() -> bool,
+        stats: &mut CopyStats<'_>,
     ) -> Result<Connected, SessionEnd> {
+        let control = stats.control();
+        let is_stopped = &|| control.is_stopped();
         match &self.spec.far.host {
             FarHost::Server {
                 address,
@@ -113,7 +116,7 @@ impl<'a> Connector<'a> {
                     why_not(&error)
                 })
             }
-            FarHost::Ssh { .. } => self.connect_through_ssh(opening, is_stopped),
+            FarHost::Ssh { .. } => self.connect_through_ssh(opening, is_stopped, stats),
         }
     }
 
@@ -123,6 +126,7 @@ impl<'a> Connector<'a> {
         &mut self,
         opening: &Opening,
         is_stopped: &dyn Fn() -> bool,
+        stats: &mut CopyStats<'_>,
     ) -> Result<Connected, SessionEnd> {
         if let Some(started) = &self.started {
             if let Ok(connected) = self.connect_to_started(started, opening, is_stopped) {
@@ -130,10 +134,10 @@ impl<'a> Connector<'a> {
             }
             self.started = None;
         }
-        let mut started = self.start(is_stopped)?;
+        let mut started = self.start(stats)?;
         let mut connected = self.connect_to_started(&started, opening, is_stopped);
         if connected.is_err() && !is_stopped() && started.has_ended() {
-            started = self.start(is_stopped)?;
+            started = self.start(stats)?;
             connected = self.connect_to_started(&started, opening, is_stopped);
         }
         self.started = Some(started);
@@ -163,7 +167,7 @@ impl<'a> Connector<'a> {
         })
     }
 
-    fn start(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<SshFarEnd, SessionEnd> {
+    fn start(&mut self, stats: &mut CopyStats<'_>) -> Result<SshFarEnd, SessionEnd> {
         let (ports, back) = match &self.spec.connect {
             Connect::ToFar(ports) => (ports.clone(), None),
             Connect::FromFar(ports) => {
@@ -173,7 +177,7 @@ impl<'a> Connector<'a> {
                 (None, self.port.as_ref().map(|port| port.call_back))
             }
         };
-        let started = start_through_ssh(&self.spec.far.host, ports, back, is_stopped);
+        let started = start_through_ssh(&self.spec.far.host, ports, back, stats);
         started.map_err(|end| match end {
             // Where it once began, it begins again.
             SessionEnd::Problem(problem) if self.was_there => SessionEnd::Lost(problem.what),
@@ -187,7 +191,7 @@ pub(super) fn start_through_ssh(
     host: &FarHost,
     ports: Option<RangeInclusive<u16>>,
     back: Option<CallBack>,
-    is_stopped: &dyn Fn() -> bool,
+    stats: &mut CopyStats<'_>,
 ) -> Result<SshFarEnd, SessionEnd> {
     let FarHost::Ssh {
         client,
@@ -210,11 +214,21 @@ pub(super) fn start_through_ssh(
         ports,
         back,
     };
-    let started = match ssh.start(&request, is_stopped) {
+    let control = stats.control();
+    let is_stopped = &|| control.is_stopped();
+    let on_sent = &mut |sent: SentProgram| {
+        stats.tell(&CopyEvent::ProgramSent {
+            at: stats.now(),
+            host: sent.destination,
+            file: sent.file,
+            bytes: Bytes::new(sent.bytes),
+        });
+    };
+    let started = match ssh.start(&request, is_stopped, on_sent) {
         // A far end that was killed just now looks so, too, and a busy sshd closes connections.
         Err(SshError::NotConnected { .. }) if !may_ask() && !is_stopped() => {
             thread::sleep(AGAIN_PAUSE);
-            ssh.start(&request, is_stopped)
+            ssh.start(&request, is_stopped, on_sent)
         }
         started => started,
     };

@@ -65,7 +65,6 @@ impl<'a> Controller<'a> {
 
     fn try_attempt(&mut self, stats: &mut CopyStats<'_>) -> Result<SessionEnd, SessionEnd> {
         let control = stats.control();
-        let is_stopped = || control.is_stopped();
         let opening = Opening {
             direction: CopyDirection::Put,
             rate_max_bits_per_second: control.rate_max().map(Rate::bits_per_second),
@@ -73,7 +72,7 @@ impl<'a> Controller<'a> {
             ..self.spec.opening(self.copy, self.is_many())
         };
         self.failing = self.destination.name();
-        let token = self.grant(&opening, &is_stopped)?;
+        let token = self.grant(&opening, stats)?;
         let (receiving, fingerprint) = self.destination.receiving();
         let push = Push {
             sources: self.sources.to_vec(),
@@ -83,7 +82,7 @@ impl<'a> Controller<'a> {
             token,
         };
         self.failing = self.source.name();
-        let conversation = self.source.talk(Purpose::Push, &is_stopped)?;
+        let conversation = self.source.talk(Purpose::Push, stats)?;
         say(&conversation, &Order::Push(Box::new(push)))?;
         stats.begin_counting();
         let steps = stats.steps();
@@ -106,17 +105,13 @@ impl<'a> Controller<'a> {
     }
 
     /// Asks the destination for a token.
-    fn grant(
-        &mut self,
-        opening: &Opening,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Token, SessionEnd> {
-        let conversation = self.destination.talk(Purpose::Grant, is_stopped)?;
+    fn grant(&mut self, opening: &Opening, stats: &mut CopyStats<'_>) -> Result<Token, SessionEnd> {
+        let conversation = self.destination.talk(Purpose::Grant, stats)?;
         let wanted = Push::at_destination(opening);
         say(&conversation, &Order::Grant(Box::new(wanted)))?;
         let until = Instant::now() + GRANT_MAX;
         while Instant::now() < until {
-            if is_stopped() {
+            if stats.is_stopped() {
                 return Err(SessionEnd::Cancelled);
             }
             match conversation.receive(TICK) {

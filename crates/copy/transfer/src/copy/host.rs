@@ -9,6 +9,7 @@ use units::Address;
 
 use super::connect::{bad_token, start_through_ssh, why_not};
 use super::opener::name_of;
+use crate::copy_stats::CopyStats;
 use crate::session::SessionEnd;
 
 /// What an end says that does not know what it is asked for.
@@ -42,8 +43,10 @@ impl<'a> Host<'a> {
     pub(super) fn talk(
         &mut self,
         purpose: Purpose,
-        is_stopped: &dyn Fn() -> bool,
+        stats: &mut CopyStats<'_>,
     ) -> Result<Conversation<Report>, SessionEnd> {
+        let control = stats.control();
+        let is_stopped = &|| control.is_stopped();
         if let FarHost::Server {
             address,
             credentials,
@@ -61,7 +64,7 @@ impl<'a> Host<'a> {
             }
             self.started = None;
         }
-        let started = start_through_ssh(self.host, self.ports.clone(), None, is_stopped)?;
+        let started = start_through_ssh(self.host, self.ports.clone(), None, stats)?;
         let conversation = self.dial(&started.places, &started.token, purpose, is_stopped);
         self.started = Some(started);
         conversation

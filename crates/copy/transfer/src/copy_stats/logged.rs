@@ -18,6 +18,9 @@ pub(super) fn log(event: &CopyEvent) {
         CopyEvent::Connected { peer, rtt, .. } => {
             info!(peer, rtt = rtt.map(display), "the far end answers");
         }
+        CopyEvent::ProgramSent {
+            host, file, bytes, ..
+        } => info!(host, file, %bytes, "the program here is sent"),
         CopyEvent::Planned {
             files,
             bytes,

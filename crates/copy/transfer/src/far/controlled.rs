@@ -319,6 +319,7 @@ fn report(event: &CopyEvent) -> Option<Report> {
         // the log here has it.
         CopyEvent::Queued { .. }
         | CopyEvent::Lost { .. }
+        | CopyEvent::ProgramSent { .. }
         | CopyEvent::Resumed { .. }
         | CopyEvent::Stalled { .. }
         | CopyEvent::Moving { .. }

@@ -4,9 +4,10 @@ use std::io;
 use std::process::ExitStatus;
 
 use copy_protocol::StartError;
+use errors::{Fault, Hint};
 use thiserror::Error;
 
-use super::{FAR_COMMAND, Ssh};
+use super::FAR_COMMAND;
 
 /// Exit status of a shell that does not find a command, and of one that may not run it.
 const NOT_FOUND: i32 = 127;
@@ -55,6 +56,24 @@ pub enum SshError {
         /// What it said instead.
         noise: String,
     },
+    /// The account runs no commands, or others than it is asked for.
+    #[error("{destination} runs no command of this account: `sh` {how}{}", after(.noise))]
+    NoShell {
+        /// Where.
+        destination: String,
+        /// How it ended.
+        how: String,
+        /// What was said instead.
+        noise: String,
+    },
+    /// The program here cannot be started there.
+    #[error("trunkline cannot be sent to {destination}: {why}")]
+    NotSent {
+        /// Where.
+        destination: String,
+        /// What is missing here or there.
+        why: String,
+    },
     /// It talks without end.
     #[error("the far end says other things than where it listens: `{0}`")]
     Noise(String),
@@ -70,17 +89,30 @@ pub enum SshError {
 }
 
 impl SshError {
-    pub(super) fn ended(ssh: &Ssh, status: Option<ExitStatus>, noise: String) -> Self {
-        let destination = ssh.destination.clone();
-        let program = ssh.program.clone();
-        match status.and_then(|status| status.code()) {
-            Some(NOT_CONNECTED) => SshError::NotConnected { destination },
-            Some(NOT_FOUND | NOT_ALLOWED) => SshError::NoProgram {
-                program,
+    /// What the end of ssh says, where the far end said nothing.
+    ///
+    /// * `program`: what should have said something; none where the shell there should have.
+    pub(super) fn ended(
+        destination: &str,
+        program: Option<&str>,
+        status: Option<ExitStatus>,
+        noise: String,
+    ) -> Self {
+        let destination = destination.to_owned();
+        let code = status.and_then(|status| status.code());
+        match (code, program) {
+            (Some(NOT_CONNECTED), _) => SshError::NotConnected { destination },
+            (Some(NOT_FOUND | NOT_ALLOWED), Some(program)) => SshError::NoProgram {
+                program: program.to_owned(),
                 destination,
             },
-            code => SshError::NoAnswer {
-                program,
+            (code, Some(program)) => SshError::NoAnswer {
+                program: program.to_owned(),
+                destination,
+                how: how(code, status),
+                noise,
+            },
+            (code, None) => SshError::NoShell {
                 destination,
                 how: how(code, status),
                 noise,
@@ -88,8 +120,22 @@ impl SshError {
         }
     }
 
-    /// The next step.
-    pub fn hint(&self) -> Option<String> {
+    /// Whether trying again may help.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, SshError::NotConnected { .. } | SshError::Pipe(_))
+    }
+}
+
+impl Hint for SshError {
+    fn fault(&self) -> Fault {
+        match self {
+            SshError::Stopped => Fault::Cancelled,
+            passing if passing.may_pass() => Fault::Run,
+            _ => Fault::Request,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
         Some(match self {
             SshError::Client { .. } => "install an ssh client, or copy to a `trunkline serve \
                 --root` instead"
@@ -97,7 +143,13 @@ impl SshError {
             SshError::NotConnected { destination } => {
                 format!("`ssh {destination}` has to work first; what it says stands above")
             }
-            SshError::NoProgram { .. } => "install trunkline there, or say where it is with \
+            SshError::NoProgram { .. } => "install trunkline there, say where it is with \
+                `--far-program`, or leave out `--no-install` to have it sent"
+                .to_owned(),
+            SshError::NoShell { destination, .. } => {
+                format!("see what `ssh {destination} uname -sm` says")
+            }
+            SshError::NotSent { .. } => "install trunkline there, and say where it is with \
                 `--far-program`"
                 .to_owned(),
             SshError::NoAnswer {
@@ -114,11 +166,6 @@ impl SshError {
             SshError::Version(error) => return error.hint().map(str::to_owned),
             SshError::Pipe(_) | SshError::Stopped => return None,
         })
-    }
-
-    /// Whether trying again may help.
-    pub fn may_pass(&self) -> bool {
-        matches!(self, SshError::NotConnected { .. } | SshError::Pipe(_))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use copy_protocol::{
     Connect, CopyDirection, CopyEvent, CopyOptions, CopyPhase, CopySpec, EndShares, FarHost,
-    FileProblem, LimitedBy, Name, NearEnd, Outcome, Patience, Place, ProblemKind, Reading,
-    TimePart,
+    FarProgram, FileProblem, LimitedBy, Name, NearEnd, Outcome, Patience, Place, ProblemKind,
+    Reading, TimePart,
 };
 use observe::{Limit, StreamCount, Transport};
 use units::{Bytes, Rate, Span, Time};
@@ -42,7 +42,7 @@ pub fn copy_spec() -> CopySpec {
                 destination: "dtn@dtn1.example.org".to_owned(),
                 client: "ssh".to_owned(),
                 options: Vec::new(),
-                program: "trunkline".to_owned(),
+                program: FarProgram::default(),
             },
             paths: vec![b"/store/2026".to_vec()],
         },

@@ -3,7 +3,7 @@
 use record::Limit;
 use record::copy::{Copy, CopyPhase, CopyProgress, FileProblem, TimeShare};
 
-use units::Span;
+use units::{Bytes, Span};
 
 use super::{count, limit, plain};
 use draw::format;
@@ -47,6 +47,17 @@ pub fn stalled(still: Span, here: &str, there: &str) -> String {
     format!(
         "no byte for {}: this side {here}; the far end {there}",
         still.human()
+    )
+}
+
+/// What was sent to a host that had no trunkline, or another version.
+pub fn program_sent(host: &str, file: &str, bytes: Bytes) -> String {
+    let folder = file.rsplit_once('/').map_or(file, |(folder, _)| folder);
+    let (host, folder) = (plain(host), plain(folder));
+    format!(
+        "{host} has no trunkline of this version: sending this one, {}, to {folder}; `trunkline \
+        far clean {host}` removes it",
+        bytes.human()
     )
 }
 
