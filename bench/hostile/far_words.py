@@ -38,23 +38,23 @@ def ssh_itself():
     yield far("another version", 'echo \'{"trunkline_copy":9,"x":1}\'', told="version")
     yield far("JSON of something else", "echo '{\"a\":[[[[1]]]]}'")
     yield far("deep JSON", "sh -c 'head -c 3000 /dev/zero | tr \"\\0\" [; echo'")
-    yield far("an answer without a port", 'echo \'{"trunkline_copy":5,"software":"x","addresses":[]}\'', code=1)
+    yield far("an answer without a port", 'echo \'{"trunkline_copy":6,"software":"x","addresses":[]}\'', code=1)
     yield far(
-        "a port where nothing listens", 'echo \'{"trunkline_copy":5,"software":"x","port":9,"addresses":["127.0.0.1"]}\'', code=1
+        "a port where nothing listens", 'echo \'{"trunkline_copy":6,"software":"x","port":9,"addresses":["127.0.0.1"]}\'', code=1
     )
-    yield far("an address that is none", 'echo \'{"trunkline_copy":5,"software":"x","port":9,"addresses":["nowhere"]}\'')
-    yield far("a port beyond all", 'echo \'{"trunkline_copy":5,"software":"x","port":99999,"addresses":[]}\'')
+    yield far("an address that is none", 'echo \'{"trunkline_copy":6,"software":"x","port":9,"addresses":["nowhere"]}\'')
+    yield far("a port beyond all", 'echo \'{"trunkline_copy":6,"software":"x","port":99999,"addresses":[]}\'')
     yield Case(GROUP, "far end: another certificate than it told", wrong_fingerprint)
     yield Case(GROUP, "far end: an end that does not know the key", stranger_at_port)
     for name, words in {
         "nothing": b"",
         "no JSON": b"hello\n",
-        "half a line": b'{"trunkline_copy":5,',
+        "half a line": b'{"trunkline_copy":6,',
         "another version": b'{"trunkline_copy":9,"key":"x"}\n',
-        "a key that is none": b'{"trunkline_copy":5,"key":"geheim"}\n',
+        "a key that is none": b'{"trunkline_copy":6,"key":"geheim"}\n',
         "a line of 100 KiB": b"x" * 100_000 + b"\n",
         "a deep line": b"[" * 4000 + b"\n",
-        "a call back to nobody": b'{"trunkline_copy":5,"key":"'
+        "a call back to nobody": b'{"trunkline_copy":6,"key":"'
         + b"a" * 52
         + b'","back":{"port":9,"fingerprint":['
         + b",".join([b"0"] * 32)
@@ -99,7 +99,7 @@ def wrong_fingerprint(stage):
     far = stage.far(lambda control: None)
     stage.write(stage.world / "a", "a")
     answer = json.dumps(
-        {"trunkline_copy": 5, "software": "x", "port": far.port, "addresses": ["127.0.0.1"], "fingerprint": [7] * 32}
+        {"trunkline_copy": 6, "software": "x", "port": far.port, "addresses": ["127.0.0.1"], "fingerprint": [7] * 32}
     )
     stage.expect(over_ssh(stage, "a", "h:t", then=f"sh -c 'echo {json.dumps(answer)[1:-1].join(chr(34) * 2)}; sleep 3'"), code=1)
     assert not far.visits, "a hello went to a stranger"
@@ -109,7 +109,7 @@ def stranger_at_port(stage):
     """Somebody else at the port that was told: nothing is proved, nothing is told."""
     far = stage.far(lambda control: None, kind=impostor(lambda far, line, near: answered(far, line, proof=bytes(32))))
     stage.write(stage.world / "a", "a")
-    answer = json.dumps({"trunkline_copy": 5, "software": "x", "port": far.port, "addresses": ["127.0.0.1"]})
+    answer = json.dumps({"trunkline_copy": 6, "software": "x", "port": far.port, "addresses": ["127.0.0.1"]})
     stage.expect(
         over_ssh(stage, "a", "h:t", then=f"sh -c 'echo {json.dumps(answer)[1:-1].join(chr(34) * 2)}; sleep 3'"),
         code=1,

@@ -166,19 +166,19 @@ def identities():
         told="does not know",
     )
     yield lies("another version", lambda far, line, near: frame(b"TLF\x00\x07" + bytes(40)), told="version")
-    yield lies("the near end's hello comes back", lambda far, line, near: frame(b"TLN\x00\x05" + encoding.NEAR_HELLO[0](near)))
+    yield lies("the near end's hello comes back", lambda far, line, near: frame(b"TLN\x00\x06" + encoding.NEAR_HELLO[0](near)))
     yield lies(
         "a refusal that steers the terminal",
-        lambda far, line, near: frame(b"TLR\x00\x05" + encoding.REFUSAL[0]({"what": "\x1b[2J\u202eno", "hint": "\x07x"})),
+        lambda far, line, near: frame(b"TLR\x00\x06" + encoding.REFUSAL[0]({"what": "\x1b[2J\u202eno", "hint": "\x07x"})),
         told="no",
     )
     yield lies(
         "a refusal of 900 characters",
-        lambda far, line, near: frame(b"TLR\x00\x05" + encoding.REFUSAL[0]({"what": "x" * 900, "hint": None})),
+        lambda far, line, near: frame(b"TLR\x00\x06" + encoding.REFUSAL[0]({"what": "x" * 900, "hint": None})),
         told="xxx",
     )
-    yield lies("an answer of 2 KiB", lambda far, line, near: frame(b"TLF\x00\x05" + bytes(2000)))
-    yield lies("an answer that is cut", lambda far, line, near: frame(b"TLF\x00\x05\x04"))
+    yield lies("an answer of 2 KiB", lambda far, line, near: frame(b"TLF\x00\x06" + bytes(2000)))
+    yield lies("an answer that is cut", lambda far, line, near: frame(b"TLF\x00\x06\x04"))
     yield lies("an answer that is none", lambda far, line, near: b"HTTP/1.1 200 OK\r\n\r\n")
     yield get("TLS 1.2", nothing, far=Old, code=1)
     yield get("another certificate for the streams", offers(NOTES), far=Another, code=75, long=True)

@@ -6,7 +6,7 @@ import struct
 
 import blake3
 
-VERSION = 5
+VERSION = 6
 EXPORTER = b"EXPORTER-trunkline-copy"
 HEADER, SEAL, GREETING = 24, 32, 48
 

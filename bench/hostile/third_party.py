@@ -12,7 +12,7 @@ from stage import Case
 from talking import Near, hello
 
 GROUP = "third-party"
-VERSION = 2
+VERSION = 3
 WORDS = {b"N": b"", b"A": b"files", b"G": b"grant", b"P": b"push"}
 
 PUSH = fields(sources=several(BYTES), opening=OPENING, receiving=several(fields(host=TEXT, port=U)), fingerprint=maybe(raw(32)), token=TEXT)

@@ -10,7 +10,8 @@ use std::path::Path;
 use copy_protocol::{
     Activity, CallBack, Coding, CongestionChoice, CopyDirection, CopyOptions, Entry, KeyName, Kind,
     Message, Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range,
-    Rights, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello, encode,
+    Rights, SPOKEN, Secret, Sending, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello,
+    encode,
 };
 use files::store::Piece;
 use files::store::testing::journal_of;
@@ -330,6 +331,7 @@ fn start() -> io::Result<()> {
         }),
     };
     let answer = StartAnswer {
+        version: SPOKEN.newest,
         software: "trunkline 0.1.0".to_owned(),
         port: Some(50_000),
         addresses: ["192.0.2.7", "2001:db8::1"]

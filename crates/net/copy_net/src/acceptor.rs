@@ -374,12 +374,14 @@ impl Acceptor {
     /// before it.
     fn refused(&mut self, admitted: &Admitted, address: IpAddr) -> Option<Refused> {
         if let Some(unserved) = self.shared.handler.unserved(admitted.purpose) {
-            return Some(refused_for(unserved));
+            return Some(refused_for(admitted.version, unserved));
         }
         let holder = self.shared.handler.holder(&admitted.key_name);
         match Place::of(admitted.purpose) {
-            Place::Copy => self.queued(&holder, address),
-            Place::Session => self.full(Place::Session, &holder).map(refused_for),
+            Place::Copy => self.queued(admitted.version, &holder, address),
+            Place::Session => self
+                .full(Place::Session, &holder)
+                .map(|full| refused_for(admitted.version, full)),
         }
     }
 
@@ -456,7 +458,7 @@ impl Acceptor {
     }
 
     /// A copy that has to wait gets a ticket, and places go to those who asked first.
-    fn queued(&mut self, name: &KeyName, address: IpAddr) -> Option<Refused> {
+    fn queued(&mut self, version: u16, name: &KeyName, address: IpAddr) -> Option<Refused> {
         let now = self.clock.now();
         let mut queue = std::mem::take(&mut self.queue);
         let may_come = |name: &KeyName| !self.is_own_full(Place::Copy, name);
@@ -471,7 +473,7 @@ impl Acceptor {
                 seconds: left.map(|left| left.as_secs_f64().ceil() as u32),
             };
             Refused {
-                told: no_place(&told),
+                told: no_place(version, &told),
                 is_news: queue.wait(name, address, now),
                 reason,
             }
@@ -544,15 +546,16 @@ impl Acceptor {
 }
 
 /// A refusal, with what the near end can do.
-fn refused_for(reason: Rejection) -> Refused {
+fn refused_for(version: u16, reason: Rejection) -> Refused {
     let hint = match reason {
         Rejection::NoRemote => "copy whole files with `trunkline copy`",
         Rejection::NoThirdParty => "copy from or to the host that you are on",
         _ => "try again when one of them is done",
     };
-    let told = refusal(&Refusal {
+    let told = Refusal {
         what: reason.to_string(),
         hint: Some(hint.to_owned()),
-    });
+    };
+    let told = refusal(version, &told);
     Refused::new(reason, told)
 }

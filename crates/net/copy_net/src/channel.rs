@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use copy_protocol::{EXPORTER_LABEL, Exporter, Incoming};
+use copy_protocol::{EXPORTER_LABEL, Exporter, Incoming, SPOKEN};
 use observe::Transport;
 use sockets::options::{OptionError, StreamOptions};
 use units::{Bytes, Span};
@@ -144,7 +144,7 @@ impl Channel {
     /// When it is not in TLS over TCP, or this host has no thread or descriptor left.
     pub fn into_conversation<M: Incoming>(self, silence: Span) -> io::Result<Conversation<M>> {
         match self.0 {
-            Carrier::Tls(socket, tls) => Conversation::start(socket, tls, silence),
+            Carrier::Tls(socket, tls) => Conversation::start(socket, tls, SPOKEN.newest, silence),
             Carrier::Plain(_) | Carrier::Quic(_) => Err(ErrorKind::InvalidInput.into()),
         }
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use copy_protocol::{CodecError, Incoming, Message, encode};
+use copy_protocol::{CodecError, Incoming, Message, encode_in};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use thiserror::Error;
 use units::Span;
@@ -32,6 +32,7 @@ const INBOX_MAX: usize = 1 << 20;
 /// threads at once.
 #[derive(Debug)]
 pub struct Conversation<M = Message> {
+    version: u16,
     shared: Arc<Shared<M>>,
     handle: StreamHandle,
     thread: Option<JoinHandle<()>>,
@@ -87,17 +88,19 @@ impl Conversation {
     /// # Errors
     /// When the conversation is over, or the message too long.
     pub fn send(&self, message: &Message) -> Result<(), ConversationError> {
-        self.send_frame(encode(message)?)
+        self.send_frame(encode_in(self.version, message)?)
     }
 }
 
 impl<M: Incoming> Conversation<M> {
     /// Takes over a connection whose handshake is done.
     ///
+    /// * `version`: of the copy protocol.
     /// * `silence`: it counts as lost when nothing is heard for so long.
     pub(super) fn start(
         socket: Arc<TcpStream>,
         tls: Box<Tls>,
+        version: u16,
         silence: Span,
     ) -> io::Result<Conversation<M>> {
         socket.set_nonblocking(true)?;
@@ -109,11 +112,12 @@ impl<M: Incoming> Conversation<M> {
             bell: EventFd::from_value_and_flags(0, flags)?,
         });
         let handle = StreamHandle::new(&socket);
-        let carrier = Carrier::new(socket, tls, Arc::clone(&shared), silence);
+        let carrier = Carrier::new(socket, tls, version, Arc::clone(&shared), silence);
         let thread = thread::Builder::new()
             .name("conversation".to_owned())
             .spawn(move || carrier.run())?;
         Ok(Conversation {
+            version,
             shared,
             handle,
             thread: Some(thread),

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use copy_protocol::{
-    Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode, third_party::Report,
+    Admitted, HandshakeError, Message, NearHandshake, Purpose, SPOKEN, SessionKey, Token,
+    encode_in, third_party::Report,
 };
 use observe::Transport;
 use units::{Address, Span};
@@ -40,6 +41,8 @@ pub struct Dialer {
     pub silence: Span,
     /// What carries the streams.
     pub transport: Transport,
+    /// The version of the protocol that is tried first.
+    pub version: u16,
 }
 
 /// A connection on which nothing was said yet.
@@ -120,6 +123,7 @@ impl Default for Dialer {
             timeout: Span::from_secs(10),
             silence: Span::from_secs(15),
             transport: Transport::Tcp,
+            version: SPOKEN.newest,
         }
     }
 }
@@ -191,13 +195,13 @@ impl Dialer {
     ) -> Result<DialedRemote, DialError> {
         let deadline = Deadline::after(self.timeout.into(), is_given_up);
         let connect = |left: &[SocketAddr]| self.connect_tcp(left, deadline);
-        at_any(places, connect, |connection| {
+        self.at_any(places, connect, |dialer, connection| {
             let wanted = Wanted {
                 purpose,
                 token,
                 known: None,
             };
-            let authenticated = self.authenticate(connection, wanted, deadline, &mut |_| ())?;
+            let authenticated = dialer.authenticate(connection, wanted, deadline, &mut |_| ())?;
             let peer = authenticated.peer;
             let (socket, tls) = authenticated.io.into_parts();
             socket
@@ -237,13 +241,15 @@ impl Dialer {
             Transport::Tcp => {
                 let deadline = deadline();
                 let connect = |left: &[SocketAddr]| self.connect_tcp(left, deadline);
-                let open = |connection| self.open(connection, token, known, deadline, early);
-                at_any(places, connect, open)
+                self.at_any(places, connect, |dialer, connection| {
+                    dialer.open(connection, token, known, deadline, early)
+                })
             }
             Transport::Udp => {
                 let connect = |left: &[SocketAddr]| self.connect_tcp_or_udp(left, is_given_up);
-                let open = |connection| self.open(connection, token, known, deadline(), early);
-                at_any(places, connect, open)
+                self.at_any(places, connect, |dialer, connection| {
+                    dialer.open(connection, token, known, deadline(), early)
+                })
             }
         }
     }
@@ -321,7 +327,8 @@ impl Dialer {
             early,
         )?;
         let (socket, tls) = io.into_parts();
-        let conversation = Conversation::start(Arc::new(socket), Box::new(tls), self.silence);
+        let (socket, tls, version) = (Arc::new(socket), Box::new(tls), admitted.version);
+        let conversation = Conversation::start(socket, tls, version, self.silence);
         let failed = |source| DialError::during(peer, self.timeout, source);
         Ok(Dialed {
             peer,
@@ -366,9 +373,11 @@ impl Dialer {
         let (name, key) = (token.name.clone(), token.secret.key());
         tracing::debug!(%peer, %name, ?purpose, "this end says who it is");
         let (handshake, hello) =
-            NearHandshake::with_purpose(purpose, name, key, exporter, SOFTWARE);
+            NearHandshake::with_purpose(self.version, purpose, name, key, exporter, SOFTWARE);
         let wrong = |source| DialError::Handshake { peer, source };
-        let first = known.map(|known| encode(known.first)).transpose();
+        let first = known
+            .map(|known| encode_in(self.version, known.first))
+            .transpose();
         let first = first.map_err(|error| wrong(error.into()))?;
         let answer = io.ask(&hello, &first.unwrap_or_default());
         let answer = answer.map_err(failed)?;
@@ -382,6 +391,52 @@ impl Dialer {
             endpoint,
             io,
         })
+    }
+
+    /// Connects to one address after the other until `open` is content with one. An end that
+    /// speaks an older version is called again in that one.
+    fn at_any<T>(
+        mut self,
+        places: &[Address],
+        connect: impl Fn(&[SocketAddr]) -> Result<ControlSocket, DialError>,
+        mut open: impl FnMut(Dialer, ControlSocket) -> Result<T, DialError>,
+    ) -> Result<T, DialError> {
+        let mut left = resolve(places)?;
+        let mut failure = None;
+        loop {
+            let connection = match connect(&left) {
+                Ok(connection) => connection,
+                // A wrong answer says more than a missing one.
+                Err(error @ DialError::Unreachable { .. }) => return Err(failure.unwrap_or(error)),
+                Err(error) => return Err(error),
+            };
+            let peer = connection.peer;
+            match open(self, connection) {
+                Ok(opened) => return Ok(opened),
+                Err(error) => match self.after(&error) {
+                    Some(version) => {
+                        tracing::info!(%peer, version, "it speaks an older version");
+                        self.version = version;
+                    }
+                    None => {
+                        tracing::warn!(%peer, %error, "this address is no far end");
+                        left.retain(|address| *address != peer);
+                        failure = Some(error);
+                    }
+                },
+            }
+        }
+    }
+
+    /// The version in which the end that refused is called again.
+    fn after(&self, error: &DialError) -> Option<u16> {
+        match error {
+            DialError::Handshake {
+                source: HandshakeError::Version { theirs, .. },
+                ..
+            } => SPOKEN.after_refusal(self.version, *theirs),
+            _ => None,
+        }
     }
 }
 
@@ -453,34 +508,6 @@ impl StreamDialer {
         let greeting = self.key.greet(session, number, exporter.as_ref());
         channel.write_parts(&[&greeting.encode()])?;
         Ok(channel)
-    }
-}
-
-/// Connects to one address after the other until `open` is content with one.
-fn at_any<T>(
-    places: &[Address],
-    connect: impl Fn(&[SocketAddr]) -> Result<ControlSocket, DialError>,
-    mut open: impl FnMut(ControlSocket) -> Result<T, DialError>,
-) -> Result<T, DialError> {
-    let mut left = resolve(places)?;
-    let mut failure = None;
-    loop {
-        match connect(&left) {
-            Ok(connection) => {
-                let peer = connection.peer;
-                match open(connection) {
-                    Ok(opened) => return Ok(opened),
-                    Err(error) => {
-                        tracing::warn!(%peer, %error, "this address is no far end");
-                        left.retain(|address| *address != peer);
-                        failure = Some(error);
-                    }
-                }
-            }
-            // A wrong answer says more than a missing one.
-            Err(error @ DialError::Unreachable { .. }) => return Err(failure.unwrap_or(error)),
-            Err(error) => return Err(error),
-        }
     }
 }
 

@@ -127,7 +127,7 @@ pub fn serve_ssh_child(
     let Some((line, input)) = first_line(input, is_stopped)? else {
         return Ok(());
     };
-    let request = StartRequest::parse(&line)?;
+    let (request, version) = StartRequest::parse(&line)?;
     drop(line);
     let ends = Ends::of(connection);
     let token = Token {
@@ -148,6 +148,7 @@ pub fn serve_ssh_child(
         None => Some(Listener::bind(request.ports)?),
     };
     let answer = StartAnswer {
+        version,
         software: SOFTWARE.to_owned(),
         port: listener.as_ref().map(Listener::port),
         addresses: ends.here.into_iter().collect(),

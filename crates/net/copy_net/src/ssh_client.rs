@@ -236,11 +236,11 @@ impl Ssh {
         }
         let status = wait_for(child, ENDED_WITHOUT_WORD);
         let program = match &self.program {
-            FarProgram::There(program) => Some(program.as_str()),
-            FarProgram::ThereOrSent(_) => None,
+            FarProgram::There(program) => program,
+            FarProgram::ThereOrSent(_) => "trunkline",
         };
         let (destination, noise) = (&self.destination, lines.noise());
-        Err(SshError::ended(destination, program, status, noise))
+        Err(SshError::ended(destination, Some(program), status, noise))
     }
 
     /// What ssh's configuration makes of the destination.

@@ -191,6 +191,20 @@ fn who_does_not_listen_makes_the_other_wait() {
 }
 
 #[test]
+fn a_near_end_that_speaks_a_newer_version_first_goes_on_in_that_of_the_far_end() {
+    let far = Far::start();
+    let newest = copy_protocol::SPOKEN.newest;
+    let dialer = copy_net::Dialer {
+        version: newest + 1,
+        ..Default::default()
+    };
+    let near = dialer.control(&[far.place()], &token(1)).unwrap();
+    let accepted = far.accepted();
+    let versions = (near.admitted.version, accepted.admitted.version);
+    assert_eq!(versions, (newest, newest));
+}
+
+#[test]
 fn a_peer_without_a_sign_of_life_counts_as_lost() {
     let far = Far::start();
     let dialer = copy_net::Dialer {

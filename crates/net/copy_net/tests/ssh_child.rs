@@ -237,7 +237,7 @@ fn a_far_end_does_not_begin_on_anything_else() {
     let error = start(line, None, Span::from_secs(600)).thread.join();
     let text = error.unwrap().unwrap_err().to_string();
     assert!(
-        text.contains("version 5") && text.contains("version 9"),
+        text.contains("version 6") && text.contains("version 9"),
         "{text}"
     );
     let back = CallBack {
@@ -275,7 +275,7 @@ fn error_of(name: &str, script: &str) -> SshError {
 }
 
 const ANSWER: &str =
-    r#"{"trunkline_copy":5,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
+    r#"{"trunkline_copy":6,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
 
 #[test]
 fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {

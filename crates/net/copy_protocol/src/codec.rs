@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use super::Message;
+use super::{Message, SPOKEN, version_5};
 use measure_protocol::frame::{FrameError, FrameReader, encode_frame};
 
 /// Most bytes of a frame before the peer has shown who it is.
@@ -58,22 +58,26 @@ impl From<FrameError> for CodecError {
 /// What the peer says on a control connection: [`Message`] of copies, or what another protocol has
 /// in frames of at most [`MESSAGE_MAX`] bytes.
 pub trait Incoming: Sized + Send + 'static {
-    /// Reads the body of a frame.
+    /// Reads the body of a frame of this version of the copy protocol.
     ///
     /// # Errors
     /// When it is none.
-    fn decode(frame: Vec<u8>) -> Result<Self, CodecError>;
+    fn decode(version: u16, frame: Vec<u8>) -> Result<Self, CodecError>;
 }
 
 impl Incoming for Message {
-    fn decode(frame: Vec<u8>) -> Result<Self, CodecError> {
-        decode(&frame)
+    fn decode(version: u16, frame: Vec<u8>) -> Result<Self, CodecError> {
+        match version {
+            version_5::VERSION => version_5::decode(&frame),
+            _ => decode(&frame),
+        }
     }
 }
 
 /// Cuts what arrives into frames. It keeps one unfinished frame and nothing else.
 #[derive(Debug)]
 pub struct Frames {
+    version: u16,
     bound: u32,
     reader: FrameReader,
 }
@@ -81,17 +85,25 @@ pub struct Frames {
 impl Frames {
     /// For the two frames of the handshake.
     pub fn hello() -> Self {
-        Frames::new(HELLO_MAX)
+        Frames::new(SPOKEN.newest, HELLO_MAX)
     }
 
-    /// For what follows it.
+    /// For what follows it, in the newest version.
     pub fn messages() -> Self {
-        Frames::new(MESSAGE_MAX)
+        Frames::of_version(SPOKEN.newest)
     }
 
-    fn new(bound: u32) -> Self {
-        let reader = FrameReader::new(bound);
-        Frames { bound, reader }
+    /// The same in this version.
+    pub fn of_version(version: u16) -> Self {
+        Frames::new(version, MESSAGE_MAX)
+    }
+
+    fn new(version: u16, bound: u32) -> Self {
+        Frames {
+            version,
+            bound,
+            reader: FrameReader::new(bound),
+        }
     }
 
     /// Takes bytes from the front of `input`, up to the end of a frame; its body once it is
@@ -115,7 +127,9 @@ impl Frames {
         &mut self,
         input: &mut &[u8],
     ) -> Result<Option<M>, CodecError> {
-        self.next_frame(input)?.map(M::decode).transpose()
+        let version = self.version;
+        let frame = self.next_frame(input)?;
+        frame.map(|frame| M::decode(version, frame)).transpose()
     }
 }
 
@@ -132,14 +146,25 @@ impl Frames {
 /// assert_eq!(message, Some(Message::RateMax(Some(1_000_000))));
 /// ```
 pub fn encode(message: &Message) -> Result<Vec<u8>, CodecError> {
-    let body = postcard::to_stdvec(message);
+    encode_in(SPOKEN.newest, message)
+}
+
+/// The same in this version.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError> {
+    let body = match version {
+        version_5::VERSION => version_5::encode(message),
+        _ => postcard::to_stdvec(message),
+    };
     let body = body.map_err(|why| CodecError::Malformed { length: 0, why })?;
     if body.len() <= MESSAGE_MAX as usize {
         return Ok(encode_frame(&body));
     }
     let (first, second) = halves(message).ok_or(CodecError::Outgoing(body.len()))?;
-    let mut frames = encode(&first)?;
-    frames.extend(encode(&second)?);
+    let mut frames = encode_in(version, &first)?;
+    frames.extend(encode_in(version, &second)?);
     Ok(frames)
 }
 

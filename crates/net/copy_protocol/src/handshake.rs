@@ -15,7 +15,8 @@
 //! | 3..5 | version, most significant byte first | the same in all versions |
 //! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
 //!
-//! So ends of different versions can tell each other that they are. The near end's hello says what
+//! The version is the one that both speak from then on; a refusal that has another one is for that
+//! reason, and has the newest of the far end. The near end's hello says what
 //! it wants: `N` a copy, `A` access to files ([`crate::remote`]), `G` and `P` the two halves of a
 //! third-party copy ([`crate::third_party`]). The last three have the version of their protocol
 //! behind the proof.
@@ -27,7 +28,7 @@ use units::printable;
 
 use super::codec::decode_as;
 use super::secret::{Exporter, KEY_LENGTH, Key, Proof};
-use super::{COPYING_VERSION, CodecError, KeyName, Rights, SessionKey};
+use super::{CodecError, KeyName, Rights, SPOKEN, SessionKey, Versions};
 use crate::remote::REMOTE_VERSION;
 use crate::third_party::THIRD_PARTY_VERSION;
 use measure_protocol::frame::encode_frame;
@@ -104,6 +105,8 @@ pub struct NoPlace {
 /// Both ends know who the other is.
 #[derive(Debug, Clone)]
 pub struct Admitted {
+    /// The version of the protocol that both ends speak.
+    pub version: u16,
     /// The other end's program and version, fit to be printed.
     pub software: String,
     /// The secret by which they know each other.
@@ -118,6 +121,7 @@ pub struct Admitted {
 
 /// The near end, between its hello and the answer.
 pub struct NearHandshake {
+    version: u16,
     key: Key,
     key_name: KeyName,
     exporter: Exporter,
@@ -133,11 +137,13 @@ impl fmt::Debug for NearHandshake {
 impl NearHandshake {
     /// Begins for a copy; the bytes are to be sent. `software` is told to people at the other end.
     pub fn new(key_name: KeyName, key: Key, exporter: Exporter, software: &str) -> (Self, Vec<u8>) {
-        NearHandshake::with_purpose(Purpose::Copy, key_name, key, exporter, software)
+        let purpose = Purpose::Copy;
+        NearHandshake::with_purpose(SPOKEN.newest, purpose, key_name, key, exporter, software)
     }
 
-    /// The same for what the connection is for.
+    /// The same in this version, for what the connection is for.
     pub fn with_purpose(
+        version: u16,
         purpose: Purpose,
         key_name: KeyName,
         key: Key,
@@ -149,14 +155,21 @@ impl NearHandshake {
             key_name: key_name.clone(),
             proof: *near_proof(&key, &exporter, purpose).as_bytes(),
         };
-        let versioned = |kind, hello, version| frame(kind, &NearVersionedHello { hello, version });
+        let versioned = |kind, hello, own| {
+            let hello = NearVersionedHello {
+                hello,
+                version: own,
+            };
+            frame(version, kind, &hello)
+        };
         let frame = match purpose {
-            Purpose::Copy => frame(b'N', &hello),
+            Purpose::Copy => frame(version, b'N', &hello),
             Purpose::Remote => versioned(b'A', hello, REMOTE_VERSION),
             Purpose::Grant => versioned(b'G', hello, THIRD_PARTY_VERSION),
             Purpose::Push => versioned(b'P', hello, THIRD_PARTY_VERSION),
         };
         let handshake = NearHandshake {
+            version,
             key,
             key_name,
             exporter,
@@ -170,8 +183,10 @@ impl NearHandshake {
     /// # Errors
     /// When the far end refuses, speaks another version, or does not know the secret.
     pub fn on_answer(self, frame: &[u8]) -> Result<Admitted, HandshakeError> {
-        let (kind, body) = open(frame)?;
+        let (theirs, kind, body) = open(frame)?;
+        let ours = self.version;
         match kind {
+            _ if theirs != ours => Err(HandshakeError::Version { ours, theirs }),
             b'R' => Err(HandshakeError::Refused(decode_as::<Refusal>(body)?.shown())),
             b'B' => Err(HandshakeError::NoPlace(decode_as::<NoPlace>(body)?.shown())),
             b'F' => self.on_hello(decode_as(body)?),
@@ -185,6 +200,7 @@ impl NearHandshake {
             return Err(HandshakeError::NotTheFarEnd(self.key_name));
         }
         Ok(Admitted {
+            version: self.version,
             software: printable(&hello.software, SOFTWARE_CHARACTERS),
             rights: hello.rights,
             purpose: self.purpose,
@@ -210,8 +226,23 @@ pub fn answer_hello(
     software: &str,
     find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
 ) -> Result<(Admitted, Vec<u8>), (HandshakeError, Vec<u8>)> {
-    let (admitted, key) = admit(frame, exporter, find).map_err(|error| {
-        let answer = refusal(&told(&error));
+    answer_in(SPOKEN, frame, exporter, software, find)
+}
+
+fn answer_in(
+    spoken: Versions,
+    frame: &[u8],
+    exporter: &Exporter,
+    software: &str,
+    find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
+) -> Result<(Admitted, Vec<u8>), (HandshakeError, Vec<u8>)> {
+    let (admitted, key) = admit(spoken, frame, exporter, find).map_err(|error| {
+        let said = open(frame).map_or(spoken.newest, |(version, ..)| version);
+        let version = match spoken.has(said) {
+            true => said,
+            false => spoken.newest,
+        };
+        let answer = refusal(version, &told(&error));
         (error, answer)
     })?;
     let hello = FarHello {
@@ -219,18 +250,19 @@ pub fn answer_hello(
         rights: admitted.rights,
         proof: *far_proof(&key, exporter, admitted.rights, admitted.purpose).as_bytes(),
     };
-    Ok((admitted, self::frame(b'F', &hello)))
+    let answer = self::frame(admitted.version, b'F', &hello);
+    Ok((admitted, answer))
 }
 
-/// The frame of a refusal, for what the far end finds wrong before or besides the handshake: it is
-/// full, say.
-pub fn refusal(refusal: &Refusal) -> Vec<u8> {
-    frame(b'R', &refusal.shown())
+/// The frame of a refusal in that version, for what the far end finds wrong besides the handshake:
+/// it is full, say.
+pub fn refusal(version: u16, refusal: &Refusal) -> Vec<u8> {
+    frame(version, b'R', &refusal.shown())
 }
 
-/// The frame that says that there is no place now.
-pub fn no_place(no_place: &NoPlace) -> Vec<u8> {
-    frame(b'B', &no_place.shown())
+/// The frame that says in that version that there is no place now.
+pub fn no_place(version: u16, no_place: &NoPlace) -> Vec<u8> {
+    frame(version, b'B', &no_place.shown())
 }
 
 impl NoPlace {
@@ -256,11 +288,17 @@ impl Refusal {
 }
 
 fn admit(
+    spoken: Versions,
     frame: &[u8],
     exporter: &Exporter,
     find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
 ) -> Result<(Admitted, Key), HandshakeError> {
-    let (hello, purpose) = read_hello(frame)?;
+    let (version, kind, body) = open(frame)?;
+    if !spoken.has(version) {
+        let (ours, theirs) = (spoken.newest, version);
+        return Err(HandshakeError::Version { ours, theirs });
+    }
+    let (hello, purpose) = read_hello(kind, body)?;
     let found = find(&hello.key_name);
     let known = found.is_some();
     let nothing = Rights {
@@ -273,6 +311,7 @@ fn admit(
         return Err(HandshakeError::NotAdmitted(hello.key_name));
     }
     let admitted = Admitted {
+        version,
         software: printable(&hello.software, SOFTWARE_CHARACTERS),
         key_name: hello.key_name,
         rights,
@@ -282,8 +321,8 @@ fn admit(
     Ok((admitted, key))
 }
 
-fn read_hello(frame: &[u8]) -> Result<(NearHello, Purpose), HandshakeError> {
-    match open(frame)? {
+fn read_hello(kind: u8, body: &[u8]) -> Result<(NearHello, Purpose), HandshakeError> {
+    match (kind, body) {
         (b'N', body) => Ok((decode_as(body)?, Purpose::Copy)),
         (b'A', body) => Ok((read_versioned(body, Purpose::Remote)?, Purpose::Remote)),
         (b'G', body) => Ok((read_versioned(body, Purpose::Grant)?, Purpose::Grant)),
@@ -370,25 +409,20 @@ fn far_proof(key: &Key, exporter: &Exporter, rights: Rights, purpose: Purpose) -
     key.proof(&[b"far", exporter, &rights, purpose.word()])
 }
 
-fn frame<T: Serialize>(kind: u8, body: &T) -> Vec<u8> {
+fn frame<T: Serialize>(version: u16, kind: u8, body: &T) -> Vec<u8> {
     let mut bytes = vec![b'T', b'L', kind];
-    bytes.extend_from_slice(&COPYING_VERSION.to_be_bytes());
+    bytes.extend_from_slice(&version.to_be_bytes());
     let body = postcard::to_stdvec(body).expect("strings and arrays always have an encoding");
     bytes.extend_from_slice(&body);
     encode_frame(&bytes)
 }
 
-/// Kind and body, where the version is ours. A refusal of another version is an error of versions
-/// too: that is its reason.
-fn open(frame: &[u8]) -> Result<(u8, &[u8]), HandshakeError> {
+/// Version, kind and body.
+fn open(frame: &[u8]) -> Result<(u16, u8, &[u8]), HandshakeError> {
     let Some((&[b'T', b'L', kind, high, low], body)) = frame.split_first_chunk::<PREFIX>() else {
         return Err(HandshakeError::Stranger);
     };
-    let (ours, theirs) = (COPYING_VERSION, u16::from_be_bytes([high, low]));
-    match ours == theirs {
-        true => Ok((kind, body)),
-        false => Err(HandshakeError::Version { ours, theirs }),
-    }
+    Ok((u16::from_be_bytes([high, low]), kind, body))
 }
 
 #[cfg(test)]

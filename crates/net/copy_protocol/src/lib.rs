@@ -37,10 +37,12 @@ mod spec;
 mod start;
 pub mod third_party;
 mod token;
+mod version;
+mod version_5;
 
 pub use activity::{Activity, Shares};
 pub(crate) use codec::decode_as;
-pub use codec::{CodecError, Frames, HELLO_MAX, Incoming, MESSAGE_MAX, decode, encode};
+pub use codec::{CodecError, Frames, HELLO_MAX, Incoming, MESSAGE_MAX, decode, encode, encode_in};
 pub use conversation_state::{
     COPY_STREAMS_MAX, ConversationState, ENTRIES_MAX, LISTED_MAX, NAMES_MAX, PARTS_MAX,
     ProtocolRule, ProtocolViolation, Speaker, UNFINISHED_MAX, check_opening,
@@ -78,6 +80,4 @@ pub use token::{
     CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,
     Tokens, TokensError, TokensMistake,
 };
-
-/// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
-pub const COPYING_VERSION: u16 = 5;
+pub use version::{COPYING_VERSION, SPOKEN, Versions};

@@ -2,7 +2,8 @@
 //!
 //! The line that goes there has the secret, so that it never stands on a command line, where every
 //! user of a host can read it. The one that comes back says where the far end listens. Both name
-//! the version first, so that other versions are recognised.
+//! the version first, so that other versions are recognised: the near end the oldest that it speaks, and behind it the
+//! newest; the far end the one that it has chosen.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::printable;
 
-use super::{COPYING_VERSION, KEY_LENGTH, Secret};
+use super::{KEY_LENGTH, SPOKEN, Secret, Versions};
 
 /// Longest line that is read.
 pub const START_LINE_MAX: usize = 4 << 10;
@@ -41,6 +42,8 @@ pub struct CallBack {
 /// What the far end answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartAnswer {
+    /// The version of the protocol that both ends speak from now on.
+    pub version: u16,
     /// Its name and version, for people.
     pub software: String,
     /// Where it listens; none when it connects.
@@ -68,14 +71,17 @@ pub enum StartError {
     },
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct VersionLine {
     trunkline_copy: u16,
+    newest: Option<u16>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct RequestLine {
     trunkline_copy: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    newest: Option<u16>,
     key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ports: Option<(u16, u16)>,
@@ -104,7 +110,8 @@ impl StartRequest {
     /// Its line, with the end.
     pub fn line(&self) -> String {
         line(&RequestLine {
-            trunkline_copy: COPYING_VERSION,
+            trunkline_copy: SPOKEN.oldest,
+            newest: (SPOKEN.newest > SPOKEN.oldest).then_some(SPOKEN.newest),
             key: self.secret.text(),
             ports: self.ports.as_ref().map(|all| (*all.start(), *all.end())),
             back: self.back.map(|back| BackLine {
@@ -114,20 +121,21 @@ impl StartRequest {
         })
     }
 
-    /// Reads a line.
+    /// Reads a line, and chooses the version that both ends speak.
     ///
     /// # Errors
-    /// When it is none of this version. The error holds nothing of the line, which may be a secret.
-    pub fn parse(line: &str) -> Result<Self, StartError> {
-        let read: RequestLine = read(line)?;
-        Ok(StartRequest {
+    /// When it is of other versions. The error holds nothing of the line, which may be a secret.
+    pub fn parse(line: &str) -> Result<(Self, u16), StartError> {
+        let (read, version): (RequestLine, _) = read(line, SPOKEN)?;
+        let request = StartRequest {
             secret: Secret::from_text(&read.key).ok_or(StartError::Stranger)?,
             ports: read.ports.map(|(first, last)| first..=last),
             back: read.back.map(|back| CallBack {
                 port: back.port,
                 fingerprint: back.fingerprint,
             }),
-        })
+        };
+        Ok((request, version))
     }
 }
 
@@ -135,7 +143,7 @@ impl StartAnswer {
     /// Its line, with the end.
     pub fn line(&self) -> String {
         line(&AnswerLine {
-            trunkline_copy: COPYING_VERSION,
+            trunkline_copy: self.version,
             software: self.software.clone(),
             port: self.port,
             addresses: self.addresses.clone(),
@@ -154,8 +162,9 @@ impl StartAnswer {
     /// assert_eq!(StartAnswer::parse("Welcome to host7!"), Err(StartError::Stranger));
     /// ```
     pub fn parse(line: &str) -> Result<Self, StartError> {
-        let read: AnswerLine = read(line)?;
+        let (read, version): (AnswerLine, _) = read(line, SPOKEN)?;
         Ok(StartAnswer {
+            version,
             software: printable(&read.software, SOFTWARE_CHARACTERS),
             port: read.port,
             addresses: read.addresses,
@@ -182,14 +191,19 @@ fn line<T: Serialize>(value: &T) -> String {
     text + "\n"
 }
 
-/// The version is read by itself first: the rest may be another one's.
-fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, StartError> {
-    let version: VersionLine = serde_json::from_str(line).map_err(|_| StartError::Stranger)?;
-    let (ours, theirs) = (COPYING_VERSION, version.trunkline_copy);
-    match ours == theirs {
-        true => serde_json::from_str(line).map_err(|_| StartError::Stranger),
-        false => Err(StartError::Version { ours, theirs }),
-    }
+/// The versions are read by themselves first: the rest may be another one's.
+fn read<'a, T: Deserialize<'a>>(line: &'a str, spoken: Versions) -> Result<(T, u16), StartError> {
+    let said: VersionLine = serde_json::from_str(line).map_err(|_| StartError::Stranger)?;
+    let theirs = Versions {
+        oldest: said.trunkline_copy,
+        newest: said.newest.unwrap_or(said.trunkline_copy),
+    };
+    let Some(version) = spoken.common(theirs) else {
+        let (ours, theirs) = (spoken.newest, theirs.newest);
+        return Err(StartError::Version { ours, theirs });
+    };
+    let rest = serde_json::from_str(line).map_err(|_| StartError::Stranger)?;
+    Ok((rest, version))
 }
 
 #[cfg(test)]
@@ -206,10 +220,12 @@ mod tests {
                 fingerprint: [3; 32],
             }),
         };
-        let read = StartRequest::parse(&request.line()).unwrap();
+        let (read, version) = StartRequest::parse(&request.line()).unwrap();
+        assert_eq!(version, SPOKEN.newest);
         assert_eq!(read.secret.text(), request.secret.text());
         assert_eq!((read.ports, read.back), (request.ports, request.back));
         let answer = StartAnswer {
+            version: SPOKEN.oldest,
             software: "trunkline 0.1.0".to_owned(),
             port: None,
             addresses: vec!["2001:db8::1".parse().unwrap()],
@@ -232,11 +248,25 @@ mod tests {
         assert_eq!(
             refused,
             StartError::Version {
-                ours: COPYING_VERSION,
+                ours: SPOKEN.newest,
                 theirs: 9
             }
         );
         assert!(refused.hint().unwrap().contains("at this end"));
+    }
+
+    #[test]
+    fn a_range_is_read_by_an_end_that_knows_its_oldest_version_alone() {
+        let line = r#"{"trunkline_copy":5,"newest":6,"key":"x"}"#;
+        let chosen = |oldest, newest| {
+            let read = read::<RequestLine>(line, Versions { oldest, newest });
+            read.map(|(_, version)| version)
+        };
+        assert_eq!(chosen(5, 5), Ok(5));
+        assert_eq!(chosen(5, 6), Ok(6));
+        assert_eq!(chosen(4, 5), Ok(5));
+        let (ours, theirs) = (4, 6);
+        assert_eq!(chosen(3, 4), Err(StartError::Version { ours, theirs }));
     }
 
     #[test]

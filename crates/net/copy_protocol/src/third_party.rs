@@ -21,7 +21,7 @@ pub use order::{Order, Push, Receiving};
 pub use report::{End, Report, Standing, Totals};
 
 /// Version of all of this. Ends of different versions make no third-party copies.
-pub const THIRD_PARTY_VERSION: u16 = 2;
+pub const THIRD_PARTY_VERSION: u16 = 3;
 
 #[cfg(test)]
 mod tests;

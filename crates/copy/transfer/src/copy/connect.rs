@@ -101,8 +101,8 @@ impl<'a> Connector<'a> {
             } => {
                 let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
                 let places = std::slice::from_ref(address);
-                let transport = self.spec.transport;
-                let dial = || dial(places, &token, None, opening, transport, is_stopped);
+                let dialer = self.dialer();
+                let dial = || dial(dialer, places, &token, None, opening, is_stopped);
                 let dialed = match dial() {
                     // A server that stops closes what it has not taken up; now it is away or back.
                     Err(DialError::Closed { .. }) => {
@@ -150,21 +150,29 @@ impl<'a> Connector<'a> {
         opening: &Opening,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Connected, DialError> {
+        let dialer = Dialer {
+            version: started.answer.version,
+            ..self.dialer()
+        };
+        let (places, token) = (&started.places, &started.token);
         let Some(port) = &self.port else {
             let pin = started.answer.fingerprint.map(Fingerprint);
-            let transport = self.spec.transport;
-            let places = &started.places;
-            return dial(places, &started.token, pin, opening, transport, is_stopped);
+            return dial(dialer, places, token, pin, opening, is_stopped);
         };
-        let dialed = port
-            .callbacks
-            .control(&Dialer::default(), &started.token, is_stopped)?;
+        let dialed = port.callbacks.control(&dialer, token, is_stopped)?;
         let key = dialed.admitted.session_key.clone();
         Ok(Connected {
             incoming: Some(port.callbacks.expect(key)),
             preconnected: Preconnected::default(),
             dialed,
         })
+    }
+
+    fn dialer(&self) -> Dialer {
+        Dialer {
+            transport: self.spec.transport,
+            ..Dialer::default()
+        }
     }
 
     fn start(&mut self, stats: &mut CopyStats<'_>) -> Result<SshFarEnd, SessionEnd> {
@@ -240,23 +248,19 @@ pub(super) fn start_through_ssh(
 ///
 /// * `is_stopped`: asked ten times a second.
 pub(crate) fn dial(
+    dialer: Dialer,
     places: &[Address],
     token: &Token,
     pin: Option<Fingerprint>,
     opening: &Opening,
-    transport: Transport,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<Connected, DialError> {
     let first = &Message::Open(Box::new(opening.clone()));
     let known = pin.map(|pin| KnownPeer { pin, first });
     let mut preconnected = Preconnected::default();
     let begin = &mut |endpoint: &StreamEndpoint| preconnected.begin(endpoint, opening);
-    let dialer = Dialer {
-        transport,
-        ..Dialer::default()
-    };
     let dialed = dialer.control_and(places, token, known, begin, is_stopped)?;
-    if transport == Transport::Udp {
+    if dialer.transport == Transport::Udp {
         preconnected.wait_for_first(is_stopped)?;
     }
     let incoming = None;

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use copy_net::{AcceptedController, Conversation, Fingerprint, ThirdPartyHandler};
+use copy_net::{AcceptedController, Conversation, Dialer, Fingerprint, ThirdPartyHandler};
 use copy_protocol::third_party::{End, Order, Push, Receiving, Report, Standing, Totals};
 use copy_protocol::{
     CopyDirection, CopyEvent, CopyProgress, KeyName, Opening, Problem, ProblemKind, Purpose,
     Sending, Targets,
 };
-use observe::Transport;
 use units::{Address, Rate, Span};
 
 use super::{FarEnd, FarEvent, Keys, check_rights, no_plain, read};
@@ -168,10 +167,9 @@ impl FarEnd {
         let files = files.map_err(SessionEnd::Problem)?;
         let opening = Push::at_destination(&push.opening);
         let pin = push.fingerprint.map(Fingerprint);
-        let connected = dial(&places, &push.token, pin, &opening, Transport::Tcp, &|| {
-            false
-        })
-        .map_err(|error| seen_from_here(why_not(&error)))?;
+        let dialer = Dialer::default();
+        let connected = dial(dialer, &places, &push.token, pin, &opening, &|| false)
+            .map_err(|error| seen_from_here(why_not(&error)))?;
         open_session(connected, &opening, files, stats, &mut || ())
     }
 

@@ -38,7 +38,8 @@ impl Session {
     fn copy(self, handler: &Arc<dyn CopyHandler>, shared: &Shared) -> io::Result<JoinHandle<()>> {
         let streams = shared.registry.expect(self.admitted.session_key.clone())?;
         let rtt = round_trip(&self.socket, self.peer);
-        let conversation = Conversation::start(self.socket, self.tls, shared.limits.silence)?;
+        let (version, silence) = (self.admitted.version, shared.limits.silence);
+        let conversation = Conversation::start(self.socket, self.tls, version, silence)?;
         let accepted = AcceptedSession {
             peer: self.peer,
             admitted: self.admitted,
@@ -71,7 +72,8 @@ impl Session {
         handler: &Arc<dyn CopyHandler>,
         shared: &Shared,
     ) -> io::Result<JoinHandle<()>> {
-        let conversation = Conversation::start(self.socket, self.tls, shared.limits.silence)?;
+        let (version, silence) = (self.admitted.version, shared.limits.silence);
+        let conversation = Conversation::start(self.socket, self.tls, version, silence)?;
         let accepted = AcceptedController {
             peer: self.peer,
             admitted: self.admitted,

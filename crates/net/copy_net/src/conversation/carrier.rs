@@ -39,6 +39,7 @@ impl<M: Incoming> Carrier<M> {
     pub(super) fn new(
         socket: Arc<TcpStream>,
         tls: Box<Tls>,
+        version: u16,
         shared: Arc<Shared<M>>,
         silence: Span,
     ) -> Self {
@@ -46,7 +47,7 @@ impl<M: Incoming> Carrier<M> {
             socket,
             tls,
             shared,
-            frames: Frames::messages(),
+            frames: Frames::of_version(version),
             begun: 0,
             silence,
             heard: Instant::now(),

@@ -1,7 +1,7 @@
 //! Both ends, honest ones and others.
 
 use super::*;
-use crate::{Frames, HELLO_MAX, Secret};
+use crate::{COPYING_VERSION, Frames, HELLO_MAX, Secret};
 
 const EXPORTER: Exporter = [3; 32];
 
@@ -119,6 +119,43 @@ fn ends_of_other_versions_tell_each_other_both_numbers() {
     assert!(error.hint().unwrap().contains("at this end"));
 }
 
+/// The two ends of a connection in which the near end says `version`: what each finds.
+fn neighbours(
+    version: u16,
+    spoken: Versions,
+    fill: u8,
+) -> (Result<u16, HandshakeError>, Result<u16, HandshakeError>) {
+    let key = self::key(fill);
+    let (near, hello) =
+        NearHandshake::with_purpose(version, Purpose::Copy, name(), key, EXPORTER, "x");
+    let find = |_: &KeyName| Some((self::key(1), Rights::ALL));
+    let answered = answer_in(spoken, &body(&hello), &EXPORTER, "x", find);
+    let (far, answer) = match answered {
+        Ok((admitted, answer)) => (Ok(admitted.version), answer),
+        Err((error, answer)) => (Err(error), answer),
+    };
+    let near = near.on_answer(&body(&answer));
+    (near.map(|admitted| admitted.version), far)
+}
+
+#[test]
+fn a_far_end_speaks_the_version_of_a_neighbour_and_refuses_in_it() {
+    let (oldest, newest) = (5, 6);
+    let spoken = Versions { oldest, newest };
+    for version in [5, 6] {
+        assert_eq!(neighbours(version, spoken, 1), (Ok(version), Ok(version)));
+        let (near, far) = neighbours(version, spoken, 2);
+        assert!(matches!(near, Err(HandshakeError::Refused(_))), "{near:?}");
+        assert_eq!(far, Err(HandshakeError::NotAdmitted(name())));
+    }
+    // One that is too new or too old hears the newest.
+    for version in [4, 7] {
+        let (near, far) = neighbours(version, spoken, 1);
+        let wrong = |ours, theirs| Err(HandshakeError::Version { ours, theirs });
+        assert_eq!((near, far), (wrong(version, 6), wrong(6, version)));
+    }
+}
+
 #[test]
 fn other_programs_are_strangers() {
     for bytes in [
@@ -164,18 +201,24 @@ fn what_a_peer_says_to_people_is_short_and_printable() {
     let long = "\x1b[31m\u{1F6A2}\u{1F6A2}\u{1F6A2}".repeat(500);
     let (_, frame) = NearHandshake::new(name(), key(1), EXPORTER, &long);
     assert!(frame.len() < HELLO_MAX as usize);
-    let answer = refusal(&Refusal {
-        what: long.clone(),
-        hint: Some(long),
-    });
+    let answer = refusal(
+        SPOKEN.newest,
+        &Refusal {
+            what: long.clone(),
+            hint: Some(long),
+        },
+    );
     assert!(answer.len() <= HELLO_MAX as usize + 4, "{}", answer.len());
     let error = near(1).0.on_answer(&body(&answer)).unwrap_err();
     assert!(!error.to_string().contains('\x1b'));
-    let full = no_place(&NoPlace {
-        what: "\x1b[31m".repeat(500),
-        ahead: 7,
-        seconds: Some(90),
-    });
+    let full = no_place(
+        SPOKEN.newest,
+        &NoPlace {
+            what: "\x1b[31m".repeat(500),
+            ahead: 7,
+            seconds: Some(90),
+        },
+    );
     assert!(full.len() <= HELLO_MAX as usize + 4, "{}", full.len());
     match near(1).0.on_answer(&body(&full)).unwrap_err() {
         HandshakeError::NoPlace(told) => {
@@ -188,7 +231,9 @@ fn what_a_peer_says_to_people_is_short_and_printable() {
 
 fn near_for_files(fill: u8) -> (NearHandshake, Vec<u8>) {
     let purpose = Purpose::Remote;
-    let (near, frame) = NearHandshake::with_purpose(purpose, name(), key(fill), EXPORTER, "x");
+    let version = SPOKEN.newest;
+    let (near, frame) =
+        NearHandshake::with_purpose(version, purpose, name(), key(fill), EXPORTER, "x");
     (near, body(&frame))
 }
 

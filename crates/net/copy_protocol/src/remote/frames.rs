@@ -69,7 +69,7 @@ pub fn head_of(id: u32, told: &Told, length: usize) -> Result<Vec<u8>, CodecErro
 }
 
 impl Incoming for Answer {
-    fn decode(frame: Vec<u8>) -> Result<Self, CodecError> {
+    fn decode(_: u16, frame: Vec<u8>) -> Result<Self, CodecError> {
         decode_answer(frame)
     }
 }

@@ -93,7 +93,7 @@ impl Push {
 }
 
 impl Incoming for Order {
-    fn decode(frame: Vec<u8>) -> Result<Self, CodecError> {
+    fn decode(_: u16, frame: Vec<u8>) -> Result<Self, CodecError> {
         decode_as(&frame)
     }
 }

@@ -201,7 +201,7 @@ impl End {
 }
 
 impl Incoming for Report {
-    fn decode(frame: Vec<u8>) -> Result<Self, CodecError> {
+    fn decode(_: u16, frame: Vec<u8>) -> Result<Self, CodecError> {
         decode_as::<Report>(&frame).map(Report::sane)
     }
 }

@@ -1,7 +1,7 @@
 //! Orders and reports in bytes.
 
 use super::*;
-use crate::{Frames, Incoming, KeyName, Problem, ProblemKind, Secret, Token};
+use crate::{Frames, Incoming, KeyName, Problem, ProblemKind, SPOKEN, Secret, Token};
 
 fn token() -> Token {
     Token {
@@ -73,7 +73,13 @@ fn what_a_source_says_steers_no_terminal() {
 #[test]
 fn bytes_that_are_no_order_are_an_error() {
     for body in [&[][..], &[99], &[1, 0xFF, 0xFF]] {
-        assert!(Order::decode(body.to_vec()).is_err(), "{body:?}");
-        assert!(Report::decode(body.to_vec()).is_err(), "{body:?}");
+        assert!(
+            Order::decode(SPOKEN.newest, body.to_vec()).is_err(),
+            "{body:?}"
+        );
+        assert!(
+            Report::decode(SPOKEN.newest, body.to_vec()).is_err(),
+            "{body:?}"
+        );
     }
 }
