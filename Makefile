@@ -6,7 +6,7 @@ ifeq ($(shell id -u), 0)
 APART := unshare --net sh -c 'ip link set lo up && exec "$$0" "$$@"'
 endif
 
-.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-watch-detection crash crash-sample stops soak model hostile agreement studies fuzz clean
+.PHONY: demo demo-campaign build install uninstall quick test test-python python-docs wheel wheels wheel-test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-watch-detection crash crash-sample stops soak model hostile agreement studies fuzz clean neighbours
 
 demo: build
 	./target/release/trunkline demo
@@ -98,6 +98,14 @@ deny:
 # Static programs, .deb and .rpm, checksums, licences and a bill of materials, in target/dist.
 dist:
 	CARGO=$(CARGO) sh packaging/dist.sh
+
+# Copies between this program and that of the last release, which is built from its commit.
+neighbours:
+	$(CARGO) build --locked --bin trunkline
+	test -d target/last || git worktree add --detach target/last \
+		$$(git log -1 --format=%H --grep='^Version [0-9]')
+	cd target/last && $(CARGO) build --locked --bin trunkline
+	python3 bench/neighbours.py target/debug/trunkline target/last/target/debug/trunkline
 
 # Installs the packages of target/dist in clean systems; needs what packaging/test.sh names.
 dist-test:

@@ -32,14 +32,22 @@ stage() {
 
 package() {
     cp "target/$1-unknown-linux-musl/lto/trunkline" "$STAGE/trunkline"
+    # What a copy sends to machines of other types.
+    rm -rf "$STAGE/far"
+    mkdir "$STAGE/far"
+    for other in $ARCHS; do
+        test "$other" = "$1" || cp "target/$other-unknown-linux-musl/lto/trunkline" "$STAGE/far/$other"
+    done
     case $1 in x86_64) deb=amd64 ;; aarch64) deb=arm64 ;; esac
     PACKAGE_ARCH=$deb ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions \
         nfpm package --config packaging/nfpm.yaml --packager deb --target "$OUT/" >/dev/null
     PACKAGE_ARCH=$deb ZSH_FUNCTIONS=/usr/share/zsh/site-functions \
         nfpm package --config packaging/nfpm.yaml --packager rpm --target "$OUT/" >/dev/null
     name=trunkline-$PACKAGE_VERSION-$1-linux
-    mkdir -p "$STAGE/$name"
-    cp -r "$STAGE/trunkline" "$STAGE/man" "$STAGE/completions" "$STAGE/THIRD-PARTY.md" \
+    mkdir -p "$STAGE/$name/bin" "$STAGE/$name/lib/trunkline"
+    cp "$STAGE/trunkline" "$STAGE/$name/bin/"
+    cp -r "$STAGE/far" "$STAGE/$name/lib/trunkline/"
+    cp -r "$STAGE/man" "$STAGE/completions" "$STAGE/THIRD-PARTY.md" \
         README.md CHANGELOG.md LICENSE "$STAGE/$name/"
     tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
         -C "$STAGE" -c "$name" | gzip -9n >"$OUT/$name.tar.gz"

@@ -55,6 +55,11 @@ step "has a program of less than $SIZE_MAX bytes"
 size=$(stat -c %s "$ROOT/debian/usr/bin/trunkline")
 test "$size" -lt "$SIZE_MAX" || { echo "it has $size" >&2; exit 1; }
 
+step "has the program for machines of other types"
+for arch in ${ARCHS:-x86_64 aarch64}; do
+    test "$arch" = "$(uname -m)" || test -x "$ROOT/debian/usr/lib/trunkline/far/$arch"
+done
+
 step "is removed without a rest in /usr"
 inside dpkg --purge trunkline >/dev/null 2>&1
 if find "$ROOT/debian/usr" -name '*trunkline*' | grep .; then exit 1; fi

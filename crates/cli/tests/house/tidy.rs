@@ -133,7 +133,7 @@ const STALE: [&str; 3] = ["is being built", "no command does", "not implemented 
 
 /// A file below `crates`, its constant; then pages below `docs`, the line that says its value.
 const VERSIONS: &str = "
-net/copy_protocol/src/lib.rs COPYING_VERSION
+net/copy_protocol/src/version.rs COPYING_VERSION
     reference/copy-protocol.md # The copy protocol, version {}
     reference/copy-protocol.md | 3..5 | version: {} |
     guide/installing.md the copy protocol | {} |

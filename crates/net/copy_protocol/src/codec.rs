@@ -8,7 +8,9 @@
 
 use thiserror::Error;
 
-use super::{Message, SPOKEN, version_5};
+use super::version::VERSION_BEFORE;
+use super::version_5::{self, OldSending};
+use super::{Message, SPOKEN};
 use measure_protocol::frame::{FrameError, FrameReader, encode_frame};
 
 /// Most bytes of a frame before the peer has shown who it is.
@@ -68,7 +70,7 @@ pub trait Incoming: Sized + Send + 'static {
 impl Incoming for Message {
     fn decode(version: u16, frame: Vec<u8>) -> Result<Self, CodecError> {
         match version {
-            version_5::VERSION => version_5::decode(&frame),
+            VERSION_BEFORE => decode_before(&frame),
             _ => decode(&frame),
         }
     }
@@ -155,7 +157,7 @@ pub fn encode(message: &Message) -> Result<Vec<u8>, CodecError> {
 /// As [`encode`].
 pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError> {
     let body = match version {
-        version_5::VERSION => version_5::encode(message),
+        VERSION_BEFORE => version_5::encode(message),
         _ => postcard::to_stdvec(message),
     };
     let body = body.map_err(|why| CodecError::Malformed { length: 0, why })?;
@@ -192,6 +194,14 @@ fn split<T: Clone>(list: &[T], wrap: fn(Vec<T>) -> Message) -> Option<(Message, 
 /// When it is no message, or more than one.
 pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
     decode_as(body)
+}
+
+/// The same in the version before.
+fn decode_before(body: &[u8]) -> Result<Message, CodecError> {
+    match body.split_first() {
+        Some((&version_5::SENDING, rest)) => decode_as::<OldSending>(rest).map(Message::from),
+        _ => decode(body),
+    }
 }
 
 pub(crate) fn decode_as<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, CodecError> {

@@ -5,15 +5,16 @@
 //! near end says the newest; a far end that does not speak it refuses and says its own newest, in
 //! which the near end calls again.
 
-use crate::version_5;
-
 /// Version of all of this. What the ends say to each other changes only with it: the one before is
 /// then still understood.
 pub const COPYING_VERSION: u16 = 6;
 
+/// The one before, of trunkline 0.3.0; `version_5` has what it says otherwise.
+pub(crate) const VERSION_BEFORE: u16 = 5;
+
 /// What this end speaks.
 pub const SPOKEN: Versions = Versions {
-    oldest: version_5::VERSION,
+    oldest: VERSION_BEFORE,
     newest: COPYING_VERSION,
 };
 

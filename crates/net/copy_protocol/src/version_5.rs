@@ -8,16 +8,14 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::decode_as;
-use crate::{CodecError, Message, Problem, ProblemKind, Sending};
+use crate::{Message, Problem, ProblemKind, Sending};
 
-/// Its number.
-pub(crate) const VERSION: u16 = 5;
 /// The number of `Sending`, as an encoded message begins.
-const SENDING: u8 = 15;
+pub(crate) const SENDING: u8 = 15;
 
+/// What stands behind that number.
 #[derive(Serialize, Deserialize)]
-struct OldSending {
+pub(crate) struct OldSending {
     streams: u16,
     rtt: Option<u64>,
     retransmitted_share: Option<f64>,
@@ -69,26 +67,24 @@ fn with_known_problem(message: &Message) -> Cow<'_, Message> {
     }
 }
 
-/// Reads the body of a frame.
-pub(crate) fn decode(body: &[u8]) -> Result<Message, CodecError> {
-    let Some((&SENDING, rest)) = body.split_first() else {
-        return decode_as(body);
-    };
-    let old: OldSending = decode_as(rest)?;
-    let sending = Sending {
-        streams: old.streams,
-        rate: 0,
-        rtt: old.rtt,
-        retransmitted_share: old.retransmitted_share,
-        binds: old.binds,
-    };
-    Ok(Message::Sending(sending, None))
+impl From<OldSending> for Message {
+    fn from(old: OldSending) -> Self {
+        let sending = Sending {
+            streams: old.streams,
+            rate: 0,
+            rtt: old.rtt,
+            retransmitted_share: old.retransmitted_share,
+            binds: old.binds,
+        };
+        Message::Sending(sending, None)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Frames, SPOKEN, encode_in};
+    use crate::version::VERSION_BEFORE;
+    use crate::{Frames, Incoming, SPOKEN, encode_in};
 
     /// What trunkline 0.3.0 says: 3 streams, 160 ms, 1 of 4 bytes again, bound by loss; loss for
     /// half of the time, of which it says why.
@@ -109,7 +105,10 @@ mod tests {
 
     #[test]
     fn what_the_sender_says_is_understood_both_ways() {
-        assert_eq!(decode(SAID), Ok(Message::Sending(sending(), None)));
+        assert_eq!(
+            Message::decode(VERSION_BEFORE, SAID.to_vec()),
+            Ok(Message::Sending(sending(), None))
+        );
         let newer = Sending {
             rate: 7,
             ..sending()
@@ -131,8 +130,8 @@ mod tests {
             name: "a".to_owned(),
             problem: problem(kind),
         };
-        let frame = encode_in(VERSION, &left_out(ProblemKind::Unfinished)).unwrap();
-        let read = Frames::of_version(VERSION).next_message(&mut frame.as_slice());
+        let frame = encode_in(VERSION_BEFORE, &left_out(ProblemKind::Unfinished)).unwrap();
+        let read = Frames::of_version(VERSION_BEFORE).next_message(&mut frame.as_slice());
         assert_eq!(read, Ok(Some(left_out(ProblemKind::NoContent))));
     }
 
@@ -140,6 +139,6 @@ mod tests {
     fn everything_else_is_the_same() {
         let message = Message::RateMax(Some(8_000_000));
         let newest = encode_in(SPOKEN.newest, &message);
-        assert_eq!(encode_in(VERSION, &message), newest);
+        assert_eq!(encode_in(VERSION_BEFORE, &message), newest);
     }
 }

@@ -16,7 +16,7 @@ skip() {
     return 1
 }
 
-# Opens what is kept. Only this user may write to it, so that nobody changes it once it is hashed.
+# Opens what is kept. Only this user may write to it, so that no other changes it once it is hashed.
 open_kept() {
     [ -f "$folder/$hash" ] && [ -r "$folder/$hash" ] || return 1
     exec 3<"$folder/$hash"
