@@ -28,6 +28,13 @@ pub(crate) struct FarClean {
     pub host: String,
 
     /// The ssh client with its options, as for `copy`
-    #[arg(short = 'e', long, visible_alias = "rsh", value_name = "COMMAND", default_value = "ssh", value_parser = words)]
+    #[arg(
+        short = 'e',
+        long,
+        visible_alias = "rsh",
+        value_name = "COMMAND",
+        default_value = "ssh",
+        value_parser = words
+    )]
     pub ssh: Words,
 }

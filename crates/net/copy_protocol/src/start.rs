@@ -2,8 +2,8 @@
 //!
 //! The line that goes there has the secret, so that it never stands on a command line, where every
 //! user of a host can read it. The one that comes back says where the far end listens. Both name
-//! the version first, so that other versions are recognised: the near end the oldest that it speaks, and behind it the
-//! newest; the far end the one that it has chosen.
+//! the version first, so that other versions are recognised: the near end the oldest that it
+//! speaks, and behind it the newest; the far end the one that it has chosen.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;

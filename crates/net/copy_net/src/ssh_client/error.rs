@@ -143,8 +143,8 @@ impl Hint for SshError {
             SshError::NotConnected { destination } => {
                 format!("`ssh {destination}` has to work first; what it says stands above")
             }
-            SshError::NoProgram { .. } => "install trunkline there, say where it is with \
-                `--far-program`, or leave out `--no-install` to have it sent"
+            SshError::NoProgram { .. } => "install trunkline there, or name it with \
+                `--far-program`; without that and `--no-install` this one is sent"
                 .to_owned(),
             SshError::NoShell { destination, .. } => {
                 format!("see what `ssh {destination} uname -sm` says")
@@ -158,7 +158,7 @@ impl Hint for SshError {
                 ..
             } => format!(
                 "see what `ssh {destination} {program} --version` says: it may be older than \
-                copying"
+                copying, or the account run no commands"
             ),
             SshError::Noise(_) => "a start-up file of the shell there prints it: let it be silent \
                 where there is no terminal"
