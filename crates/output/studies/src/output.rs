@@ -80,14 +80,16 @@ fn verdicts(figure: &Figure) -> String {
         findings.filter(|each| each.verdict() == verdict).count()
     };
     let words = [
-        (of(Verdict::Holds), "holds"),
-        (of(Verdict::InPart), "in part"),
-        (of(Verdict::DoesNotHold), "does not hold"),
+        (of(Verdict::Holds), "holds", "hold"),
+        (of(Verdict::InPart), "in part", "in part"),
+        (of(Verdict::DoesNotHold), "does not hold", "do not hold"),
     ];
-    let words = words.into_iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> = words
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    let words = words.into_iter().filter(|(count, _, _)| *count > 0);
+    let word = |(count, one, several): (usize, &str, &str)| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {several}"),
+    };
+    let words: Vec<String> = words.map(word).collect();
     words.join(", ")
 }
 

@@ -4,6 +4,7 @@ use draw::chart::{Line, Origin, Point};
 use sim::{RunResult, Scenario, Work};
 use simulation_grid::Ran;
 use stats::{mean, standard_deviation};
+use units::Span;
 
 /// Curves over one quantity.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +98,9 @@ fn times(cell: &Scenario) -> String {
         cell.path.hosts.mtu
     );
     match cell.work {
+        Work::Endless if cell.warmup == Span::ZERO => {
+            format!("{head}, {} from the start", cell.duration.human())
+        }
         Work::Endless => format!(
             "{head}, {} of which the first {} do not count",
             cell.duration.human(),

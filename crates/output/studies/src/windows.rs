@@ -10,8 +10,8 @@ use crate::part::SetUpError;
 use crate::study::{Left, Study};
 
 /// A simulated host is never too slow: it has no processor to tell of.
-const PROCESSOR: &str = "a simulated host has no processor; `trunkline sweep HOST` draws it of \
-    real ones";
+const PROCESSOR: &str = "a simulated host has no processor; trunkline sweep HOST draws it of real \
+    ones";
 
 pub(crate) fn study() -> Result<Study, SetUpError> {
     Ok(Study {

@@ -3,7 +3,7 @@
 use sim::Scenario;
 use units::Bytes;
 
-use crate::figure::{Figure, Line, Panel, Scale, Values};
+use crate::figure::{Figure, Line, Panel, Scale, Values, printed};
 use crate::finding::{Finding, beside, digits};
 use crate::measure::goodput;
 use crate::part::{Part, SetUpError};
@@ -77,12 +77,19 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
     };
     let of =
         |lines: &[Line], index: usize| lines.get(index).cloned().into_iter().collect::<Vec<_>>();
+    let with = |lines: Vec<Line>, mark: (f64, f64)| -> Vec<Line> {
+        lines.into_iter().chain([printed([mark])]).collect()
+    };
     let caption = "Throughput of one stream against its buffer.";
     vec![
         Figure::new(
             &["F4"],
             "Throughput against buffer size",
-            vec![over_buffers("buffers-size", caption, &of(&buffers, 0))],
+            vec![over_buffers(
+                "buffers-size",
+                caption,
+                &with(of(&buffers, 0), (1_024.0, 900.0)),
+            )],
             vec![stable(&buffers)],
         ),
         Figure::new(
@@ -92,7 +99,7 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
                 over_streams(
                     "buffers-streams-first",
                     "Throughput against streams with the default buffer.",
-                    &of(&streams, 0),
+                    &with(of(&streams, 0), (14.0, 1_700.0)),
                 ),
                 over_buffers(
                     "buffers-streams-first-size",
@@ -108,7 +115,7 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
             vec![over_streams(
                 "buffers-buffer-first",
                 "Throughput against streams with a buffer of 1 MB.",
-                &of(&streams, 1),
+                &with(of(&streams, 1), (4.0, 2_000.0)),
             )],
             vec![buffer_first(&streams, &buffers), gain(&streams)],
         ),

@@ -210,29 +210,27 @@ fn tuning_wins(lines: &[Line], wanted: fn(f64) -> bool, place: &str) -> Option<(
 }
 
 fn striping(lines: &[Line]) -> Finding {
-    Finding {
-        claim: "Where the link loses much, striping is effective.",
-        rule: "With a loss of 1e-3 or more, 25 flows are at least five times as fast as the tuned \
-            single flow.",
-        checks: vec![Check::of(striping_wins(lines))],
-    }
-}
-
-fn striping_wins(lines: &[Line]) -> Option<(bool, String)> {
-    let gains = gains(lines, TUNED, STRIPED)?;
-    let high: Vec<(f64, f64)> = gains
-        .into_iter()
+    let check = |(loss, gain): (f64, f64)| {
+        let words = format!(
+            "at a loss of {loss:.1e} they are {} times as fast",
+            digits(gain)
+        );
+        (gain >= 5.0, words)
+    };
+    let high = gains(lines, TUNED, STRIPED).unwrap_or_default().into_iter();
+    let mut checks: Vec<_> = high
         .filter(|(loss, _)| *loss >= 0.99e-3)
+        .map(|pair| Some(check(pair)))
         .collect();
-    let words = format!(
-        "25 flows are {} times as fast as one at a loss of {}",
-        list(high.iter().map(|(_, gain)| digits(*gain))),
-        list(high.iter().map(|(loss, _)| format!("{loss:.1e}")))
-    );
-    Some((
-        !high.is_empty() && high.iter().all(|(_, gain)| *gain >= 5.0),
-        words,
-    ))
+    if checks.is_empty() {
+        checks.push(None);
+    }
+    Finding::new(
+        "Where the link loses much, striping is effective.",
+        "25 flows are at least five times as fast as the tuned single flow: at each loss of 1e-3 \
+            or more.",
+        checks,
+    )
 }
 
 fn at_once(lines: &[Line]) -> Finding {
