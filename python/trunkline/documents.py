@@ -2258,6 +2258,9 @@ class PredictDocument(Record):
         one_stream: One stream by each formula.
         points: Several streams by each formula.
         buffers: Rules for the buffers.
+        transfer: How long data take; absent unless asked for.
+        acceptable_losses: The loss that one stream bears, by rate and round trip; empty unless
+            asked for.
     """
 
     __slots__ = ()
@@ -2278,8 +2281,10 @@ class PredictDocument(Record):
     one_stream: list[OneStream]
     points: list[Predicted]
     buffers: list[BufferAdvice]
-    _records = {"host": "Host", "path": "Path", "link": "PredictedLink", "knee": "PredictedKnee", "highest": "StreamsAt", "one_stream": "OneStream", "points": "Predicted", "buffers": "BufferAdvice"}
-    _optional = frozenset(["seed"])
+    transfer: Transfer | None
+    acceptable_losses: list[AcceptableLoss] | None
+    _records = {"host": "Host", "path": "Path", "link": "PredictedLink", "knee": "PredictedKnee", "highest": "StreamsAt", "one_stream": "OneStream", "points": "Predicted", "buffers": "BufferAdvice", "transfer": "Transfer", "acceptable_losses": "AcceptableLoss"}
+    _optional = frozenset(["acceptable_losses", "seed", "transfer"])
 
 
 class PredictedLink(Record):
@@ -2418,6 +2423,63 @@ class StreamBuffer(Record):
     _optional = frozenset([])
 
 
+class Transfer(Record):
+    """How long data take.
+
+    Attributes:
+        bytes: How much.
+        times: By each formula.
+    """
+
+    __slots__ = ()
+    bytes: int
+    times: list[TransferTime]
+    _records = {"times": "TransferTime"}
+    _optional = frozenset([])
+
+
+class TransferTime(Record):
+    """How long data take by one formula.
+
+    Attributes:
+        model: Which formula.
+        streams: How many streams.
+        lost_ratio: The loss events for each packet that it takes or finds; absent where it has
+            none.
+        rate_bits_per_second: Its rate, at most what the link carries.
+        share_ratio: The rate as a share of the payload that the link carries.
+        duration_seconds: The time.
+    """
+
+    __slots__ = ()
+    model: str
+    streams: int
+    lost_ratio: float | None
+    rate_bits_per_second: int
+    share_ratio: float
+    duration_seconds: float
+    _records = {}
+    _optional = frozenset(["lost_ratio"])
+
+
+class AcceptableLoss(Record):
+    """The loss at which one stream still reaches a rate.
+
+    Attributes:
+        rate_bits_per_second: The rate.
+        rtt_seconds: The round trip.
+        lost_ratio: Loss events for each packet; absent where even losing every packet would not
+            hold a stream below the rate.
+    """
+
+    __slots__ = ()
+    rate_bits_per_second: int
+    rtt_seconds: float
+    lost_ratio: float | None
+    _records = {}
+    _optional = frozenset(["lost_ratio"])
+
+
 class FitDocument(Record):
     """A document: the envelope and, beside it on the same level, the keys of the body.
 
@@ -2434,6 +2496,7 @@ class FitDocument(Record):
         samples: The measured points.
         recommended: What the best form recommends; absent when no form fits.
         models: The forms, the one that predicts best what it has not seen first.
+        choices: What the rules of the literature would have chosen; empty unless asked for.
     """
 
     __slots__ = ()
@@ -2449,8 +2512,9 @@ class FitDocument(Record):
     samples: list[StreamsAt]
     recommended: Optimum | None
     models: list[FitModel]
-    _records = {"host": "Host", "samples": "StreamsAt", "recommended": "Optimum", "models": "FitModel"}
-    _optional = frozenset(["recommended", "seed"])
+    choices: list[Choice2] | None
+    _records = {"host": "Host", "samples": "StreamsAt", "recommended": "Optimum", "models": "FitModel", "choices": "Choice2"}
+    _optional = frozenset(["choices", "recommended", "seed"])
 
 
 class Optimum(Record):
@@ -2540,6 +2604,27 @@ class Coefficient(Record):
     standard_error: float | None
     _records = {}
     _optional = frozenset(["standard_error"])
+
+
+class Choice2(Record):
+    """What one rule chooses.
+
+    Attributes:
+        rule: The rule, and the form of its curve.
+        through_streams: The points that its curve goes through.
+        streams: How many streams it chooses; absent when it chooses none.
+        goodput_bits_per_second: What its curve promises there.
+        problem: Why it chooses none, or where it had to stop; absent otherwise.
+    """
+
+    __slots__ = ()
+    rule: str
+    through_streams: list[int]
+    streams: int | None
+    goodput_bits_per_second: int | None
+    problem: str | None
+    _records = {}
+    _optional = frozenset(["goodput_bits_per_second", "problem", "streams"])
 
 
 class SweepDocument(Record):

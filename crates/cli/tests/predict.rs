@@ -160,3 +160,42 @@ fn bad_files_are_told_with_line_value_and_next_step() {
     let one = write(folder.path(), "one.csv", "streams,throughput\n1,5Mbit/s\n");
     assert!(text(&["predict", "--fit", &one]).contains("No form of the curve fits"));
 }
+
+#[test]
+fn data_get_a_time_and_rates_their_loss() {
+    let asked = [
+        "predict",
+        "slac-cern",
+        "-P",
+        "8",
+        "--bytes",
+        "1TB",
+        "--loss-table",
+    ];
+    let told = text(&asked);
+    for line in told.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(told.contains("Time for 1.00 TB") && told.contains("Loss that one stream bears"));
+    let document = json(&[&asked[..], &["--json"]].concat());
+    let times = document["transfer"]["times"].as_array().unwrap();
+    let eight = times.iter().find(|time| time["streams"] == 8).unwrap();
+    let seconds = eight["duration_seconds"].as_f64().unwrap();
+    let rate = eight["rate_bits_per_second"].as_f64().unwrap();
+    assert!((seconds * rate / 8e12 - 1.0).abs() < 1e-9);
+    assert_eq!(document["acceptable_losses"].as_array().unwrap().len(), 36);
+    let plain = json(&["predict", "slac-cern", "--json"]);
+    assert!(plain["transfer"].is_null() && plain["acceptable_losses"].is_null());
+}
+
+#[test]
+fn a_fit_is_explained_beside_the_rules_of_the_literature() {
+    let folder = tempfile::tempdir().unwrap();
+    let points = "streams,goodput\n1,4M\n2,8M\n4,15M\n8,26M\n16,38M\n32,41M\n";
+    let file = write(folder.path(), "points.csv", points);
+    let told = text(&["predict", "--fit", &file, "--explain"]);
+    assert!(told.contains("What other rules choose") && told.contains("ExpSelection"));
+    assert!(!text(&["predict", "--fit", &file]).contains("ExpSelection"));
+    let told = refused(&["predict", "--fit", &file, "--bytes", "1GB"]);
+    assert!(told.contains("cannot be used with"));
+}

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use record::Document;
+use units::Bytes;
 
 use crate::{Error, origin};
 
@@ -47,11 +48,24 @@ pub fn predict(question: Question) -> Result<Predicted, Error> {
     })
 }
 
+impl Predicted {
+    /// Adds to the document how long `bytes` take by each formula.
+    pub fn add_transfer(&mut self, bytes: Bytes) {
+        self.document.body.transfer = Some(self.prediction.transfer(bytes));
+    }
+
+    /// Adds to the document the loss that one stream bears, by rate and round trip.
+    pub fn add_losses(&mut self) {
+        self.document.body.acceptable_losses = self.prediction.acceptable_losses();
+    }
+}
+
 /// Curves through the measured points of a file: a document of trunkline, or comma-separated
 /// values. Gives the document.
 ///
 /// * `window`: of a file with several windows, the one whose points count.
 /// * `knee`: share of the highest throughput at which the knee lies.
+/// * `explain`: the document has what the rules of the literature would have chosen, too.
 ///
 /// # Errors
 /// When the file cannot be read or has no points.
@@ -59,9 +73,13 @@ pub fn fit(
     file: &Path,
     window: Option<observe::Window>,
     knee: f64,
+    explain: bool,
 ) -> Result<Document<record::Fit>, Error> {
     let points = record::load_points(file, window)?;
     let fitting = ::predict::fit(points, knee);
-    let body = record::Fit::new(&file.display().to_string(), &fitting);
+    let mut body = record::Fit::new(&file.display().to_string(), &fitting);
+    if explain {
+        body.choices = fitting.choices();
+    }
     Ok(Document::new(origin(None), body))
 }

@@ -57,6 +57,6 @@ pub fn start_fit(asked: Fit) -> PyResult<Call> {
     let window = optional("window", asked.window.as_deref(), ask::predict::window)?;
     let knee = knee(asked.knee.as_deref())?;
     Call::start("fit", asked.command, move |_, _| {
-        Ok(Done::of(predict::fit(&asked.file, window, knee)?))
+        Ok(Done::of(predict::fit(&asked.file, window, knee, false)?))
     })
 }

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use trunkline::ask::List;
 use trunkline::ask::predict::{counts, window};
+use trunkline::ask::simulate::data;
 use trunkline::ask::tune::share;
 use trunkline::measure::Window;
+use trunkline::units::Bytes;
 
 use super::Output;
 
@@ -17,7 +19,8 @@ use super::Output;
 #[command(after_help = "Examples:\n  \
     trunkline predict slac-cern\n  \
     trunkline predict slac-cern -w 256k -C cubic --report predict.html\n  \
-    trunkline predict --fit points.csv\n  \
+    trunkline predict slac-cern --bytes 1TB --loss-table\n  \
+    trunkline predict --fit points.csv --explain\n  \
     trunkline predict --fit sweep.json -w auto")]
 pub(crate) struct Predict {
     /// A named path or a path file; `sim:` or `emu:` before it is taken, too
@@ -43,6 +46,26 @@ pub(crate) struct Predict {
     /// use]
     #[arg(short = 'C', long, value_name = "NAME")]
     pub congestion: Option<String>,
+
+    /// Say how long so much takes by each formula, such as `1TB`
+    #[arg(
+        short = 'n',
+        long,
+        allow_negative_numbers = true,
+        value_name = "SIZE",
+        value_parser = data,
+        conflicts_with = "fit"
+    )]
+    pub bytes: Option<Bytes>,
+
+    /// Say which loss one stream bears, by rate and round trip
+    #[arg(long, conflicts_with = "fit")]
+    pub loss_table: bool,
+
+    /// Say what the rules of the literature would have chosen from the points: ExpSelection and
+    /// BestCmb, with Newton's and the full second order form
+    #[arg(long, requires = "fit")]
+    pub explain: bool,
 
     /// Share of the highest throughput that the fewest streams must reach
     #[arg(long, value_name = "SHARE", default_value_t = trunkline::predict::KNEE_SHARE, value_parser = share)]

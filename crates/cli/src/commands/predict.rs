@@ -12,11 +12,17 @@ pub(crate) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     output::check_places(&arguments.output, None)?;
     match (&arguments.fit, &arguments.path) {
         (Some(file), _) => {
-            let document = predict::fit(file, arguments.window, arguments.knee)?;
+            let document = predict::fit(file, arguments.window, arguments.knee, arguments.explain)?;
             output::deliver(document, &arguments.output, &Keep::NOTHING)?;
         }
         (None, Some(path)) => {
-            let predicted = trunkline::predict(question(arguments, path)?)?;
+            let mut predicted = trunkline::predict(question(arguments, path)?)?;
+            if let Some(bytes) = arguments.bytes {
+                predicted.add_transfer(bytes);
+            }
+            if arguments.loss_table {
+                predicted.add_losses();
+            }
             output::deliver(predicted.document, &arguments.output, &Keep::NOTHING)?;
         }
         (None, None) => unreachable!("clap asks for one of the two"),

@@ -1,7 +1,7 @@
 //! Curves through measured points.
 
 pub use models::{Form, Spread};
-pub use predict::{Optimum, StreamsAt};
+pub use predict::{Choice, Optimum, StreamsAt};
 
 use models::Ranked;
 use predict::Fitting;
@@ -23,6 +23,9 @@ pub struct Fit {
     pub recommended: Option<Optimum>,
     /// The forms, the one that predicts best what it has not seen first.
     pub models: Vec<FitModel>,
+    /// What the rules of the literature would have chosen; empty unless asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
 }
 
 /// One form.
@@ -93,6 +96,7 @@ impl Fit {
             samples: fitting.samples.clone(),
             recommended: fitting.recommended,
             models: fitting.ranked.iter().map(model).collect(),
+            choices: Vec::new(),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What formulas say about a path.
 
-pub use predict::{BufferAdvice, OneStream, Predicted, StreamBuffer, StreamsAt};
+pub use predict::{
+    AcceptableLoss, BufferAdvice, OneStream, Predicted, StreamBuffer, StreamsAt, Transfer,
+    TransferTime,
+};
 
 use predict::Prediction;
 use schemars::JsonSchema;
@@ -31,6 +34,12 @@ pub struct Predict {
     pub points: Vec<Predicted>,
     /// Rules for the buffers.
     pub buffers: Vec<BufferAdvice>,
+    /// How long data take; absent unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Transfer>,
+    /// The loss that one stream bears, by rate and round trip; empty unless asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acceptable_losses: Vec<AcceptableLoss>,
 }
 
 /// A link in payload.
@@ -79,6 +88,8 @@ impl From<&Prediction> for Predict {
             one_stream: prediction.one_stream.clone(),
             points: prediction.points.clone(),
             buffers: prediction.buffers.clone(),
+            transfer: None,
+            acceptable_losses: Vec::new(),
         }
     }
 }

@@ -7,10 +7,13 @@
 //! than drop-tail, which are taken for one of the same size; classes of traffic are taken for
 //! equal. A simulation has them.
 //!
-//! Reading order: [`Question`], [`Prediction`], [`predict`]; `inputs.rs` for the path.
+//! Reading order: [`Question`], [`Prediction`], [`predict`]; `inputs.rs` for the path;
+//! `calculator.rs` and `literature.rs` for what follows from it.
 
+mod calculator;
 mod fit;
 mod inputs;
+mod literature;
 
 use errors::{Fault, Hint};
 use models::{
@@ -24,8 +27,10 @@ use stats::Estimate;
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
+pub use calculator::{AcceptableLoss, Transfer, TransferTime};
 pub use fit::{Fitting, Optimum, fit};
 use inputs::Inputs;
+pub use literature::Choice;
 
 /// Linux's least timeout above the round trip.
 const TIMEOUT_MARGIN: Span = Span::from_millis(200);

@@ -19,7 +19,10 @@ pub fn predict() -> Document<Predict> {
     let prediction = predicted(question).expect("reno is known");
     let mut origin = origin("trunkline predict slac-cern -w 256k", 1);
     origin.seed = None;
-    Document::new(origin, (&prediction).into())
+    let mut body = Predict::from(&prediction);
+    body.transfer = Some(prediction.transfer(Bytes::new(1_000_000_000_000)));
+    body.acceptable_losses = prediction.acceptable_losses();
+    Document::new(origin, body)
 }
 
 /// Points of a curve with a peak at 16 streams, 2 % up and down.
@@ -46,8 +49,8 @@ pub fn fit() -> Document<Fit> {
     });
     let mut origin = origin("trunkline predict --fit points.csv", 1);
     origin.seed = None;
-    Document::new(
-        origin,
-        Fit::new("points.csv", &fitted(samples.to_vec(), 0.9)),
-    )
+    let fitting = fitted(samples.to_vec(), 0.9);
+    let mut body = Fit::new("points.csv", &fitting);
+    body.choices = fitting.choices();
+    Document::new(origin, body)
 }

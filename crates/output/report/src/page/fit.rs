@@ -1,7 +1,7 @@
 //! The page of curves through measured points.
 
 use record::Fit;
-use record::fit::{Coefficient, FitModel, Spread, StreamsAt};
+use record::fit::{Choice, Coefficient, FitModel, Spread, StreamsAt};
 
 use super::predict::against_streams;
 use crate::text;
@@ -29,6 +29,7 @@ pub fn page(body: &Fit) -> Page {
         blocks.push(Block::Facts(coefficients));
     }
     blocks.push(Block::Sentences(problems(body)));
+    blocks.extend(choices(body));
     Page::new("fit", &body.file, blocks)
 }
 
@@ -121,6 +122,42 @@ fn remarks(body: &Fit) -> Vec<String> {
                 .unwrap_or(0)
         ),
     )]
+}
+
+/// What the rules of the literature would have chosen, beside what is recommended.
+fn choices(body: &Fit) -> Vec<Block> {
+    let last = body.choices.len().saturating_sub(1);
+    let row = |(place, choice): (usize, &Choice)| {
+        let through = choice.through_streams.iter().map(u32::to_string);
+        let row = Row::new([
+            choice.rule.clone(),
+            or_absent(choice.streams, |streams| streams.to_string()),
+            or_absent(choice.goodput, |goodput| goodput.human()),
+            through.collect::<Vec<String>>().join(", "),
+        ]);
+        row.standing(Standing::chosen(place == last && choice.streams.is_some()))
+    };
+    let problem = |choice: &Choice| {
+        let problem = choice.problem.as_ref()?;
+        Some(text::sentence(&format!("{}: {problem}", choice.rule)))
+    };
+    let columns = [
+        Column::words("rule"),
+        Column::number("streams"),
+        Column::number("it promises"),
+        Column::text("through points of"),
+    ];
+    match body.choices.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            Block::heading("What other rules choose from these points"),
+            Block::Table(Table::new(
+                columns,
+                body.choices.iter().enumerate().map(row),
+            )),
+            Block::Sentences(body.choices.iter().filter_map(problem).collect()),
+        ],
+    }
 }
 
 /// The forms that do not fit, each with its reason.

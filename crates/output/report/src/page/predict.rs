@@ -5,7 +5,7 @@ use draw::chart::{Chart, Curves, Line, Origin, Scale};
 use draw::format::{self, RateUnit, or_absent};
 use draw::page::{Block, Column, Fact, Page, Row, Standing, Table};
 use record::Predict;
-use record::predict::{BufferAdvice, OneStream, Predicted};
+use record::predict::{BufferAdvice, OneStream, Predicted, Transfer, TransferTime};
 use units::Rate;
 
 /// So many numbers of streams fit side by side, beside that of the knee.
@@ -13,7 +13,7 @@ const BUFFERS_SHOWN: usize = 3;
 const MBIT: f64 = 1e6;
 
 pub fn page(body: &Predict) -> Page {
-    let blocks = vec![
+    let mut blocks = vec![
         Block::About(body.path.description.clone()),
         Block::Table(points(body)),
         Block::note(points_legend(body)),
@@ -34,6 +34,8 @@ pub fn page(body: &Predict) -> Page {
         Block::heading("Buffers per stream"),
         Block::Table(buffers(body)),
     ];
+    blocks.extend(body.transfer.iter().flat_map(transfer));
+    blocks.extend(losses(body));
     Page::new("predict", &body.path.name, blocks)
 }
 
@@ -105,6 +107,58 @@ fn one_stream(body: &Predict) -> Table {
     };
     let columns = [Column::words("formula"), Column::number("one stream")];
     Table::new(columns, body.one_stream.iter().map(row))
+}
+
+/// How long data take by each formula.
+fn transfer(transfer: &Transfer) -> [Block; 3] {
+    let row = |time: &TransferTime| {
+        Row::new([
+            time.model.clone(),
+            time.streams.to_string(),
+            or_absent(time.loss, format::percent),
+            time.rate.human(),
+            format::percent(time.share),
+            format::lasting(time.seconds),
+        ])
+    };
+    let numbers = ["streams", "loss", "rate", "of the link", "time"].map(Column::number);
+    let columns = [Column::words("formula")].into_iter().chain(numbers);
+    [
+        Block::heading(format!("Time for {}", transfer.bytes.human())),
+        Block::Table(Table::new(columns, transfer.times.iter().map(row))),
+        Block::note(
+            "Rates are at most what the link carries. loss: what a formula was given, of the \
+                equilibrium what it finds. Slow start and disks are left out.",
+        ),
+    ]
+}
+
+/// The loss that one stream bears: a row for each rate, a column for each round trip.
+fn losses(body: &Predict) -> Vec<Block> {
+    let all = &body.acceptable_losses;
+    let Some(first) = all.first() else {
+        return Vec::new();
+    };
+    let cells = |rate: Rate| all.iter().filter(move |loss| loss.rate == rate);
+    let rtts = cells(first.rate).map(|loss| {
+        let millis = format::milliseconds(loss.rtt.as_secs_f64());
+        Column::number(format!("{millis} ms"))
+    });
+    let mut rates: Vec<Rate> = all.iter().map(|loss| loss.rate).collect();
+    rates.dedup();
+    let row = |rate: Rate| {
+        let losses = cells(rate).map(|loss| or_absent(loss.loss, |loss| format!("{loss:.1e}")));
+        Row::new([rate.human()].into_iter().chain(losses))
+    };
+    let columns = [Column::words("one stream")].into_iter().chain(rtts);
+    vec![
+        Block::heading("Loss that one stream bears"),
+        Block::Table(Table::new(columns, rates.into_iter().map(row))),
+        Block::note(
+            "Loss events for each packet at which one reno stream still reaches the rate, by round \
+                trip, after Mathis et al.",
+        ),
+    ]
 }
 
 /// What each rule for the buffers gives one of so many streams.
