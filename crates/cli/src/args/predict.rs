@@ -64,7 +64,7 @@ pub(crate) struct Predict {
 
     /// Say what the rules of the literature would have chosen from the points: ExpSelection and
     /// BestCmb, with Newton's and the full second order form
-    #[arg(long, requires = "fit")]
+    #[arg(long, conflicts_with = "path")]
     pub explain: bool,
 
     /// Share of the highest throughput that the fewest streams must reach

@@ -26,8 +26,8 @@ impl Curve {
     /// * Logarithmic: `a > 0`, `b > 0`.
     ///
     /// Source: the two in the middle from Yildirim, Yin and Kosar (see [`Form::Newton`]); the
-    /// others follow from the formulas. Slides of the same authors print `2c + b > 1`; `-2c / b > 1`,
-    /// a peak beyond one stream, gives 0, whatever the unit of `T`.
+    /// others follow from the formulas. Slides of the same authors print `2c + b > 1`; `-2c / b >
+    /// 1`, a peak beyond one stream, gives 0, whatever the unit of `T`.
     /// ```
     /// use models::{Curve, CurveError};
     /// assert!(Curve::FullSecondOrder { a: 1e-4, b: -1.5e-3, c: 0.012 }.delimited(16).is_ok());

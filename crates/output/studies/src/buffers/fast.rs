@@ -64,17 +64,6 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         return Vec::new();
     };
     let (buffers, streams) = (buffers.lines(goodput), streams.lines(goodput));
-    let over_buffers = |name, caption: &str, lines: &[Line]| {
-        let scales = (
-            Scale::doublings("buffer [KiB]"),
-            Scale::even("throughput [Mbit/s]"),
-        );
-        Panel::new(name, caption, scales, lines.to_vec())
-    };
-    let over_streams = |name, caption: &str, lines: &[Line]| {
-        let scales = (Scale::even("streams"), Scale::even("throughput [Mbit/s]"));
-        Panel::new(name, caption, scales, lines.to_vec())
-    };
     let of =
         |lines: &[Line], index: usize| lines.get(index).cloned().into_iter().collect::<Vec<_>>();
     let with = |lines: Vec<Line>, mark: (f64, f64)| -> Vec<Line> {
@@ -96,7 +85,7 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
             &["F9"],
             "Streams first, then the buffer",
             vec![
-                over_streams(
+                over_counts(
                     "buffers-streams-first",
                     "Throughput against streams with the default buffer.",
                     &with(of(&streams, 0), (14.0, 1_700.0)),
@@ -112,7 +101,7 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
         Figure::new(
             &["F10"],
             "Buffer first, then streams",
-            vec![over_streams(
+            vec![over_counts(
                 "buffers-buffer-first",
                 "Throughput against streams with a buffer of 1 MB.",
                 &with(of(&streams, 1), (4.0, 2_000.0)),
@@ -120,6 +109,19 @@ fn read(seen: &[Seen<'_>]) -> Vec<Figure> {
             vec![buffer_first(&streams, &buffers), gain(&streams)],
         ),
     ]
+}
+
+fn over_buffers(name: &'static str, caption: &str, lines: &[Line]) -> Panel {
+    let scales = (
+        Scale::doublings("buffer [KiB]"),
+        Scale::even("throughput [Mbit/s]"),
+    );
+    Panel::new(name, caption, scales, lines.to_vec())
+}
+
+fn over_counts(name: &'static str, caption: &str, lines: &[Line]) -> Panel {
+    let scales = (Scale::even("streams"), Scale::even("throughput [Mbit/s]"));
+    Panel::new(name, caption, scales, lines.to_vec())
 }
 
 fn stable(buffers: &[Line]) -> Finding {
