@@ -377,6 +377,70 @@ fn what_goes_wrong_behind_ssh_is_told_with_the_next_step() {
     assert!(matches!(error, SshError::Client { .. }), "{error}");
 }
 
+/// The answer to a far end whose shell does what `script` says, with a program here that may be
+/// sent; and how often it was.
+fn delivery(name: &str, script: &str) -> (SshError, usize) {
+    let (ssh, file) = client(name, script);
+    let ssh = Ssh {
+        program: FarProgram::ThereOrSent(std::env::current_exe().unwrap()),
+        ..ssh
+    };
+    let mut sent = 0;
+    let error = ssh.start(&request(None), &|| false, &mut |_| sent += 1);
+    std::fs::remove_file(file).unwrap();
+    (error.unwrap_err(), sent)
+}
+
+#[test]
+fn a_far_shell_that_lies_gets_the_program_once_at_most() {
+    let lacks = "echo trunkline-far lacks $(uname -sm); read request; read script";
+    let send = "echo trunkline-far send raw '/tmp/\033[31mx'; head -c 100000 > /dev/null";
+    let table = [
+        (
+            "ready",
+            "echo trunkline-far ready".to_owned(),
+            "out of turn",
+            0,
+        ),
+        ("early", send.to_owned(), "out of turn", 0),
+        ("twice", format!("{lacks}; {lacks}"), "out of turn", 0),
+        (
+            "again",
+            format!("{lacks}; {send}; {send}"),
+            "out of turn",
+            1,
+        ),
+        (
+            "done",
+            "echo trunkline-far done".to_owned(),
+            "out of turn",
+            0,
+        ),
+        (
+            "place",
+            "echo trunkline-far lacks Linux ../../etc".to_owned(),
+            "it is `Linux ../../etc`",
+            0,
+        ),
+        (
+            "steers",
+            format!("{lacks}; printf 'trunkline-far failed \\033[31mred\\n'"),
+            "red",
+            0,
+        ),
+    ];
+    for (name, script, part, times) in table {
+        let (error, sent) = delivery(name, &script);
+        let text = error.to_string();
+        assert!(matches!(error, SshError::NotSent { .. }), "{name}: {text}");
+        assert!(text.contains(part), "{name}: {text}");
+        assert!(!text.contains('\x1b'), "{name}: {text}");
+        assert_eq!(sent, times, "{name}");
+    }
+    let (error, _) = delivery("endless", &format!("{lacks}; yes trunkline-far"));
+    assert!(matches!(error, SshError::Noise(_)), "{error}");
+}
+
 #[test]
 fn a_user_who_stops_is_not_kept_waiting_by_ssh() {
     let (ssh, file) = client("slow", "exec sleep 60");

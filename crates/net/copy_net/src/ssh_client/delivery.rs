@@ -296,6 +296,55 @@ mod tests {
     }
 
     #[test]
+    fn other_machines_get_the_program_beside() {
+        let ssh = Ssh {
+            client: String::new(),
+            destination: "h".to_owned(),
+            options: Vec::new(),
+            program: copy_protocol::FarProgram::default(),
+        };
+        let prefix = tempfile::tempdir().unwrap();
+        let own = prefix.path().join("bin/trunkline");
+        let beside = prefix.path().join(BESIDE);
+        let elf = |number: u8| [&b"\x7fELF\x02\x01"[..], &[0; 12], &[number, 0]].concat();
+        fs::create_dir(prefix.path().join("bin")).unwrap();
+        fs::create_dir_all(&beside).unwrap();
+        fs::write(
+            &own,
+            elf(if cfg!(target_arch = "x86_64") {
+                62
+            } else {
+                183
+            }),
+        )
+        .unwrap();
+        let (here, other) = match std::env::consts::ARCH {
+            "x86_64" => ("x86_64", "aarch64"),
+            arch => (arch, "x86_64"),
+        };
+        let found = |machine| {
+            let program = Delivery::new(&ssh, &own).program("Linux", machine);
+            program.map(|program| program.content)
+        };
+        assert_eq!(found(here).unwrap(), fs::read(&own).unwrap());
+        let missing = found(other).err().unwrap().to_string();
+        assert!(
+            missing.contains("there is no program for those"),
+            "{missing}"
+        );
+        fs::write(beside.join(other), b"#!/bin/sh\n").unwrap();
+        let wrong = found(other).err().unwrap().to_string();
+        assert!(wrong.contains("is no program for"), "{wrong}");
+        let right = elf(if other == "aarch64" { 183 } else { 62 });
+        fs::write(beside.join(other), &right).unwrap();
+        assert_eq!(found(other).unwrap(), right);
+        // A static one for this type of machine goes before the one that runs.
+        let fixed = [fs::read(&own).unwrap(), vec![1]].concat();
+        fs::write(beside.join(here), &fixed).unwrap();
+        assert_eq!(found(here).unwrap(), fixed);
+    }
+
+    #[test]
     fn a_program_is_for_one_type_of_machine() {
         let mut content = b"\x7fELF\x02\x01".to_vec();
         content.resize(18, 0);

@@ -144,7 +144,7 @@ impl Hint for SshError {
                 format!("`ssh {destination}` has to work first; what it says stands above")
             }
             SshError::NoProgram { .. } => "install trunkline there, or name it with \
-                `--far-program`; without that and `--no-install` this one is sent"
+                `--far-program`; `trunkline copy` without that and `--no-install` sends it"
                 .to_owned(),
             SshError::NoShell { destination, .. } => {
                 format!("see what `ssh {destination} uname -sm` says")
