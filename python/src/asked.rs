@@ -1,6 +1,10 @@
 //! What callers ask for, as the text that the program takes.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use std::path::PathBuf;
+use trunkline::units::{Family, Via};
 
 use pyo3::prelude::*;
 use trunkline::history::History;
@@ -121,6 +125,37 @@ impl TargetAsked<'_> {
             TargetAsked::On(..) => None,
         }
     }
+}
+
+/// How packets leave this host.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Leaving {
+    ipv4: bool,
+    ipv6: bool,
+    bind: Option<String>,
+    dscp: Option<String>,
+}
+
+impl Leaving {
+    /// It, read.
+    pub fn via(&self) -> Result<Via, Failure> {
+        at_most_one(&[("ipv4", self.ipv4), ("ipv6", self.ipv6)])?;
+        let family = match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        };
+        Ok(Via {
+            family,
+            source: optional("bind", self.bind.as_deref(), read)?.unwrap_or_default(),
+            dscp: optional("dscp", self.dscp.as_deref(), read)?,
+        })
+    }
+}
+
+fn read<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
 }
 
 /// The name with words for another program's client, which only such targets take.

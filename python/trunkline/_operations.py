@@ -22,6 +22,16 @@ else:
     documents = Lazy("trunkline.documents")
 
 PORT = 5201
+
+
+def _leaving(ipv4: bool, ipv6: bool, bind: str | None, dscp: str | int | None) -> dict[str, Any]:
+    """How packets leave this host."""
+    return {
+        "ipv4": ipv4,
+        "ipv6": ipv6,
+        "bind": bind,
+        "dscp": None if dscp is None else str(dscp),
+    }
 """The port of `trunkline serve` and `iperf3 -s`."""
 Ways = Literal["forward", "reverse", "both"]
 Attribute = Literal["times", "permissions"]
@@ -55,10 +65,13 @@ def _call(
     return Call(start(asked), Result, on_progress)
 
 
-def _common(target: Target, port: int, seed: int, history: History) -> dict[str, Any]:
+def _common(
+    target: Target, port: int, leaving: dict[str, Any], seed: int, history: History
+) -> dict[str, Any]:
     return {
         "target": target_of(target),
         "port": port,
+        "leaving": leaving,
         "seed": seed,
         "history": _text.history(history),
     }
@@ -100,6 +113,10 @@ def _measure(
     block: Size | None = None,
     mover_option: str | Iterable[str] = (),
     port: int = PORT,
+    ipv4: bool = False,
+    ipv6: bool = False,
+    bind: str | None = None,
+    dscp: str | int | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -125,6 +142,12 @@ def _measure(
         block: Data of one request, read or write of another program.
         mover_option: Words that the client of another program is given as they stand.
         port: The server's port, where the target names none.
+        ipv4: Only over IPv4.
+        ipv6: Only over IPv6.
+        bind: The address, the device, or both to send from: `"192.0.2.7"`, `"%eth1"`,
+            `"192.0.2.7%eth1"`.
+        dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
+            a number from 0 to 63.
         seed: Decides which packets an emulated path loses, and all that chance does on a
             simulated one.
         history: Where the result is kept.
@@ -134,7 +157,9 @@ def _measure(
         The result: `r.document.goodput_bits_per_second`, `r.document.limit`, `r.samples`, ...
     """
     given = dict(locals())
-    asked = _common(target, port, seed, history) | _tcp(reverse, bidir, congestion, set_mss)
+    leaving = _leaving(ipv4, ipv6, bind, dscp)
+    asked = _common(target, port, leaving, seed, history)
+    asked |= _tcp(reverse, bidir, congestion, set_mss)
     asked |= {
         "streams": _text.count(streams),
         "window": _text.size(window),
@@ -166,6 +191,10 @@ def _tune(
     set_mss: int | None = None,
     mover_option: str | Iterable[str] = (),
     port: int = PORT,
+    ipv4: bool = False,
+    ipv6: bool = False,
+    bind: str | None = None,
+    dscp: str | int | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -191,6 +220,12 @@ def _tune(
         set_mss: Maximum segment size, in bytes.
         mover_option: Words that the client of another program is given as they stand.
         port: The server's port, where the target names none.
+        ipv4: Only over IPv4.
+        ipv6: Only over IPv6.
+        bind: The address, the device, or both to send from: `"192.0.2.7"`, `"%eth1"`,
+            `"192.0.2.7%eth1"`.
+        dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
+            a number from 0 to 63.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept, and earlier ones are looked up.
         on_progress: Told of what happens, on the thread that waits.
@@ -202,7 +237,9 @@ def _tune(
         RunError: The search ended early; `.partial` has what it found.
     """
     given = dict(locals())
-    asked = _common(target, port, seed, history) | _tcp(reverse, bidir, congestion, set_mss)
+    leaving = _leaving(ipv4, ipv6, bind, dscp)
+    asked = _common(target, port, leaving, seed, history)
+    asked |= _tcp(reverse, bidir, congestion, set_mss)
     asked |= {
         "objective": objective,
         "knee": str(knee),
@@ -409,6 +446,10 @@ def _examine(
     duration: Time | None = None,
     path_file: bool = False,
     port: int = PORT,
+    ipv4: bool = False,
+    ipv6: bool = False,
+    bind: str | None = None,
+    dscp: str | int | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -424,6 +465,12 @@ def _examine(
         path_file: Also take the samples of a search, in the first of `ways`, and infer the path that
             explains them and the streams: `result.path_file`.
         port: The server's port, where the target names none.
+        ipv4: Only over IPv4.
+        ipv6: Only over IPv6.
+        bind: The address, the device, or both to send from: `"192.0.2.7"`, `"%eth1"`,
+            `"192.0.2.7%eth1"`.
+        dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
+            a number from 0 to 63.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept.
         on_progress: Told of what happens, on the thread that waits.
@@ -432,7 +479,7 @@ def _examine(
         Cancelled: It was cancelled; `.partial` has what was found.
     """
     given = dict(locals())
-    asked = _common(target, port, seed, history)
+    asked = _common(target, port, _leaving(ipv4, ipv6, bind, dscp), seed, history)
     asked |= {
         "quick": quick,
         "no_load": no_load,
@@ -449,6 +496,10 @@ def _responsiveness(
     ways: Ways = "both",
     duration: Time | None = None,
     port: int = PORT,
+    ipv4: bool = False,
+    ipv6: bool = False,
+    bind: str | None = None,
+    dscp: str | int | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -460,12 +511,18 @@ def _responsiveness(
         ways: Which directions are loaded, one after another.
         duration: The longest that the streams of one direction run.
         port: The server's port, where the target names none.
+        ipv4: Only over IPv4.
+        ipv6: Only over IPv6.
+        bind: The address, the device, or both to send from: `"192.0.2.7"`, `"%eth1"`,
+            `"192.0.2.7%eth1"`.
+        dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
+            a number from 0 to 63.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept.
         on_progress: Told of what happens, on the thread that waits.
     """
     given = dict(locals())
-    asked = _common(target, port, seed, history)
+    asked = _common(target, port, _leaving(ipv4, ipv6, bind, dscp), seed, history)
     asked |= {"ways": ways, "duration": _text.optional_span(duration)}
     start = _trunkline.start_responsiveness
     return _call(start, "responsiveness", given, asked, on_progress, _responsiveness)
@@ -494,6 +551,10 @@ def _copy(
     window: Size = "auto",
     congestion: str | None = None,
     transport: Literal["tcp", "udp"] = "tcp",
+    ipv4: bool = False,
+    ipv6: bool = False,
+    bind: str | None = None,
+    dscp: str | int | None = None,
     connect: Literal["to-far", "from-far"] = "to-far",
     port_range: str | None = None,
     ssh: str = "ssh",
@@ -535,6 +596,12 @@ def _copy(
         congestion: Congestion control of the sender by its kernel name.
         transport: What carries the data to and from a `trunkline://` server; `"udp"` fills paths
             that lose packets without `bbr` in the sender's kernel.
+        ipv4: Only over IPv4.
+        ipv6: Only over IPv6.
+        bind: The address, the device, or both to send from: `"192.0.2.7"`, `"%eth1"`,
+            `"192.0.2.7%eth1"`.
+        dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
+            a number from 0 to 63.
         connect: Which end opens the data connections, where ssh starts the far end.
         port_range: Ports to listen on, where ssh starts the far end: `"50000-50100"`.
         ssh: The ssh client with its options.
@@ -599,6 +666,7 @@ def _copy(
         "window": _text.size(window),
         "congestion": congestion,
         "transport": transport,
+        "leaving": _leaving(ipv4, ipv6, bind, dscp),
         "connect": connect,
         "port_range": port_range,
         "ssh": ssh,

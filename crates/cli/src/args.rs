@@ -26,7 +26,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand};
 use trunkline::ask::{block, bytes, duration, pacing, window};
 use trunkline::log::LogFile;
 use trunkline::measure::{StreamCount, Window};
-use trunkline::units::{Bytes, Rate, Span};
+use trunkline::units::{Bytes, Dscp, Family, Rate, Source, Span, Via};
 use trunkline::{Error, TargetName};
 
 use crate::failure::Failure;
@@ -277,18 +277,57 @@ pub(crate) struct Target {
     pub port: u16,
 
     #[command(flatten)]
+    pub leaving: Leaving,
+
+    #[command(flatten)]
     pub seed: Seed,
 }
 
 impl Target {
     /// The name, read; a path file is read with it.
     pub(crate) fn parse(&self) -> Result<TargetName, Error> {
-        Ok(TargetName::parse(&self.name, self.port)?)
+        let name = TargetName::parse(&self.name, self.port)?;
+        Ok(name.leaving(self.leaving.via())?)
     }
 
     /// Opens what the name was read as.
     pub(crate) fn open(&self, name: TargetName) -> Result<trunkline::Target, Error> {
         trunkline::Target::open_named(name, self.seed.seed)
+    }
+}
+
+/// How packets leave this host.
+#[derive(Debug, Args)]
+pub(crate) struct Leaving {
+    /// Only over IPv4
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    pub ipv4: bool,
+
+    /// Only over IPv6
+    #[arg(short = '6', long)]
+    pub ipv6: bool,
+
+    /// Send from this address, this device, or both: `192.0.2.7`, `%eth1`, `192.0.2.7%eth1`
+    #[arg(short = 'B', long, value_name = "ADDRESS%DEVICE")]
+    pub bind: Option<Source>,
+
+    /// How routers are to treat what this host sends: `LE`, `CS0` to `CS7`, `AF11` to `AF43`, `EF`,
+    /// or a number from 0 to 63 (DSCP)
+    #[arg(long, value_name = "CLASS")]
+    pub dscp: Option<Dscp>,
+}
+
+impl Leaving {
+    pub(crate) fn via(&self) -> Via {
+        Via {
+            family: match (self.ipv4, self.ipv6) {
+                (true, _) => Some(Family::V4),
+                (_, true) => Some(Family::V6),
+                _ => None,
+            },
+            source: self.bind.clone().unwrap_or_default(),
+            dscp: self.dscp,
+        }
     }
 }
 

@@ -41,6 +41,31 @@ fn an_unknown_host_may_be_known_later() {
 }
 
 #[test]
+fn how_packets_leave_is_checked() {
+    let wrong = "10.0.0.1%";
+    let cases: [(&[&str], i32, &[&str]); 6] = [
+        (&["--dscp", "AF44", "h"], 2, &["`AF44`", "0 to 63"]),
+        (&["--bind", wrong, "h"], 2, &["1 to 15 characters"]),
+        (&["--bind", "eth0", "h"], 2, &["`eth0`", "%DEVICE"]),
+        (&["-4", "sim:slac-cern"], 2, &["`--bind`", "name a host"]),
+        (
+            &["-6", "127.0.0.1"],
+            1,
+            &["127.0.0.1", "as asked", "hint: leave out `-4`, `-6`"],
+        ),
+        (
+            &["--bind", "192.0.2.7", "127.0.0.1"],
+            1,
+            &["cannot send from `192.0.2.7`", "hint: `ip address`"],
+        ),
+    ];
+    for (arguments, code, parts) in cases {
+        let arguments: Vec<&str> = ["measure"].iter().chain(arguments).copied().collect();
+        assert_told(&arguments, code, parts);
+    }
+}
+
+#[test]
 fn a_refused_port_says_what_to_start() {
     // A port that was free a moment ago.
     let port = TcpListener::bind(("127.0.0.1", 0))

@@ -217,10 +217,7 @@ fn of_version(address: Address, ip: Option<IpVersion>) -> Result<Address, Error>
     })?;
     let mut found = found.filter(|one| one.is_ipv6() == (ip == IpVersion::V6));
     match found.next() {
-        Some(one) => Ok(Address {
-            host: one.ip().to_string(),
-            port: one.port(),
-        }),
+        Some(one) => Ok(Address::new(one.ip().to_string(), one.port())),
         None => {
             let what = format!("`{}` has no {ip} address", address.host);
             let hint = "give it one, or leave out `ip` in the plan";

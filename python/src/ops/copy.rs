@@ -13,7 +13,7 @@ use trunkline::copy::{
 };
 use trunkline::report;
 
-use crate::asked::{Keep, at_most_one, exclusive, optional, transport, value};
+use crate::asked::{Keep, Leaving, at_most_one, exclusive, optional, transport, value};
 use crate::call::{Call, Tell};
 use crate::error::{Failure, unreadable};
 use crate::result::Done;
@@ -43,6 +43,7 @@ pub struct Asked {
     window: String,
     congestion: Option<String>,
     transport: String,
+    leaving: Leaving,
     connect: String,
     port_range: Option<String>,
     ssh: String,
@@ -224,6 +225,7 @@ impl Asked {
             token: self.token(route)?,
             source_token: self.source_token()?,
             transport: transport(&self.transport)?,
+            via: self.leaving.via()?,
             from_far: match self.connect.as_str() {
                 "to-far" => false,
                 "from-far" => true,

@@ -8,8 +8,8 @@ use trunkline::measure::{Amount, Moving, SamplePlan, Setting, StreamCount, Windo
 use trunkline::tune::{self, Axis, Budget, Controls, Ended, Objective, TunePlan};
 
 use crate::asked::{
-    Keep, TargetAsked, direction, exclusive, no_mover, number, open, optional, transport, value,
-    with_words,
+    Keep, Leaving, TargetAsked, direction, exclusive, no_mover, number, open, optional, transport,
+    value, with_words,
 };
 use crate::call::Call;
 use crate::error::Failure;
@@ -21,9 +21,18 @@ use crate::result::Done;
 struct Common<'py> {
     target: TargetAsked<'py>,
     port: u16,
+    leaving: Leaving,
     seed: u64,
     history: Keep,
     command: String,
+}
+
+impl Common<'_> {
+    /// The target, reached as it was asked.
+    fn name(&self) -> Result<TargetName, Failure> {
+        let name = self.target.name(self.port)?;
+        Ok(name.leaving(self.leaving.via()?)?)
+    }
 }
 
 /// What the kernel is asked to use, and which end sends.
@@ -102,7 +111,7 @@ fn requests(text: &str) -> Result<u16, String> {
 pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     let (common, tcp): (Common<'_>, Tcp) = (asked.extract()?, asked.extract()?);
     let own: Measure = asked.extract()?;
-    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let (name, seed) = (common.name()?, common.seed);
     let setting = Setting {
         moving: own.moving(&name)?,
         transport: transport(&own.transport)?,
@@ -233,7 +242,7 @@ pub fn start_tune(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         },
         ..TunePlan::default()
     };
-    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let (name, seed) = (common.name()?, common.seed);
     let name = with_words(name, own.mover_option)?;
     let history = common.history.history();
     Call::start("tune", common.command, move |cancel, tell| {
@@ -302,7 +311,7 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         trains: !own.quick,
         load: has_load.then_some(duration.unwrap_or(Wanted::LOAD)),
     };
-    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let (name, seed) = (common.name()?, common.seed);
     let history = common.history.history();
     Call::start("examine", common.command, move |cancel, tell| {
         let target = open(name, seed)?;
@@ -328,7 +337,7 @@ pub fn start_responsiveness(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         ways: ways(&own.ways)?,
         duration_max: duration.unwrap_or(Plan::DURATION_MAX),
     };
-    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let (name, seed) = (common.name()?, common.seed);
     let history = common.history.history();
     Call::start("responsiveness", common.command, move |cancel, tell| {
         let mut target = open(name, seed)?;

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::Via;
+
 /// iperf3's port.
 pub const PORT_DEFAULT: u16 = 5201;
 
@@ -22,6 +24,8 @@ pub struct Address {
     pub host: String,
     /// TCP and UDP port.
     pub port: u16,
+    /// How it is reached.
+    pub via: Via,
 }
 
 /// A text that is no `HOST[:PORT]`.
@@ -51,6 +55,20 @@ pub enum AddressError {
 }
 
 impl Address {
+    /// A host, reached as the kernel likes.
+    pub fn new(host: impl Into<String>, port: u16) -> Self {
+        Address {
+            host: host.into(),
+            port,
+            via: Via::default(),
+        }
+    }
+
+    /// The same, reached so.
+    pub fn leaving(self, via: Via) -> Self {
+        Address { via, ..self }
+    }
+
     /// Reads `HOST[:PORT]`; `port_default` is used where the text names none.
     ///
     /// # Errors
@@ -67,10 +85,7 @@ impl Address {
         })?;
         match host.trim() {
             "" => Err(AddressError::NoHost(text.to_owned())),
-            host => Ok(Address {
-                host: host.to_owned(),
-                port,
-            }),
+            host => Ok(Address::new(host, port)),
         }
     }
 }

@@ -15,6 +15,7 @@ mod rate;
 mod share;
 mod text;
 mod time;
+mod via;
 mod way;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
@@ -24,4 +25,5 @@ pub use rate::Rate;
 pub use share::share;
 pub use text::{printable, steers};
 pub use time::{Span, Time};
+pub use via::{Dscp, DscpError, Family, Source, SourceError, Via};
 pub use way::{Direction, Way};

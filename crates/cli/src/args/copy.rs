@@ -11,7 +11,7 @@ use trunkline::copy::{self, Attributes, CongestionChoice, CopyOptions, Filter, S
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Rate, Span};
 
-use super::{Keep, Output};
+use super::{Keep, Leaving, Output};
 
 use rules::Rules;
 
@@ -144,6 +144,9 @@ pub(crate) struct Copy {
     /// without `bbr` in the sender's kernel
     #[arg(long, value_enum, default_value = "tcp")]
     pub transport: Transport,
+
+    #[command(flatten)]
+    pub leaving: Leaving,
 
     /// Which end opens the data connections, where ssh starts the far end
     #[arg(long, value_enum, default_value = "to-far")]

@@ -2,7 +2,7 @@
 
 use copy_protocol::Opening;
 use sockets::options::StreamOptions;
-use units::Span;
+use units::{Dscp, Span, Via};
 
 use crate::opening::congestion_of;
 
@@ -29,9 +29,10 @@ pub(crate) fn options(opening: &Opening, part: Part) -> StreamOptions {
             Part::Receives => None,
         },
         no_delay: true,
-        dscp: opening
-            .gentle_nanoseconds
-            .map(|_| sockets::Dscp::LOWER_EFFORT),
+        via: Via {
+            dscp: opening.gentle_nanoseconds.map(|_| Dscp::LOWER_EFFORT),
+            ..Via::default()
+        },
         user_timeout: Some(USER_TIMEOUT),
         unsent_max: Some(UNSENT_MAX),
         ..StreamOptions::default()

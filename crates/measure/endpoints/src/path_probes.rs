@@ -31,6 +31,7 @@ use crate::client::{ClientError, connect};
 use probe_net::Tracer;
 use probe_net::trains::least_packet;
 use session::{Outcome, ProbingSession};
+use sockets::FarEnd;
 
 /// A train whose stamps are worthless, or for which the server has no budget, is asked for so
 /// often.
@@ -76,7 +77,9 @@ impl PathProbes {
         let (far, server, peer) = match connect::control(address, Transport::Tcp, watch) {
             Ok((control, peer)) => {
                 let far = request_probing(address, control, watch);
-                let far = far.map_or(Far::Unknown, |server| Far::from(server, peer));
+                let far = far.map_or(Far::Unknown, |server| {
+                    Far::from(server, far_end(address, peer))
+                });
                 (far, ServerState::Served, Some(peer))
             }
             Err(_) => (Far::Unknown, ServerState::Unknown, None),
@@ -93,8 +96,12 @@ impl PathProbes {
             far,
             server,
             method: None,
-            tracer: Tracer::to(peer, None),
+            tracer: Tracer::to(far_end(address, peer), None),
         })
+    }
+
+    fn far_end(&self) -> FarEnd {
+        far_end(&self.address, self.peer)
     }
 
     /// The address that the name of the server has, with the port that it serves on.
@@ -108,7 +115,7 @@ impl PathProbes {
             // One that did not come back in this time is not waited for again.
             let state = mem::replace(&mut self.server, ServerState::Unknown);
             let server = request_probing_with_retry(&self.address, state, watch);
-            self.far = Far::from(server.map_err(TargetError::from)?, self.peer);
+            self.far = Far::from(server.map_err(TargetError::from)?, self.far_end());
             self.server = ServerState::Served;
         }
         match &mut self.far {
@@ -188,6 +195,14 @@ enum Attempt {
     Again(String, Span),
 }
 
+/// The peer as the address says that it is reached.
+fn far_end(address: &Address, peer: SocketAddr) -> FarEnd {
+    FarEnd {
+        address: peer,
+        via: address.via.clone(),
+    }
+}
+
 impl Far {
     /// Whether there was a session that is over.
     fn is_lost(&mut self) -> bool {
@@ -197,7 +212,7 @@ impl Far {
         }
     }
 
-    fn from(server: ProbeServer, peer: SocketAddr) -> Self {
+    fn from(server: ProbeServer, peer: FarEnd) -> Self {
         match server {
             ProbeServer::Stamping(control, answer) => {
                 Far::Stamping(Box::new(ProbingSession::new(control, &answer, peer)))
@@ -219,6 +234,7 @@ impl Probes for PathProbes {
             // answers.
             let _ = self.session(watch);
         }
+        let far_end = self.far_end();
         let mut session = match &mut self.far {
             Far::Stamping(session) => Some(session.as_mut()),
             _ => None,
@@ -226,13 +242,13 @@ impl Probes for PathProbes {
         let token = session.as_ref().map(|session| session.token());
         let known = self
             .method
-            .and_then(|method| round_trips::open(self.peer, method, token));
+            .and_then(|method| round_trips::open(&far_end, method, token));
         let socket = match known {
             Some(socket) => Some(socket),
             None => {
-                self.method = round_trips::find(self.peer, token);
+                self.method = round_trips::find(&far_end, token);
                 self.method
-                    .and_then(|method| round_trips::open(self.peer, method, token))
+                    .and_then(|method| round_trips::open(&far_end, method, token))
             }
         };
         let socket = socket.ok_or_else(|| errors::unanswered(&self.address))?;

@@ -127,7 +127,7 @@ fn a_foreign_host_is_reached_too() {
     }
     let network = Network::up(&three_links("", ""), 1).unwrap();
     let far = SocketAddr::from((FAR_ADDRESS, 5201));
-    let mut tracer = Tracer::to(far, None);
+    let mut tracer = Tracer::to(far.into(), None);
     for protocol in [TraceProtocol::Udp, TraceProtocol::Tcp] {
         // Neither port has a listener: an ICMP message and a reset are answers.
         let trace = network.near().run(|| tracer.trace(&plan(protocol), &()));
@@ -146,7 +146,7 @@ fn a_program_never_hears_of_the_tcp_probes_to_its_port() {
     let listener = network.far().run(|| TcpListener::bind((FAR_ADDRESS, 0)));
     let listener = listener.unwrap().unwrap();
     listener.set_nonblocking(true).unwrap();
-    let mut tracer = Tracer::to(listener.local_addr().unwrap(), None);
+    let mut tracer = Tracer::to(listener.local_addr().unwrap().into(), None);
     let trace = network
         .near()
         .run(|| tracer.trace(&plan(TraceProtocol::Tcp), &()));
@@ -205,7 +205,7 @@ impl RunObserver for Impatient {
 
 #[test]
 fn a_cancelled_trace_is_none() {
-    let mut tracer = Tracer::to(SocketAddr::from((Ipv4Addr::LOCALHOST, 9)), None);
+    let mut tracer = Tracer::to(SocketAddr::from((Ipv4Addr::LOCALHOST, 9)).into(), None);
     let cancelled = |outcome: Result<(), ProbesError>| match outcome {
         Err(ProbesError::Failed(error)) => error.fault == Fault::Cancelled,
         _ => false,
@@ -218,7 +218,7 @@ fn a_cancelled_trace_is_none() {
 #[test]
 fn this_host_itself_is_one_hop_away() {
     // Needs no rights at all.
-    let mut tracer = Tracer::to(SocketAddr::from((Ipv4Addr::LOCALHOST, 9)), None);
+    let mut tracer = Tracer::to(SocketAddr::from((Ipv4Addr::LOCALHOST, 9)).into(), None);
     let once = |protocol| TracePlan {
         rounds: 1,
         ..plan(protocol)

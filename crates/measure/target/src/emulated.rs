@@ -123,10 +123,7 @@ impl Target for EmulatedPath {
 /// Where the server at the far end listens.
 fn far_server(hosts: &Hosts) -> Address {
     let [_, far] = emu::addresses(hosts);
-    Address {
-        host: far.to_string(),
-        port: PORT_DEFAULT,
-    }
+    Address::new(far.to_string(), PORT_DEFAULT)
 }
 
 fn path_down() -> TargetError {

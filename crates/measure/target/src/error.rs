@@ -31,6 +31,12 @@ pub enum OpenError {
     /// The name is not that of a host.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// How packets leave was said, and none do.
+    #[error(
+        "`-4`, `-6`, `--bind` and `--dscp` say how packets leave this host, and this target is no \
+         host that runs `trunkline serve` or `iperf3 -s`"
+    )]
+    NoHost,
     /// Others' transfers are more than a host carries.
     #[error(
         "cross traffic {entry} asks for {per_second} transfers a second, and an emulated host \
@@ -64,6 +70,7 @@ impl Hint for OpenError {
             | OpenError::Address(_)
             | OpenError::Far(_)
             | OpenError::UnknownScheme { .. }
+            | OpenError::NoHost
             | OpenError::TooManyTransfers { .. } => Fault::Request,
             _ => Fault::Run,
         }
@@ -79,6 +86,7 @@ impl Hint for OpenError {
                     .to_owned(),
             ),
             OpenError::Far(_) => None,
+            OpenError::NoHost => Some("leave them out, or name a host".to_owned()),
             OpenError::Address(_) => Some(
                 "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern` or \
                  `sim:slac-cern`"
@@ -104,6 +112,7 @@ impl OpenError {
                 | OpenError::Address(_)
                 | OpenError::Far(_)
                 | OpenError::UnknownScheme { .. }
+                | OpenError::NoHost
                 | OpenError::TooManyTransfers { .. }
         )
     }

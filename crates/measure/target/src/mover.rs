@@ -119,7 +119,7 @@ impl MoverTarget {
     /// A way to send echoes to the far host; `None` where there is none.
     fn echo(&self) -> Option<ProbeSocket> {
         let token = EchoToken(random::number().ok()?);
-        ProbeSocket::icmp(self.address()?, token).ok()
+        ProbeSocket::icmp(&self.address()?.into(), token).ok()
     }
 
     fn run(

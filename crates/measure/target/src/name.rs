@@ -2,7 +2,7 @@
 
 use movers::Far;
 use netpath::{PathError, PathSpec};
-use units::Address;
+use units::{Address, Via};
 
 use crate::OpenError;
 
@@ -76,6 +76,18 @@ impl TargetName {
             });
         }
         Ok(TargetName::Live(Address::parse_with(name, port)?))
+    }
+
+    /// The same, whose packets leave this host so.
+    ///
+    /// # Errors
+    /// When it is no host on the network.
+    pub fn leaving(self, via: Via) -> Result<Self, OpenError> {
+        match self {
+            TargetName::Live(address) => Ok(TargetName::Live(address.leaving(via))),
+            other if via.is_free() => Ok(other),
+            _ => Err(OpenError::NoHost),
+        }
     }
 
     /// The path that it runs; `None` of a live host.

@@ -6,9 +6,10 @@ use emu::{Network, cross_address};
 use endpoints::{Background, BackgroundError, Transfers};
 use link::{CrossDeed, CrossSource};
 use netpath::{Cross, CrossTraffic, PathSpec};
+use sockets::BufferLimit;
 use sockets::options::StreamOptions;
-use sockets::{BufferLimit, Dscp};
 use units::{Bytes, Time};
+use units::{Dscp, Via};
 
 use crate::OpenError;
 
@@ -120,7 +121,10 @@ fn options_of(path: &PathSpec, cross: &Cross) -> StreamOptions {
         limit: BufferLimit::Lifted,
         congestion: Some(congestion.unwrap_or(&path.hosts.congestion).clone()),
         segment: mtu.map(|mtu| Bytes::new((mtu - HEADERS).into())),
-        dscp: Dscp::new(cross.class.dscp()),
+        via: Via {
+            dscp: Dscp::new(cross.class.dscp()),
+            ..Via::default()
+        },
         ..StreamOptions::default()
     }
 }

@@ -397,8 +397,8 @@ fn over_udp_the_number_of_streams_alone_is_searched() {
     }
 }
 
-/// That there is an answer holds for 23 of the first 24 seeds with 60 s; with 14, four failures in a
-/// row behind a single sample end the search without one.
+/// That there is an answer holds for 23 of the first 24 seeds with 60 s; with 14, four failures in
+/// a row behind a single sample end the search without one.
 #[test]
 fn settings_that_hang_take_no_more_than_the_budget() {
     for (seed, seconds) in [(1, 20), (3, 60), (9, 60), (19, 60)] {

@@ -4,10 +4,12 @@ mod deadline_io;
 mod error;
 mod preconnect;
 
+use sockets::FarEnd;
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Instant;
+use units::Via;
 
 use copy_protocol::{
     Admitted, HandshakeError, Message, NearHandshake, Purpose, SPOKEN, SessionKey, Token,
@@ -50,6 +52,7 @@ pub struct Dialer {
 pub(super) struct ControlSocket {
     pub socket: TcpStream,
     pub peer: SocketAddr,
+    pub via: Via,
     /// Of one over UDP.
     pub goodbye: Option<RelayGoodbye>,
 }
@@ -194,7 +197,8 @@ impl Dialer {
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<DialedRemote, DialError> {
         let deadline = Deadline::after(self.timeout.into(), is_given_up);
-        let connect = |left: &[SocketAddr]| self.connect_tcp(left, deadline);
+        let via = via(places);
+        let connect = |left: &[SocketAddr]| self.connect_tcp(left, &via, deadline);
         self.at_any(places, connect, |dialer, connection| {
             let wanted = Wanted {
                 purpose,
@@ -237,16 +241,18 @@ impl Dialer {
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<Dialed, DialError> {
         let deadline = || Deadline::after(self.timeout.into(), is_given_up);
+        let via = via(places);
         match self.transport {
             Transport::Tcp => {
                 let deadline = deadline();
-                let connect = |left: &[SocketAddr]| self.connect_tcp(left, deadline);
+                let connect = |left: &[SocketAddr]| self.connect_tcp(left, &via, deadline);
                 self.at_any(places, connect, |dialer, connection| {
                     dialer.open(connection, token, known, deadline, early)
                 })
             }
             Transport::Udp => {
-                let connect = |left: &[SocketAddr]| self.connect_tcp_or_udp(left, is_given_up);
+                let connect =
+                    |left: &[SocketAddr]| self.connect_tcp_or_udp(left, &via, is_given_up);
                 self.at_any(places, connect, |dialer, connection| {
                     dialer.open(connection, token, known, deadline(), early)
                 })
@@ -257,14 +263,20 @@ impl Dialer {
     fn connect_tcp(
         &self,
         places: &[SocketAddr],
+        via: &Via,
         deadline: Deadline<'_>,
     ) -> Result<ControlSocket, DialError> {
-        match connect_any(places, &StreamOptions::default(), deadline) {
+        let options = StreamOptions {
+            via: via.clone(),
+            ..StreamOptions::default()
+        };
+        match connect_any(places, &options, deadline) {
             Ok((socket, peer)) => {
                 tracing::debug!(%peer, "connected over TCP");
                 Ok(ControlSocket {
                     socket,
                     peer,
+                    via: via.clone(),
                     goodbye: None,
                 })
             }
@@ -281,20 +293,22 @@ impl Dialer {
     fn connect_tcp_or_udp(
         &self,
         places: &[SocketAddr],
+        via: &Via,
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<ControlSocket, DialError> {
         let began = Instant::now();
         let deadline = Deadline::after(TCP_FIRST_WAIT.into(), is_given_up);
-        let unanswered = match self.connect_tcp(places, deadline) {
+        let unanswered = match self.connect_tcp(places, via, deadline) {
             Err(unanswered @ DialError::Unreachable { .. }) => unanswered,
             other => return other,
         };
         let wait = udp_wait_after(began.elapsed());
         tracing::info!(%wait, "the control connection is tried over UDP");
-        match dial_control_over_udp(places, wait, is_given_up) {
+        match dial_control_over_udp(places, via, wait, is_given_up) {
             Ok((relayed, peer)) => Ok(ControlSocket {
                 socket: relayed.socket,
                 peer,
+                via: via.clone(),
                 goodbye: Some(relayed.goodbye),
             }),
             Err(found) => Err(unanswered.and_over_udp(found)),
@@ -348,6 +362,7 @@ impl Dialer {
         ControlSocket {
             socket,
             peer,
+            via,
             goodbye,
         }: ControlSocket,
         wanted: Wanted<'_>,
@@ -367,8 +382,9 @@ impl Dialer {
         io.complete_handshake().map_err(failed)?;
         let (pin, exporter) = io.facts().map_err(failed)?;
         let rtt = round_trip(io.socket(), peer);
+        let far = FarEnd { address: peer, via };
         tracing::debug!(%peer, rtt = rtt.map(display), "TLS is up");
-        let endpoint = StreamEndpoint::of(rtt, peer, pin, self.timeout, self.transport);
+        let endpoint = StreamEndpoint::of(rtt, far, pin, self.timeout, self.transport);
         early(&endpoint);
         let (name, key) = (token.name.clone(), token.secret.key());
         tracing::debug!(%peer, %name, ?purpose, "this end says who it is");
@@ -458,6 +474,7 @@ impl StreamDialer {
         StreamDialer {
             endpoint: StreamEndpoint {
                 addresses,
+                via: Via::default(),
                 pin,
                 timeout,
                 rtt,
@@ -511,12 +528,20 @@ impl StreamDialer {
     }
 }
 
+/// All places are addresses of one far end, reached in one way.
+fn via(places: &[Address]) -> Via {
+    places
+        .first()
+        .map(|place| place.via.clone())
+        .unwrap_or_default()
+}
+
 /// All addresses of all places, in their order, each once.
 fn resolve(places: &[Address]) -> Result<Vec<SocketAddr>, DialError> {
     let mut all: Vec<SocketAddr> = Vec::new();
     let mut unknown = None;
     for place in places {
-        match (place.host.as_str(), place.port).to_socket_addrs() {
+        match sockets::resolve(place) {
             Ok(found) => all.extend(found),
             Err(source) => {
                 let host = place.host.clone();

@@ -10,8 +10,9 @@ use observe::{Buffers, TcpSample, Transport, UDP_CONTROL};
 use socket2::SockRef;
 use units::{Bytes, Rate, Span, Time};
 
-use sockets::options::{self, Dscp, OptionError, StreamOptions};
+use sockets::options::{self, OptionError, StreamOptions};
 use sockets::tcp_info;
+use units::Dscp;
 
 /// A connection that another thread reads or writes. Clones mean the same one.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use units::Via;
 
 use copy_protocol::{SessionKey, Token};
 use errors::{Fault, Hint};
@@ -72,6 +73,7 @@ impl Callbacks {
             let connection = ControlSocket {
                 socket,
                 peer,
+                via: Via::default(),
                 goodbye: None,
             };
             match dialer.open(connection, token, None, until, &mut |_| ()) {

@@ -275,7 +275,7 @@ fn places(host_name: Option<String>, answer: &StartAnswer) -> Vec<Address> {
     let inside = answer.addresses.iter().map(ToString::to_string);
     let mut places: Vec<Address> = Vec::new();
     for host in host_name.into_iter().chain(inside) {
-        let place = Address { host, port };
+        let place = Address::new(host, port);
         if !places.contains(&place) {
             places.push(place);
         }

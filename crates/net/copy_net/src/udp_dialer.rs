@@ -1,8 +1,10 @@
 //! Connects over UDP: streams, and the control connection before them.
 
+use sockets::FarEnd;
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use units::Via;
 
 use quic_net::Stream;
 use units::Span;
@@ -42,17 +44,18 @@ pub fn udp_wait_after(tcp: Duration) -> Span {
 /// # Errors
 /// When nothing or something else answers there.
 pub fn dial_udp(
-    peer: SocketAddr,
+    far: impl Into<FarEnd>,
     pin: Option<Fingerprint>,
     timeout: Span,
     is_given_up: &dyn Fn() -> bool,
 ) -> Result<Channel, DialError> {
-    connect(peer, pin, timeout, is_given_up).map(Channel::over_udp)
+    connect(&far.into(), pin, timeout, is_given_up).map(Channel::over_udp)
 }
 
 /// Connects to whichever of several addresses answers, one after the other, for a control
 /// connection: what is said on the socket is said there as over TCP.
 ///
+/// * `via`: how packets leave this host.
 /// * `timeout`: how long all of it may take.
 /// * `is_given_up`: as of [`dial_udp`].
 ///
@@ -60,6 +63,7 @@ pub fn dial_udp(
 /// When nothing or something else answers at the last one.
 pub fn dial_control_over_udp(
     peers: &[SocketAddr],
+    via: &Via,
     timeout: Span,
     is_given_up: &dyn Fn() -> bool,
 ) -> Result<(RelayedSocket, SocketAddr), DialError> {
@@ -68,7 +72,11 @@ pub fn dial_control_over_udp(
     for (tried, peer) in peers.iter().enumerate() {
         let left = end.saturating_duration_since(Instant::now());
         let share = Span::from(left / (peers.len() - tried) as u32);
-        match control_to(*peer, share.min(UDP_WAIT), is_given_up) {
+        let far = FarEnd {
+            address: *peer,
+            via: via.clone(),
+        };
+        match control_to(&far, share.min(UDP_WAIT), is_given_up) {
             Ok(socket) => return Ok((socket, *peer)),
             Err(error) => failure = Some(error),
         }
@@ -78,11 +86,12 @@ pub fn dial_control_over_udp(
 
 /// Which certificate it has to show follows from what is said then.
 fn control_to(
-    peer: SocketAddr,
+    far: &FarEnd,
     timeout: Span,
     is_given_up: &dyn Fn() -> bool,
 ) -> Result<RelayedSocket, DialError> {
-    let mut stream = connect(peer, None, timeout, is_given_up)?;
+    let peer = far.address;
+    let mut stream = connect(far, None, timeout, is_given_up)?;
     let begun = stream.write_all(&RELAY_MAGIC).and_then(|()| relay(stream));
     let begun = begun.map_err(|source| DialError::during(peer, timeout, source));
     begun.map(|(socket, relay)| RelayedSocket {
@@ -92,15 +101,16 @@ fn control_to(
 }
 
 fn connect(
-    peer: SocketAddr,
+    far: &FarEnd,
     pin: Option<Fingerprint>,
     timeout: Span,
     is_given_up: &dyn Fn() -> bool,
 ) -> Result<Stream, DialError> {
+    let peer = far.address;
     let during = |source| DialError::during(peer, timeout, source);
     let tls = settings_to(pin).map_err(during)?;
     let end = Instant::now() + Duration::from(timeout);
-    let connected = quic_net::connect(peer, tls, end, is_given_up);
+    let connected = quic_net::connect(far.clone(), tls, end, is_given_up);
     tracing::debug!(%peer, ?connected, "connected over UDP, or not");
     connected.map_err(|source| match source {
         quic_net::ConnectError::Here(source) => during(source),

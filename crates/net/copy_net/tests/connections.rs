@@ -12,8 +12,9 @@ use copy_net::{
     Handler, KnownPeer, Rejection,
 };
 use copy_protocol::{Entry, Kind, Message, Name};
-use sockets::{Dscp, StreamOptions};
+use sockets::StreamOptions;
 use units::{Bytes, Rate, Span, Time};
+use units::{Dscp, Via};
 
 fn stream(near: &Dialed, far: &AcceptedSession, number: u32, plain: bool) -> (Channel, Channel) {
     let session = far.streams.session().unwrap();
@@ -321,7 +322,10 @@ fn a_running_stream_is_watched_and_steered() {
             window: Some(Bytes::from_kib(64)),
             user_timeout: Some(Span::from_secs(20)),
             unsent_max: Some(Bytes::from_kib(128)),
-            dscp: Some(Dscp::LOWER_EFFORT),
+            via: Via {
+                dscp: Some(Dscp::LOWER_EFFORT),
+                ..Via::default()
+            },
             ..StreamOptions::default()
         })
         .unwrap();
@@ -402,10 +406,7 @@ fn hundreds_of_streams_come_at_once() {
 fn a_wait_for_a_silent_host_can_be_given_up() {
     // The kernel takes the connection, and nothing is said on it.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let place = units::Address {
-        host: "127.0.0.1".to_owned(),
-        port: silent.local_addr().unwrap().port(),
-    };
+    let place = units::Address::new("127.0.0.1", silent.local_addr().unwrap().port());
     let dialer = copy_net::Dialer {
         timeout: Span::from_secs(86_400),
         ..Default::default()

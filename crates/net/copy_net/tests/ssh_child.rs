@@ -94,10 +94,7 @@ fn a_far_end_says_where_it_is_and_leaves_when_it_is_told_to() {
     let (token, back) = far.opener.recv().unwrap();
     assert_eq!(token.secret.text(), request(None).secret.text());
     assert!(back.is_none());
-    let place = Address {
-        host: "127.0.0.1".to_owned(),
-        port: answer.port.unwrap(),
-    };
+    let place = Address::new("127.0.0.1", answer.port.unwrap());
     let near = Dialer::default()
         .control(&[place], &copies::token(1))
         .unwrap();
@@ -121,10 +118,7 @@ fn a_pipe_that_breaks_leaves_the_far_end_waiting_for_a_while() {
 #[test]
 fn a_far_end_whose_near_end_alone_was_killed_leaves() {
     let mut far = start(&request(None).line(), FROM_LOOPBACK, Span::from_secs(600));
-    let place = Address {
-        host: "127.0.0.1".to_owned(),
-        port: answer(&mut far).port.unwrap(),
-    };
+    let place = Address::new("127.0.0.1", answer(&mut far).port.unwrap());
     drop(
         Dialer::default()
             .control(&[place], &copies::token(1))

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use observe::{StreamCount, Transport};
-use units::{Address, Span};
+use units::{Address, Span, Via};
 
 use crate::{CopyDirection, CopyOptions, Opening};
 
@@ -127,6 +127,8 @@ pub enum FarHost {
         options: Vec<String>,
         /// The program there.
         program: FarProgram,
+        /// How connections to it leave this host.
+        via: Via,
     },
     /// A standing `trunkline serve --root`.
     Server {

@@ -11,8 +11,10 @@
 pub(crate) mod icmp;
 mod tcp;
 
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use sockets::FarEnd;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -54,25 +56,24 @@ pub enum ProbeSocket {
 
 impl ProbeSocket {
     /// Probes the echo service behind `server`.
-    pub fn udp(server: SocketAddr, token: EchoToken) -> io::Result<Self> {
-        let any: SocketAddr = match server {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let socket = UdpSocket::bind(any)?;
-        socket.connect(server)?;
+    pub fn udp(server: &FarEnd, token: EchoToken) -> io::Result<Self> {
+        let domain = Domain::for_address(server.address);
+        let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+        server.prepare(&SockRef::from(&socket))?;
+        let socket = UdpSocket::from(socket);
+        socket.connect(server.address)?;
         socket.set_nonblocking(true)?;
         Ok(ProbeSocket::Udp { socket, token })
     }
 
     /// Probes the kernel of `host`; an error where this host does not permit ICMP.
-    pub fn icmp(host: SocketAddr, token: EchoToken) -> io::Result<Self> {
-        IcmpSocket::open(host.ip(), token).map(ProbeSocket::Icmp)
+    pub fn icmp(host: &FarEnd, token: EchoToken) -> io::Result<Self> {
+        IcmpSocket::open(host, token).map(ProbeSocket::Icmp)
     }
 
     /// Probes the kernel of `host` at a port, with or without a listener.
-    pub fn tcp(host: SocketAddr) -> Self {
-        ProbeSocket::Tcp(TcpConnects::to(host))
+    pub fn tcp(host: &FarEnd) -> Self {
+        ProbeSocket::Tcp(TcpConnects::to(host.clone()))
     }
 
     fn method(&self) -> ProbeMethod {

@@ -19,6 +19,7 @@ mod error;
 mod rate_limit;
 mod search;
 
+use sockets::FarEnd;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -56,7 +57,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// ```
 #[derive(Debug)]
 pub struct Tracer {
-    far: SocketAddr,
+    far: FarEnd,
     echo: Option<EchoToken>,
     pace: Pace,
     udp: Option<Traced<UdpFlow>>,
@@ -85,9 +86,10 @@ impl Tracer {
     ///   to its echo service, and otherwise to an unused port.
     ///
     /// TCP probes go to the server's own port. It never hears of them.
-    pub fn to(far: SocketAddr, echo: Option<EchoToken>) -> Self {
+    pub fn to(far: FarEnd, echo: Option<EchoToken>) -> Self {
+        let address = SocketAddr::new(far.ip().to_canonical(), far.address.port());
         Tracer {
-            far: SocketAddr::new(far.ip().to_canonical(), far.port()),
+            far: FarEnd { address, ..far },
             echo,
             pace: Pace {
                 clock: Clock::start(),
@@ -126,20 +128,20 @@ impl Tracer {
         plan: &TracePlan,
         watch: &dyn RunObserver,
     ) -> Result<Trace, ProbesError> {
-        let far = self.far;
+        let far = self.far.clone();
         match plan.protocol {
             TraceProtocol::Udp => {
                 let (to, token) = self
                     .datagrams_to()
                     .map_err(|error| refused(far.ip(), error))?;
-                traced(&mut self.udp, || UdpFlow::open(to, token))
+                traced(&mut self.udp, || UdpFlow::open(&to, token))
                     .map_err(|error| refused(far.ip(), error))?
                     .run(plan, far.ip(), &mut self.pace, watch)
             }
-            TraceProtocol::Tcp => traced(&mut self.tcp, || TcpFlow::open(far))
+            TraceProtocol::Tcp => traced(&mut self.tcp, || TcpFlow::open(&far))
                 .map_err(|error| refused(far.ip(), error))?
                 .run(plan, far.ip(), &mut self.pace, watch),
-            TraceProtocol::Icmp => traced(&mut self.icmp, || open_icmp(far.ip()))
+            TraceProtocol::Icmp => traced(&mut self.icmp, || open_icmp(&far))
                 .map_err(|error| icmp_refused(far.ip(), error))?
                 .run(plan, far.ip(), &mut self.pace, watch),
         }
@@ -154,7 +156,7 @@ impl Tracer {
         let failed = |error| refused(far, error);
         if self.echo.is_none()
             && let Ok(number) = random::number()
-            && let Ok(mut flow) = IcmpFlow::open_whole(far, EchoToken(number))
+            && let Ok(mut flow) = IcmpFlow::open_whole(&self.far, EchoToken(number))
         {
             let found = mtu::find(&mut flow, watch).map_err(|error| to_probes_error(far, error))?;
             if found.confirmed {
@@ -162,18 +164,15 @@ impl Tracer {
             }
         }
         let (to, token) = self.datagrams_to().map_err(failed)?;
-        let mut flow = UdpFlow::open_whole(to, token).map_err(failed)?;
+        let mut flow = UdpFlow::open_whole(&to, token).map_err(failed)?;
         mtu::find(&mut flow, watch).map_err(|error| to_probes_error(far, error))
     }
 
     /// Where datagrams go, and the token in them.
-    fn datagrams_to(&self) -> io::Result<(SocketAddr, EchoToken)> {
+    fn datagrams_to(&self) -> io::Result<(FarEnd, EchoToken)> {
         match self.echo {
-            Some(token) => Ok((self.far, token)),
-            None => Ok((
-                SocketAddr::new(self.far.ip(), PORT_UNUSED),
-                EchoToken(random::number()?),
-            )),
+            Some(token) => Ok((self.far.clone(), token)),
+            None => Ok((self.far.at_port(PORT_UNUSED), EchoToken(random::number()?))),
         }
     }
 }
@@ -192,7 +191,7 @@ fn traced<F>(
     Ok(kept.insert(flow))
 }
 
-fn open_icmp(far: IpAddr) -> io::Result<IcmpFlow> {
+fn open_icmp(far: &FarEnd) -> io::Result<IcmpFlow> {
     IcmpFlow::open(far, EchoToken(random::number()?))
 }
 

@@ -1,5 +1,6 @@
 //! The end that connects: a socket and a thread for one connection.
 
+use sockets::FarEnd;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -48,14 +49,15 @@ pub enum ConnectError {
 /// # Errors
 /// When no server answers, or another one than `tls` accepts.
 pub fn connect(
-    peer: SocketAddr,
+    far: impl Into<FarEnd>,
     tls: rustls::ClientConfig,
     end: Instant,
     is_given_up: &dyn Fn() -> bool,
 ) -> Result<Stream, ConnectError> {
+    let far = far.into();
     let path = Arc::new(PathState::default());
-    let config = config::client(tls, packet_max(peer), &path)?;
-    let connection = begin(peer, config, path)?;
+    let config = config::client(tls, packet_max(far.address), &path)?;
+    let connection = begin(far, config, path)?;
     let stream = Stream::new(Arc::clone(&connection));
     let mut state = connection.lock();
     loop {
@@ -81,12 +83,16 @@ pub fn connect(
 
 /// Starts the thread of a connection.
 fn begin(
-    peer: SocketAddr,
+    far: FarEnd,
     config: ClientConfig,
     path: Arc<PathState>,
 ) -> Result<Arc<Connection>, ConnectError> {
-    let peer = canonical(peer);
-    let socket = towards(peer)?;
+    let peer = canonical(far.address);
+    let far = FarEnd {
+        address: peer,
+        ..far
+    };
+    let socket = towards(&far)?;
     let local = socket.local_addr()?;
     let socket = PacketSocket::new(socket)?;
     let finds_packet_size = socket.finds_packet_size();

@@ -1,7 +1,8 @@
 //! A UDP socket that sends and receives many packets in one call.
 
+use sockets::FarEnd;
 use std::io::{self, ErrorKind, IoSliceMut};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
@@ -122,14 +123,11 @@ impl AsFd for PacketSocket {
 }
 
 /// A socket that talks to `peer` alone, and learns that no program listens there.
-pub(crate) fn towards(peer: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-    let any: SocketAddr = match peer {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
-    socket.bind(&any.into())?;
-    socket.connect(&peer.into())?;
+pub(crate) fn towards(far: &FarEnd) -> io::Result<UdpSocket> {
+    let domain = Domain::for_address(far.address);
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+    far.prepare_at(&SockRef::from(&socket), 0)?;
+    socket.connect(&far.address.into())?;
     Ok(socket.into())
 }
 
@@ -140,7 +138,7 @@ pub(crate) fn packet_max(peer: SocketAddr) -> u16 {
 }
 
 fn known_packet_max(peer: SocketAddr) -> Option<u16> {
-    let socket = towards(peer).ok()?;
+    let socket = towards(&peer.into()).ok()?;
     let (level, name, headers) = match peer {
         SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU, HEADERS_V4),
         SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU, HEADERS_V6),

@@ -16,6 +16,7 @@ mod deadline;
 pub mod diag;
 pub mod eviction;
 pub mod host;
+mod leaving;
 mod listen;
 pub mod options;
 pub mod poll;
@@ -25,5 +26,6 @@ pub mod tcp_info;
 
 pub use clock::Clock;
 pub use deadline::Deadline;
+pub use leaving::{FarEnd, resolve};
 pub use listen::{is_any_v6, listen};
-pub use options::{BufferLimit, Dscp, OptionError, StreamOptions};
+pub use options::{BufferLimit, OptionError, StreamOptions};

@@ -1,6 +1,7 @@
 //! Socket options of a stream, and what the kernel made of them.
 
 mod dscp;
+mod source;
 
 use std::io;
 use std::net::TcpStream;
@@ -11,12 +12,12 @@ use nix::sys::socket::{setsockopt, sockopt};
 use observe::{Buffer, Buffers};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use thiserror::Error;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Dscp, Rate, Source, Span, Via};
 
 use crate::host;
 
-pub use dscp::Dscp;
 pub use dscp::set_dscp;
+pub(crate) use source::leave_from;
 
 /// How buffers are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,8 +45,8 @@ pub struct StreamOptions {
     pub segment: Option<Bytes>,
     /// Small writes are sent at once.
     pub no_delay: bool,
-    /// How its packets are marked.
-    pub dscp: Option<Dscp>,
+    /// How its packets leave this host.
+    pub via: Via,
     /// How long data may stay unacknowledged before the connection counts as broken
     /// (`TCP_USER_TIMEOUT`; RFC 5482 has the idea).
     pub user_timeout: Option<Span>,
@@ -76,6 +77,9 @@ impl OptionError {
                  net.ipv4.tcp_allowed_congestion_control=\"{} {name}\"`",
                 allowed.replace(',', "")
             )),
+            OptionError::Source { .. } => {
+                Some("`ip address` shows this host's addresses and devices".to_owned())
+            }
             _ => None,
         }
     }
@@ -136,6 +140,14 @@ pub enum OptionError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// Packets cannot leave from there.
+    #[error("this host cannot send from `{from}`")]
+    Source {
+        /// What was asked for.
+        from: Source,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// A plain socket operation failed.
     #[error("the stream's socket could not be prepared")]
     Socket(#[source] io::Error),
@@ -151,6 +163,7 @@ impl StreamOptions {
     pub fn socket(&self, domain: Domain) -> Result<Socket, OptionError> {
         let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP));
         let socket = socket.map_err(OptionError::Socket)?;
+        leave_from(&SockRef::from(&socket), &self.via.source)?;
         self.apply(&SockRef::from(&socket))?;
         Ok(socket)
     }
@@ -180,7 +193,7 @@ impl StreamOptions {
 
     /// What only streams of copies are asked to use.
     fn apply_to_copies(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
-        if let Some(dscp) = self.dscp {
+        if let Some(dscp) = self.via.dscp {
             set_dscp(socket, dscp)?;
         }
         if let Some(limit) = self.user_timeout {

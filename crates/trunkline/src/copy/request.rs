@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use units::{Family, Via};
 
 use copy_protocol::{
     CongestionChoice, Connect, CopyOptions, CopySpec, Credentials, FarHost, FarProgram, NearEnd,
@@ -32,6 +33,8 @@ pub struct Access {
     pub ports: Option<RangeInclusive<u16>>,
     /// What carries the streams.
     pub transport: Transport,
+    /// How packets leave this host.
+    pub via: Via,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -47,6 +50,7 @@ impl Default for Access {
             from_far: false,
             ports: None,
             transport: Transport::Tcp,
+            via: Via::default(),
             patience: Patience::default(),
         }
     }
@@ -261,7 +265,7 @@ fn host(access: &Access, token: Option<&Token>, far: Option<&Place>) -> Result<F
         Some(Place::Server { address, .. }) => {
             only_over_ssh(access)?;
             Ok(FarHost::Server {
-                address: address.clone(),
+                address: address.clone().leaving(access.via.clone()),
                 credentials: credentials(token)?,
             })
         }
@@ -278,12 +282,32 @@ fn over_ssh(access: &Access, destination: &str) -> FarHost {
         || ("ssh".to_owned(), Vec::new()),
         |(client, options)| (client.clone(), options.to_vec()),
     );
+    let mut words = words_for_ssh(&access.via);
+    words.extend(options);
     FarHost::Ssh {
         destination: destination.to_owned(),
         client,
-        options,
+        options: words,
         program: access.program.clone(),
+        via: access.via.clone(),
     }
+}
+
+/// What ssh is told of it, which connects for itself.
+fn words_for_ssh(via: &Via) -> Vec<String> {
+    let family = via.family.map(|family| match family {
+        Family::V4 => vec!["-4".to_owned()],
+        Family::V6 => vec!["-6".to_owned()],
+    });
+    let address = via.source.address.as_ref();
+    let address = address.map(|address| vec!["-b".to_owned(), address.to_string()]);
+    let device = via.source.device.as_ref();
+    let device = device.map(|device| vec!["-B".to_owned(), device.clone()]);
+    [family, address, device]
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect()
 }
 
 /// A standing server has one port, and everybody connects to it.

@@ -76,6 +76,7 @@ mod tests {
                     client: "ssh".to_owned(),
                     options: Vec::new(),
                     program: FarProgram::default(),
+                    via: units::Via::default(),
                 },
                 paths: vec![b"/store".to_vec()],
             },

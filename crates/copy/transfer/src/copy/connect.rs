@@ -206,6 +206,7 @@ pub(super) fn start_through_ssh(
         destination,
         options,
         program,
+        via,
     } = host
     else {
         return Err(SessionEnd::Lost("no ssh".to_owned()));
@@ -240,7 +241,11 @@ pub(super) fn start_through_ssh(
         }
         started => started,
     };
-    started.map_err(|error| not_started(&error))
+    let mut started = started.map_err(|error| not_started(&error))?;
+    for place in &mut started.places {
+        place.via = via.clone();
+    }
+    Ok(started)
 }
 
 /// Connects to the far end, and its streams at the same time. One with a known certificate is told

@@ -396,8 +396,5 @@ fn place(receiving: &Receiving) -> String {
 }
 
 fn address(receiving: &Receiving) -> Address {
-    Address {
-        host: receiving.host.clone(),
-        port: receiving.port,
-    }
+    Address::new(receiving.host.clone(), receiving.port)
 }

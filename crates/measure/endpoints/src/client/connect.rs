@@ -1,7 +1,8 @@
 //! Finding the server and connecting to it.
 
+use sockets::FarEnd;
 use std::io::{self, ErrorKind, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -62,7 +63,7 @@ fn over_udp(
     watch: &dyn RunObserver,
 ) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let is_given_up = || watch.is_cancelled();
-    let dialed = dial_control_over_udp(&resolve(address)?, wait, &is_given_up);
+    let dialed = dial_control_over_udp(&resolve(address)?, &address.via, wait, &is_given_up);
     let (relayed, peer) = dialed.map_err(|found| match is_given_up() {
         true => ClientError::Cancelled,
         false => unanswered.and_over_udp(found),
@@ -77,7 +78,11 @@ fn over_tcp(
 ) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let is_given_up = || watch.is_cancelled();
     let deadline = Deadline::after(wait.into(), &is_given_up);
-    match connect_any(&resolve(address)?, &StreamOptions::default(), deadline) {
+    let options = StreamOptions {
+        via: address.via.clone(),
+        ..StreamOptions::default()
+    };
+    match connect_any(&resolve(address)?, &options, deadline) {
         Ok((stream, peer)) => {
             tracing::debug!(%peer, "connected over TCP");
             Ok((ControlConnection::new(stream)?, peer))
@@ -107,12 +112,10 @@ fn met_a_server(stream: TcpStream) -> io::Result<TcpStream> {
 
 /// The host's addresses.
 pub(crate) fn resolve(address: &Address) -> Result<Vec<SocketAddr>, ClientError> {
-    let found = (address.host.as_str(), address.port).to_socket_addrs();
-    let found = found.map_err(|source| ClientError::UnknownHost {
+    sockets::resolve(address).map_err(|source| ClientError::UnknownHost {
         host: address.host.clone(),
         source,
-    });
-    Ok(found?.collect())
+    })
 }
 
 fn explain(address: Address, wait: Span, source: io::Error) -> ClientError {
@@ -161,12 +164,19 @@ impl Opening<'_> {
         Ok(channels.collect::<Result<_, _>>()?)
     }
 
+    fn far_end(&self) -> FarEnd {
+        FarEnd {
+            address: self.peer,
+            via: self.options.via.clone(),
+        }
+    }
+
     fn over_udp(&self, position: u16) -> Result<Channel, ClientError> {
         if self.watch.is_cancelled() {
             return Err(ClientError::Cancelled);
         }
         let is_given_up = || self.watch.is_cancelled();
-        let dialled = dial_udp(self.peer, None, UDP_WAIT, &is_given_up);
+        let dialled = dial_udp(self.far_end(), None, UDP_WAIT, &is_given_up);
         let mut channel = dialled.map_err(|error| match is_given_up() {
             true => ClientError::Cancelled,
             false => error.into(),

@@ -14,8 +14,8 @@ use sockets::options::OptionError;
 /// Why a test could not be run.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// The name has no address.
-    #[error("host `{host}` is unknown")]
+    /// The name has no address, or none of the family that was asked for.
+    #[error("host `{host}` {}", unresolved(.source))]
     UnknownHost {
         /// The name.
         host: String,
@@ -140,6 +140,9 @@ impl ClientError {
     /// What the user can try next.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::UnknownHost { source, .. } if is_of_another_family(source) => {
+                Some("leave out `-4`, `-6` or `--bind`, or give another name".to_owned())
+            }
             Self::UnknownHost { .. } => {
                 Some("check the spelling, or give the address in numbers".to_owned())
             }
@@ -181,6 +184,18 @@ impl ClientError {
             // Names cannot be resolved either while the network is away.
             _ => Fault::Run,
         }
+    }
+}
+
+/// Addresses that cannot be reached as was asked.
+fn is_of_another_family(source: &io::Error) -> bool {
+    source.kind() == io::ErrorKind::AddrNotAvailable
+}
+
+fn unresolved(source: &io::Error) -> &'static str {
+    match is_of_another_family(source) {
+        true => "has no address that can be reached as asked",
+        false => "is unknown",
     }
 }
 

@@ -1,18 +1,16 @@
 //! How round trips are probed, on the idle path and during a run.
 
-use std::net::SocketAddr;
-
 use measure_protocol::EchoToken;
 use observe::{ProbeMethod, ProbeSeries, RunObserver};
 use units::Span;
 
 use probe_net::round_trips::{LatestTrip, LoadedProbes, ProbeSocket, is_answered, series};
-use sockets::random;
+use sockets::{FarEnd, random};
 
 /// The kind of probe that a server answers, if any.
 #[derive(Debug)]
 pub(super) struct Probing {
-    peer: SocketAddr,
+    peer: FarEnd,
     token: Option<EchoToken>,
     method: Option<ProbeMethod>,
 }
@@ -20,7 +18,7 @@ pub(super) struct Probing {
 impl Probing {
     /// Echo datagrams where the server answers them, with the token of its test. They may be
     /// filtered on the way, so that is tried, and the far kernel's ICMP has to do otherwise.
-    pub(super) fn find(peer: SocketAddr, token: Option<EchoToken>) -> Self {
+    pub(super) fn find(peer: FarEnd, token: Option<EchoToken>) -> Self {
         let mut probing = Probing {
             peer,
             token,
@@ -43,9 +41,9 @@ impl Probing {
 
     fn open(&self, method: ProbeMethod) -> Option<ProbeSocket> {
         match method {
-            ProbeMethod::UdpEcho => ProbeSocket::udp(self.peer, self.token?).ok(),
+            ProbeMethod::UdpEcho => ProbeSocket::udp(&self.peer, self.token?).ok(),
             ProbeMethod::IcmpEcho => {
-                ProbeSocket::icmp(self.peer, EchoToken(random::number().ok()?)).ok()
+                ProbeSocket::icmp(&self.peer, EchoToken(random::number().ok()?)).ok()
             }
             // A foreign server would take each for a client, while the test itself runs there.
             ProbeMethod::TcpConnect => None,

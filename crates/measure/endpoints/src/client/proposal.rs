@@ -1,5 +1,6 @@
 //! A test that was proposed to the server, until its streams run.
 
+use sockets::FarEnd;
 use std::net::SocketAddr;
 
 use copy_net::Channel;
@@ -70,8 +71,11 @@ impl Proposal {
     }
 
     /// The server.
-    pub(super) fn peer(&self) -> SocketAddr {
-        self.peer
+    pub(super) fn far_end(&self) -> FarEnd {
+        FarEnd {
+            address: self.peer,
+            via: self.options.via.clone(),
+        }
     }
 
     /// What the server said of itself, when it is one of ours.
@@ -142,6 +146,7 @@ fn request(setting: &Setting, streams: u16, plan: &SamplePlan) -> TestRequest {
 fn options(client: &Client, setting: &Setting) -> StreamOptions {
     StreamOptions {
         window: window(setting),
+        via: client.address.via.clone(),
         limit: client.limit,
         congestion: setting.congestion.clone(),
         pacing: setting.pacing,

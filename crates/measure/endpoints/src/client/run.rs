@@ -50,7 +50,7 @@ impl Run {
         let answer = proposal.answer();
         let token = answer.map(|answer| answer.echo_token);
         // While the server waits for the streams.
-        let probing = Probing::find(proposal.peer(), token);
+        let probing = Probing::find(proposal.far_end(), token);
         let unloaded = probing.idle(plan.unloaded, watch);
         let run = Run {
             setting: setting.clone(),

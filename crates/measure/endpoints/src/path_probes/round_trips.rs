@@ -1,7 +1,7 @@
 //! Round trips of an otherwise silent path, by the best means that is answered.
 
+use sockets::FarEnd;
 use std::cell::RefCell;
-use std::net::SocketAddr;
 
 use measure_protocol::EchoToken;
 use observe::{ProbeMethod, ProbeSeries, RunObserver};
@@ -22,7 +22,7 @@ const METHODS: [ProbeMethod; 3] = [
 ];
 
 /// The first means that `host` answers; `token` is that of a session, where there is one.
-pub(super) fn find(host: SocketAddr, token: Option<EchoToken>) -> Option<ProbeMethod> {
+pub(super) fn find(host: &FarEnd, token: Option<EchoToken>) -> Option<ProbeMethod> {
     let answered = |method: &ProbeMethod| {
         open(host, *method, token).is_some_and(|socket| is_answered(&socket))
     };
@@ -31,7 +31,7 @@ pub(super) fn find(host: SocketAddr, token: Option<EchoToken>) -> Option<ProbeMe
 
 /// A socket for one series: late answers to another never count in it.
 pub(super) fn open(
-    host: SocketAddr,
+    host: &FarEnd,
     method: ProbeMethod,
     token: Option<EchoToken>,
 ) -> Option<ProbeSocket> {

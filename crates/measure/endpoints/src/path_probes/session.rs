@@ -1,7 +1,7 @@
 //! A session with a server that stamps packets.
 
+use sockets::FarEnd;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) struct ProbingSession {
     clock: Clock,
     control: ControlConnection,
     token: EchoToken,
-    server: SocketAddr,
+    server: FarEnd,
     machine: ProbingClient,
     socket: Option<TrainSocket>,
 }
@@ -66,7 +66,7 @@ pub(super) enum LinkError {
 
 impl ProbingSession {
     /// The session that `answer` agreed to.
-    pub(super) fn new(control: ControlConnection, answer: &Answer, server: SocketAddr) -> Self {
+    pub(super) fn new(control: ControlConnection, answer: &Answer, server: FarEnd) -> Self {
         let clock = Clock::start();
         ProbingSession {
             clock,
@@ -99,7 +99,7 @@ impl ProbingSession {
     pub(super) fn socket(&mut self) -> io::Result<&TrainSocket> {
         let made = match self.socket.take() {
             Some(socket) => socket,
-            None => TrainSocket::towards(self.server, self.token)?,
+            None => TrainSocket::towards(&self.server, self.token)?,
         };
         Ok(self.socket.insert(made))
     }

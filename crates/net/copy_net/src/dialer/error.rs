@@ -154,6 +154,16 @@ impl DialError {
     /// The next step.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
+            DialError::UnknownHost { source, .. }
+                if source.kind() == io::ErrorKind::AddrNotAvailable =>
+            {
+                "leave out `-4`, `-6` or `--bind`, or give another name"
+            }
+            DialError::UnknownHost { source, .. }
+                if source.kind() == io::ErrorKind::AddrNotAvailable =>
+            {
+                "leave out `-4`, `-6` or `--bind`, or give another name"
+            }
             DialError::UnknownHost { .. } => "check the spelling, and that this host is online",
             DialError::Unreachable { tried, .. } => return unreachable_hint(tried),
             DialError::NotCalled { .. } => {

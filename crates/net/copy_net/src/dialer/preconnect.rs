@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use observe::Transport;
-use units::Span;
+use units::{Span, Via};
 
 use super::super::channel::Channel;
 use super::super::fingerprint::Fingerprint;
@@ -15,14 +15,15 @@ use super::super::tls::Tls;
 use super::super::udp_dialer::{UDP_WAIT, dial_udp};
 use super::DialError;
 use super::deadline_io::DeadlineIo;
-use sockets::Deadline;
 use sockets::connect::{ConnectError, connect_any};
 use sockets::options::StreamOptions;
+use sockets::{Deadline, FarEnd};
 
 /// Where streams connect. The greeting that follows takes the key of the conversation.
 #[derive(Debug, Clone)]
 pub struct StreamEndpoint {
     pub(super) addresses: Vec<SocketAddr>,
+    pub(super) via: Via,
     pub(super) pin: Fingerprint,
     /// How long each connection may take.
     pub timeout: Span,
@@ -48,13 +49,14 @@ impl StreamEndpoint {
     /// Where the other end of a connection is, which showed that certificate.
     pub(super) fn of(
         rtt: Option<Span>,
-        peer: SocketAddr,
+        far: FarEnd,
         pin: Fingerprint,
         timeout: Span,
         transport: Transport,
     ) -> Self {
         StreamEndpoint {
-            addresses: vec![peer],
+            addresses: vec![far.address],
+            via: far.via,
             pin,
             timeout,
             rtt,
@@ -78,6 +80,10 @@ impl StreamEndpoint {
     fn connect_tcp(&self, options: &StreamOptions, plain: bool) -> Result<RawStream, DialError> {
         let options = StreamOptions {
             no_delay: true,
+            via: Via {
+                dscp: options.via.dscp.or(self.via.dscp),
+                ..self.via.clone()
+            },
             ..options.clone()
         };
         let deadline = Deadline::after(self.timeout.into(), &|| false);
@@ -102,7 +108,11 @@ impl StreamEndpoint {
         let Some(peer) = self.addresses.first().copied() else {
             return Err(DialError::unreachable(Vec::new(), self.timeout));
         };
-        let channel = dial_udp(peer, Some(self.pin), self.timeout.min(UDP_WAIT), &|| false)?;
+        let far = FarEnd {
+            address: peer,
+            via: self.via.clone(),
+        };
+        let channel = dial_udp(far, Some(self.pin), self.timeout.min(UDP_WAIT), &|| false)?;
         Ok(RawStream { channel, peer })
     }
 

@@ -20,6 +20,7 @@ use super::{
     socket_options,
 };
 use crate::round_trips::icmp::{self, Family};
+use sockets::FarEnd;
 use sockets::poll::{readable, wait};
 
 /// Echo header, token and number, and what keeps the checksum.
@@ -41,8 +42,9 @@ pub(crate) struct IcmpFlow {
 
 impl IcmpFlow {
     /// To `far`; an error where this user may open neither kind of ICMP socket.
-    pub(crate) fn open(far: IpAddr, token: EchoToken) -> io::Result<Self> {
-        let socket = icmp::connected(far)?;
+    pub(crate) fn open(peer: &FarEnd, token: EchoToken) -> io::Result<Self> {
+        let far = peer.ip();
+        let socket = icmp::connected(peer)?;
         socket_options::listen_to_routers(&socket, far)?;
         Ok(IcmpFlow {
             token,
@@ -55,8 +57,9 @@ impl IcmpFlow {
     }
 
     /// The same with packets that must not be fragmented.
-    pub(crate) fn open_whole(far: IpAddr, token: EchoToken) -> io::Result<Self> {
-        let flow = IcmpFlow::open(far, token)?;
+    pub(crate) fn open_whole(peer: &FarEnd, token: EchoToken) -> io::Result<Self> {
+        let far = peer.ip();
+        let flow = IcmpFlow::open(peer, token)?;
         socket_options::send_whole(&flow.socket, far)?;
         socket_options::set_hops(&flow.socket, far, HOPS_PLENTY)?;
         Ok(flow)

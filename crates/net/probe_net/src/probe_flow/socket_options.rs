@@ -1,7 +1,7 @@
 //! Options that all probing sockets share.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use nix::sys::socket::{setsockopt, sockopt};
@@ -68,14 +68,6 @@ pub(super) fn path_mtu(socket: BorrowedFd<'_>, far: IpAddr) -> Option<u32> {
         )
     };
     u32::try_from(value).ok().filter(|_| result == 0)
-}
-
-/// Any address of this host, and `port`.
-pub(super) fn any(far: IpAddr, port: u16) -> SocketAddr {
-    match far {
-        IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, port).into(),
-        IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, port).into(),
-    }
 }
 
 /// The port that the kernel gave.

@@ -7,12 +7,13 @@
 //! client at a time.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags};
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use sockets::FarEnd;
 use units::Span;
 
 use super::{Answer, ProbeFlow, Said, answer, message, socket_options};
@@ -25,7 +26,7 @@ const TIMEOUT_MAX: Span = Span::from_millis(990);
 /// The ports of a flow, and its last connection.
 #[derive(Debug)]
 pub(crate) struct TcpFlow {
-    far: SocketAddr,
+    far: FarEnd,
     /// Never connected: keeps the port from being given to others.
     holder: Socket,
     beginning: Option<(u64, Socket)>,
@@ -33,16 +34,16 @@ pub(crate) struct TcpFlow {
 
 impl TcpFlow {
     /// To `far`.
-    pub(crate) fn open(far: SocketAddr) -> io::Result<Self> {
+    pub(crate) fn open(far: &FarEnd) -> io::Result<Self> {
         Ok(TcpFlow {
-            far,
-            holder: bound(far.ip(), 0)?,
+            holder: bound(far, 0)?,
+            far: far.clone(),
             beginning: None,
         })
     }
 
     fn begin(&self, hops: u8) -> io::Result<Socket> {
-        let socket = bound(self.far.ip(), socket_options::port(&self.holder)?)?;
+        let socket = bound(&self.far, socket_options::port(&self.holder)?)?;
         socket.set_nonblocking(true)?;
         socket_options::set_hops(&socket, self.far.ip(), hops)?;
         socket_options::listen_to_routers(&socket, self.far.ip())?;
@@ -50,7 +51,7 @@ impl TcpFlow {
         // a reset.
         socket.set_tcp_quickack(false)?;
         socket.set_linger(Some(Duration::ZERO))?;
-        match socket.connect(&self.far.into()) {
+        match socket.connect(&self.far.address.into()) {
             Err(error) if !is_answer(&error) => Err(error),
             _ => Ok(socket),
         }
@@ -58,11 +59,11 @@ impl TcpFlow {
 }
 
 /// A socket that shares `port` with others that are not connected at the same time.
-fn bound(far: IpAddr, port: u16) -> io::Result<Socket> {
-    let domain = Domain::for_address(SocketAddr::new(far, port));
+fn bound(far: &FarEnd, port: u16) -> io::Result<Socket> {
+    let domain = Domain::for_address(far.address);
     let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
-    socket.bind(&socket_options::any(far, port).into())?;
+    far.prepare_at(&SockRef::from(&socket), port)?;
     Ok(socket)
 }
 

@@ -5,7 +5,7 @@
 //! second to each host and six in a burst (`icmp_ratelimit` of icmp(7)).
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ use super::message::{self, Message};
 use super::{
     Answer, HOPS_PLENTY, ProbeFlow, Said, SizedProbeFlow, answer, send_through, socket_options,
 };
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use sockets::FarEnd;
 use sockets::poll::{readable, wait};
 
 /// First port of traceroute, unused by convention.
@@ -35,8 +37,11 @@ pub(crate) struct UdpFlow {
 
 impl UdpFlow {
     /// To `far`, where requests with `token` may be answered.
-    pub(crate) fn open(far: SocketAddr, token: EchoToken) -> io::Result<Self> {
-        let socket = UdpSocket::bind(socket_options::any(far.ip(), 0))?;
+    pub(crate) fn open(peer: &FarEnd, token: EchoToken) -> io::Result<Self> {
+        let far = peer.address;
+        let socket = Socket::new(Domain::for_address(far), Type::DGRAM, Some(Protocol::UDP))?;
+        peer.prepare(&SockRef::from(&socket))?;
+        let socket = UdpSocket::from(socket);
         socket_options::listen_to_routers(&socket, far.ip())?;
         socket.connect(far)?;
         socket.set_nonblocking(true)?;
@@ -49,7 +54,7 @@ impl UdpFlow {
     }
 
     /// The same with packets that must not be fragmented.
-    pub(crate) fn open_whole(far: SocketAddr, token: EchoToken) -> io::Result<Self> {
+    pub(crate) fn open_whole(far: &FarEnd, token: EchoToken) -> io::Result<Self> {
         let flow = UdpFlow::open(far, token)?;
         socket_options::send_whole(&flow.socket, flow.far)?;
         socket_options::set_hops(&flow.socket, flow.far, HOPS_PLENTY)?;

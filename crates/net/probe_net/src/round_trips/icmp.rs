@@ -4,13 +4,14 @@
 //! Answers are known by the token in their payload, because the kernel chooses the identifier of a
 //! datagram socket and shows a raw one the answers to all programs.
 
+use sockets::FarEnd;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use measure_protocol::EchoToken;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 /// Type, code, checksum, identifier, sequence number.
 const HEADER: usize = 8;
@@ -57,13 +58,15 @@ impl Family {
 }
 
 /// A socket that probes `host`, which does not wait.
-pub(crate) fn connected(host: IpAddr) -> io::Result<Socket> {
+pub(crate) fn connected(peer: &FarEnd) -> io::Result<Socket> {
+    let host = peer.address.ip();
     let (domain, protocol) = match host {
         IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
         IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
     };
     let socket = Socket::new(domain, Type::DGRAM, Some(protocol))
         .or_else(|_| Socket::new(domain, Type::RAW, Some(protocol)))?;
+    peer.prepare(&SockRef::from(&socket))?;
     socket.connect(&SocketAddr::new(host, 0).into())?;
     socket.set_nonblocking(true)?;
     Ok(socket)
@@ -71,12 +74,12 @@ pub(crate) fn connected(host: IpAddr) -> io::Result<Socket> {
 
 impl IcmpSocket {
     /// A socket that probes `host`.
-    pub(crate) fn open(host: IpAddr, token: EchoToken) -> io::Result<Self> {
+    pub(crate) fn open(host: &FarEnd, token: EchoToken) -> io::Result<Self> {
         let socket = connected(host)?;
         Ok(IcmpSocket {
             socket,
             token,
-            family: Family::of(host),
+            family: Family::of(host.address.ip()),
         })
     }
 

@@ -5,16 +5,16 @@
 //! repeats an unanswered beginning after a second (RFC 6298 section 2), and an answer could then be
 //! to either; so none counts that took as long.
 
+use sockets::FarEnd;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use sockets::poll::{is_ready, wait};
 
@@ -24,7 +24,7 @@ const UNREPEATED: Duration = Duration::from_millis(950);
 /// Connections that were begun.
 #[derive(Debug)]
 pub struct TcpConnects {
-    host: SocketAddr,
+    host: FarEnd,
     pending: Mutex<VecDeque<Pending>>,
 }
 
@@ -37,7 +37,7 @@ struct Pending {
 
 impl TcpConnects {
     /// To a port of `host`.
-    pub(super) fn to(host: SocketAddr) -> Self {
+    pub(super) fn to(host: FarEnd) -> Self {
         TcpConnects {
             host,
             pending: Mutex::default(),
@@ -46,14 +46,15 @@ impl TcpConnects {
 
     pub(super) fn send(&self, sequence: u64) -> io::Result<()> {
         let socket = Socket::new(
-            Domain::for_address(self.host),
+            Domain::for_address(self.host.address),
             Type::STREAM,
             Some(Protocol::TCP),
         )?;
         socket.set_nonblocking(true)?;
         socket.set_linger(Some(Duration::ZERO))?;
+        self.host.prepare(&SockRef::from(&socket))?;
         let since = Instant::now();
-        match socket.connect(&self.host.into()) {
+        match socket.connect(&self.host.address.into()) {
             Err(error) if !is_begun(&error) => return Err(error),
             _ => {}
         }
@@ -120,10 +121,10 @@ fn is_begun(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use std::net::{SocketAddr, TcpListener};
 
     fn answers(host: SocketAddr) -> Vec<u64> {
-        let connects = TcpConnects::to(host);
+        let connects = TcpConnects::to(host.into());
         (0..3).for_each(|sequence| connects.send(sequence).unwrap());
         let end = Instant::now() + Duration::from_secs(30);
         let mut answered = Vec::new();

@@ -1,8 +1,10 @@
+use std::net::SocketAddr;
+
 use super::*;
 
 fn silent_peer() -> (UdpSocket, ProbeSocket) {
     let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let socket = ProbeSocket::udp(peer.local_addr().unwrap(), EchoToken(9)).unwrap();
+    let socket = ProbeSocket::udp(&peer.local_addr().unwrap().into(), EchoToken(9)).unwrap();
     (peer, socket)
 }
 
@@ -94,7 +96,8 @@ fn an_answer_that_comes_twice_is_counted() {
 
 #[test]
 fn the_own_kernel_answers_icmp_where_it_is_permitted() {
-    match ProbeSocket::icmp("127.0.0.1:0".parse().unwrap(), EchoToken(1)) {
+    let here = SocketAddr::from(([127, 0, 0, 1], 0));
+    match ProbeSocket::icmp(&here.into(), EchoToken(1)) {
         Err(error) => println!("skipped: ICMP is not permitted here: {error}"),
         Ok(socket) => {
             let latest = LatestTrip::default();

@@ -1,7 +1,8 @@
 //! A datagram socket fit for trains.
 
+use sockets::FarEnd;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -72,15 +73,16 @@ impl SharedPort<'_> {
 
 impl TrainSocket {
     /// A client's, towards the server.
-    pub fn towards(peer: SocketAddr, token: EchoToken) -> io::Result<Self> {
-        let any: SocketAddr = match peer {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        socket.bind(&any.into())?;
-        socket.connect(&peer.into())?;
-        TrainSocket::connected(socket, peer, token)
+    pub fn towards(peer: &FarEnd, token: EchoToken) -> io::Result<Self> {
+        let address = peer.address;
+        let socket = Socket::new(
+            Domain::for_address(address),
+            Type::DGRAM,
+            Some(Protocol::UDP),
+        )?;
+        peer.prepare(&SockRef::from(&socket))?;
+        socket.connect(&address.into())?;
+        TrainSocket::connected(socket, address, token)
     }
 
     /// A server's, from `local`, where its shared socket is bound too, towards one client: the

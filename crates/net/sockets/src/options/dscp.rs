@@ -1,41 +1,9 @@
 //! How packets are marked for routers.
 
 use socket2::{Domain, SockRef};
+use units::Dscp;
 
 use super::{OptionError, set_option};
-
-/// A differentiated services code point: the upper six bits of IPv4's TOS and IPv6's traffic class
-/// (RFC 2474).
-/// ```
-/// // Lower effort is 000001 (RFC 8622), so the whole octet is 4.
-/// assert_eq!(sockets::Dscp::LOWER_EFFORT.octet(), 4);
-/// assert_eq!(sockets::Dscp::new(64), None);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Dscp(u8);
-
-impl Dscp {
-    /// The default class.
-    pub const DEFAULT: Dscp = Dscp(0);
-    /// Routers may prefer all others: "LE" of RFC 8622.
-    pub const LOWER_EFFORT: Dscp = Dscp(1);
-
-    /// A code point of 0 to 63.
-    pub fn new(code_point: u8) -> Option<Self> {
-        (code_point < 64).then_some(Dscp(code_point))
-    }
-
-    /// The code point.
-    pub fn code_point(self) -> u8 {
-        self.0
-    }
-
-    /// As it stands in a packet without congestion notification (RFC 3168), whose two bits lie
-    /// below.
-    pub fn octet(self) -> u8 {
-        self.0 << 2
-    }
-}
 
 /// Marks the packets to come, of both families: an IPv6 socket may carry IPv4.
 pub fn set_dscp(socket: &SockRef<'_>, dscp: Dscp) -> Result<(), OptionError> {

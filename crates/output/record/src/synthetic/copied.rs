@@ -43,6 +43,7 @@ pub fn copy_spec() -> CopySpec {
                 client: "ssh".to_owned(),
                 options: Vec::new(),
                 program: FarProgram::default(),
+                via: units::Via::default(),
             },
             paths: vec![b"/store/2026".to_vec()],
         },
