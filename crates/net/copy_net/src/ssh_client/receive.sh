@@ -62,7 +62,10 @@ receive() {
         rm -f "$folder/$hash"
         fail "what arrived in $folder is not what was sent"
     }
-    start || fail "$why"
+    start || {
+        rm -f "$folder/$hash"
+        fail "$why"
+    }
 }
 
 command -v sha256sum >/dev/null 2>&1 || fail "it has no sha256sum"
