@@ -142,3 +142,19 @@ fn what_a_simulation_cannot_do_is_refused_before_anything_runs() {
         assert!(complaint.contains("hint: "), "{complaint}");
     }
 }
+
+#[test]
+fn the_studies_are_listed_and_a_folder_that_cannot_be_made_costs_no_run() {
+    let output = run(&["study"]);
+    let told = String::from_utf8(output.stdout).unwrap();
+    for name in ["windows", "lecture", "buffers", "taiwan", "striping"] {
+        assert!(told.lines().any(|line| line.starts_with(name)), "{told}");
+    }
+    assert!(
+        told.lines().all(|line| line.chars().count() <= 80),
+        "{told}"
+    );
+    let output = run(&["study", "all", "--out", "/dev/null/below"]);
+    assert!(!output.status.success());
+    assert!(complaint(&output).contains("/dev/null/below"));
+}

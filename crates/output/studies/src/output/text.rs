@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use draw::render::terminal::beside;
 use record::Origin;
 
 use super::{cost, count, ids, verdicts};
@@ -14,8 +15,10 @@ use crate::study::{Studied, Study};
 pub fn listing(studies: &[Study]) -> String {
     let mut text = String::new();
     for study in studies {
-        let _ = writeln!(text, "{:<9} {}", study.name, study.title);
-        let _ = writeln!(text, "{:<9} {}", "", study.source);
+        let words = format!("{}. {}.", study.title, study.source);
+        for line in beside(&format!("{:<9} ", study.name), &words) {
+            let _ = writeln!(text, "{line}");
+        }
     }
     text
 }
