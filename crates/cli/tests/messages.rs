@@ -55,7 +55,7 @@ fn how_packets_leave_is_checked() {
         ),
         (
             &["--bind", "192.0.2.7", "127.0.0.1"],
-            1,
+            2,
             &["cannot send from `192.0.2.7`", "hint: `ip address`"],
         ),
     ];

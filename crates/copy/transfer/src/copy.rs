@@ -348,7 +348,7 @@ pub(crate) fn open_session(
         files,
         stream_source: match connected.incoming {
             None => StreamSource::Dial {
-                dialer: dialed.streams,
+                dialer: Box::new(dialed.streams),
                 session,
                 plain: opening.plain,
                 preconnected: connected.preconnected,

@@ -368,7 +368,7 @@ impl FarEnd {
         }
         let stream_source = match dialer {
             Some(dialer) => StreamSource::Dial {
-                dialer,
+                dialer: Box::new(dialer),
                 session,
                 plain: opening.plain,
                 preconnected: Preconnected::default(),

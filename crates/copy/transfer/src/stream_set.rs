@@ -30,7 +30,7 @@ pub(crate) enum StreamSource {
     /// We connect.
     Dial {
         /// Knows where to.
-        dialer: StreamDialer,
+        dialer: Box<StreamDialer>,
         /// What every stream says first.
         session: u64,
         /// In the clear.
@@ -97,7 +97,7 @@ impl StreamSet {
             } => {
                 for _ in self.present + self.coming..target {
                     let dial = Dial {
-                        dialer: dialer.clone(),
+                        dialer: (**dialer).clone(),
                         pending: preconnected.take(),
                         session: *session,
                         plain: *plain,

@@ -388,7 +388,7 @@ fn delivery(name: &str, script: &str) -> (SshError, usize) {
 #[test]
 fn a_far_shell_that_lies_gets_the_program_once_at_most() {
     let lacks = "echo trunkline-far lacks $(uname -sm); read request; read script";
-    let send = "echo trunkline-far send raw '/tmp/\033[31mx'; head -c 100000 > /dev/null";
+    let send = "echo trunkline-far send raw '/tmp/\\033[31mx'; head -c 100000 > /dev/null";
     let table = [
         (
             "ready",

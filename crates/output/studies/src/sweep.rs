@@ -1,6 +1,7 @@
 //! Curves of scenarios, and the same curves with their results.
 
 use draw::chart::{Line, Origin, Point};
+use draw::words::count;
 use sim::{RunResult, Scenario, Work};
 use simulation_grid::Ran;
 use stats::{mean, standard_deviation};
@@ -75,17 +76,17 @@ impl Sweep {
                 paths.push(path);
             }
         }
-        let (count, first) = (paths.len(), paths.first().cloned().unwrap_or_default());
-        let paths = match count {
+        let (number, first) = (paths.len(), paths.first().cloned().unwrap_or_default());
+        let paths = match number {
             0 | 1 => first,
             2 => paths.join(" and "),
-            _ => format!("{first} and {} more of its kind", count - 1),
+            _ => format!("{first} and {} more of its kind", number - 1),
         };
         let times = self.cells().next().map(times).unwrap_or_default();
         format!(
-            "{} settings of {paths}; {times}, {} seeds each.",
+            "{} settings of {paths}; {times}, {} each.",
             self.cells().count(),
-            self.seeds(asked)
+            count(self.seeds(asked), "seed")
         )
     }
 }

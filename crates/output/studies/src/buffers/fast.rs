@@ -46,9 +46,9 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     let streams = |kib: u64, label: &str| over_streams(label, &base, &COUNTS, window(kib));
     Ok(Part {
         title: "10 Gbit/s, streams first and buffer first",
-        assumed: "everything, and chosen so that the printed figures come out, which F4, F9 and F10 \
-            therefore hardly test: a round trip of 9 ms, at which 1 MB are 900 Mbit/s; hosts that \
-            together reach 2.2 Gbit/s and grant at most 1 MB; 128 kB as the default.",
+        assumed: "everything, and chosen so that the printed figures come out, which F4, F9 and \
+            F10 therefore hardly test: a round trip of 9 ms, at which 1 MB are 900 Mbit/s; hosts \
+            that together reach 2.2 Gbit/s and grant at most 1 MB; 128 kB as the default.",
         sweeps: vec![
             Sweep::new(vec![buffers(1), buffers(FIRST)]),
             Sweep::new(vec![
