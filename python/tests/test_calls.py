@@ -144,6 +144,8 @@ OTHERS = {
     "copy": {"archive", "preserve", "verbose", "quiet", "from0"},
     "measure": {"fq-rate"},
     "tune": {"path-file"},
+    # What `trunkline.fit` takes.
+    "predict": {"fit", "explain"},
 }
 
 
@@ -156,6 +158,7 @@ OTHERS = {
         (tl.simulate, "simulate"),
         (tl.examine, "path"),
         (tl.responsiveness, "responsiveness"),
+        (tl.predict, "predict"),
         (tl.copy, "copy"),
     ],
 )
@@ -167,6 +170,23 @@ def test_names_are_those_of_the_program(operation, command, program):
     assert flags <= takes, flags - takes
     own = {"target", "path", "places", "on-progress", "history", "token", "cache", "resume"}
     assert takes - own <= flags, takes - own - flags
+
+
+def test_a_prediction_says_how_long_data_take_and_which_loss_is_borne():
+    plain = tl.predict("slac-cern").document
+    assert plain.transfer is None and not plain.acceptable_losses
+    asked = tl.predict("slac-cern", bytes="1TB", loss_table=True).document
+    assert asked.transfer.bytes == 10**12
+    assert asked.acceptable_losses
+
+
+def test_packets_leave_as_they_were_asked_to():
+    for given in [{"bind": "192.0.2.7"}, {"ipv6": True}]:
+        with pytest.raises(tl.Error) as told:
+            tl.measure("127.0.0.1", history=False, **given)
+        assert "192.0.2.7" in str(told.value) or "as asked" in str(told.value)
+    with pytest.raises(tl.RequestError, match="0 to 63"):
+        tl.measure("127.0.0.1", dscp="AF44", history=False)
 
 
 def test_defaults_are_those_of_the_program(program):

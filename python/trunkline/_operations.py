@@ -395,6 +395,8 @@ def _predict(
     streams: Counts = "1,2,4,8,16,32,64,128",
     window: Size | None = None,
     congestion: str | None = None,
+    bytes: Size | None = None,
+    loss_table: bool = False,
     knee: float | None = None,
 ) -> Call[Result[documents.PredictDocument]]:
     """Asks formulas: throughput, loss and delay of a path for each number of streams.
@@ -405,6 +407,8 @@ def _predict(
         window: The most that each stream keeps outstanding; what the hosts' buffers hold without.
         congestion: `"reno"`, `"cubic"`, `"highspeed"`, `"scalable"` or `"bbr"`; what the path's
             hosts use without.
+        bytes: Also how long so much takes by each formula, such as `"1TB"`.
+        loss_table: Also which loss one stream bears, by rate and round trip.
         knee: Share of the highest throughput that the fewest streams must reach.
     """
     given = dict(locals())
@@ -413,13 +417,19 @@ def _predict(
         "streams": _text.counts(streams),
         "window": _text.optional_size(window),
         "congestion": congestion,
+        "bytes": _text.optional_size(bytes),
+        "loss_table": loss_table,
         "knee": _text.number(knee),
     }
     return _call(_trunkline.start_predict, "predict", given, asked, None, _predict)
 
 
 def _fit(
-    file: File, *, window: Size | None = None, knee: float | None = None
+    file: File,
+    *,
+    window: Size | None = None,
+    knee: float | None = None,
+    explain: bool = False,
 ) -> Call[Result[documents.FitDocument]]:
     """Puts curves through measured points, and says how many streams they speak for.
 
@@ -427,12 +437,14 @@ def _fit(
         file: A CSV file with the columns `streams` and `goodput`, or a saved document.
         window: Of a file with several windows, the one whose points count.
         knee: Share of the highest throughput at which the knee lies.
+        explain: Also what the rules of the literature would have chosen from the points.
     """
     given = dict(locals())
     asked = {
         "file": os.fspath(file),
         "window": _text.optional_size(window),
         "knee": _text.number(knee),
+        "explain": explain,
     }
     return _call(_trunkline.start_fit, "fit", given, asked, None, _fit)
 

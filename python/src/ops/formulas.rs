@@ -18,6 +18,8 @@ pub struct Predict<'py> {
     streams: String,
     window: Option<String>,
     congestion: Option<String>,
+    bytes: Option<String>,
+    loss_table: bool,
     knee: Option<String>,
     command: String,
 }
@@ -37,8 +39,17 @@ pub fn start_predict(asked: Predict<'_>) -> PyResult<Call> {
         streams: value("streams", &asked.streams, ask::predict::counts)?.0,
         knee: knee(asked.knee.as_deref())?,
     };
+    let bytes = optional("bytes", asked.bytes.as_deref(), ask::simulate::data)?;
+    let has_loss_table = asked.loss_table;
     Call::start("predict", asked.command, move |_, _| {
-        Ok(Done::of(trunkline::predict(question)?.document))
+        let mut predicted = trunkline::predict(question)?;
+        if let Some(bytes) = bytes {
+            predicted.add_transfer(bytes);
+        }
+        if has_loss_table {
+            predicted.add_losses();
+        }
+        Ok(Done::of(predicted.document))
     })
 }
 
@@ -48,6 +59,7 @@ pub struct Fit {
     file: PathBuf,
     window: Option<String>,
     knee: Option<String>,
+    explain: bool,
     command: String,
 }
 
@@ -57,6 +69,11 @@ pub fn start_fit(asked: Fit) -> PyResult<Call> {
     let window = optional("window", asked.window.as_deref(), ask::predict::window)?;
     let knee = knee(asked.knee.as_deref())?;
     Call::start("fit", asked.command, move |_, _| {
-        Ok(Done::of(predict::fit(&asked.file, window, knee, false)?))
+        Ok(Done::of(predict::fit(
+            &asked.file,
+            window,
+            knee,
+            asked.explain,
+        )?))
     })
 }

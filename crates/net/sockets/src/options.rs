@@ -185,6 +185,9 @@ impl StreamOptions {
             let set = socket.set_tcp_mss(bytes);
             set.map_err(|source| OptionError::Segment { size, source })?;
         }
+        if let Some(dscp) = self.via.dscp {
+            set_dscp(socket, dscp)?;
+        }
         if self.no_delay {
             socket.set_tcp_nodelay(true).map_err(OptionError::Socket)?;
         }
@@ -193,9 +196,6 @@ impl StreamOptions {
 
     /// What only streams of copies are asked to use.
     fn apply_to_copies(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
-        if let Some(dscp) = self.via.dscp {
-            set_dscp(socket, dscp)?;
-        }
         if let Some(limit) = self.user_timeout {
             let set = socket.set_tcp_user_timeout(Some(limit.into()));
             set.map_err(OptionError::Socket)?;

@@ -40,7 +40,10 @@ impl Proposal {
         }
         let (control, peer) = connect::control(&client.address, setting.transport, watch)?;
         let cookie = Cookie::from_random(&random::bytes()?);
-        let request = request(setting, streams, plan);
+        let request = TestRequest {
+            dscp: client.address.via.dscp,
+            ..request(setting, streams, plan)
+        };
         let address = client.address.clone();
         Ok(Proposal {
             conversation: Conversation::begin(address, control, cookie, request.clone()),

@@ -3,7 +3,7 @@
 use copy_net::Channel;
 use measure_protocol::{Nagle, StreamPlan, TestRequest};
 use observe::Transport;
-use units::Bytes;
+use units::{Bytes, Via};
 
 use super::Reserved;
 use super::arrivals::Arrival;
@@ -108,6 +108,10 @@ fn options(request: &TestRequest, limit: BufferLimit) -> StreamOptions {
         pacing: request.pacing,
         segment: request.segment,
         no_delay: request.nagle == Nagle::Off,
+        via: Via {
+            dscp: request.dscp,
+            ..Via::default()
+        },
         ..StreamOptions::default()
     }
 }

@@ -72,6 +72,13 @@ pub struct Params {
         skip_serializing_if = "Option::is_none"
     )]
     pub fqrate: Option<u64>,
+    /// The octet of the type of service, whose upper six bits are the class (RFC 2474).
+    #[serde(
+        rename = "TOS",
+        deserialize_with = "number::count",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub tos: Option<u64>,
     /// Name of the congestion control.
     #[serde(
         deserialize_with = "number::text",
@@ -128,13 +135,14 @@ mod tests {
     fn debian_client_parameters_are_read() {
         let params = read(
             r#"{"tcp":true,"omit":0,"time":10,"num":0,"blockcount":0,"MSS":1200,"parallel":8,
-                "reverse":true,"window":262144,"len":131072,"pacing_timer":1000,
+                "reverse":true,"window":262144,"len":131072,"pacing_timer":1000,"TOS":32,
                 "congestion":"reno","client_version":"3.12"}"#,
         );
         assert!(params.tcp && params.reverse && !params.bidirectional);
         assert_eq!(params.parallel, Some(8));
         assert_eq!(params.mss, Some(1_200));
         assert_eq!(params.window, Some(262_144));
+        assert_eq!(params.tos, Some(32));
         assert_eq!(params.congestion.as_deref(), Some("reno"));
     }
 

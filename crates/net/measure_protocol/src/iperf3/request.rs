@@ -2,7 +2,7 @@
 
 mod bounds;
 
-use units::{Bytes, Direction, Rate, Span};
+use units::{Bytes, Direction, Dscp, Rate, Span};
 
 use crate::iperf3::datagram::HEADER_LENGTH;
 use crate::iperf3::extension::VERSION;
@@ -94,6 +94,8 @@ pub struct TestRequest {
     pub congestion: Option<String>,
     /// Rate of each sending stream.
     pub pacing: Option<Rate>,
+    /// How packets of both ends are marked.
+    pub dscp: Option<Dscp>,
     /// The server's report.
     pub server_output: ServerOutput,
     /// Our own offer, when it reaches the version spoken here.
@@ -117,6 +119,7 @@ impl TestRequest {
             nagle: Nagle::On,
             congestion: None,
             pacing: None,
+            dscp: None,
             server_output: ServerOutput::Unwanted,
             offer: None,
             datagrams: false,
@@ -184,6 +187,7 @@ impl TestRequest {
                 .pacing
                 .filter(|_| !self.datagrams)
                 .map(Rate::bits_per_second),
+            tos: self.dscp.map(|dscp| dscp.octet().into()),
             congestion: self.congestion.clone(),
             get_server_output: (self.server_output == ServerOutput::Wanted).then_some(1),
             client_version: Some(concat!("trunkline ", env!("CARGO_PKG_VERSION")).to_owned()),
@@ -216,6 +220,7 @@ impl TestRequest {
             },
             congestion: params.congestion.clone().filter(|name| is_name(name)),
             pacing: pacing(params),
+            dscp: params.tos.and_then(dscp),
             server_output: match params.get_server_output {
                 Some(1..) => ServerOutput::Wanted,
                 _ => ServerOutput::Unwanted,
@@ -313,6 +318,14 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The smaller of the two rates a client can set, both per stream.
+/// What is no octet is nothing, and so is the default class.
+fn dscp(tos: u64) -> Option<Dscp> {
+    let class = u8::try_from(tos)
+        .ok()
+        .and_then(|octet| Dscp::new(octet >> 2));
+    class.filter(|class| *class != Dscp::DEFAULT)
+}
+
 fn pacing(params: &Params) -> Option<Rate> {
     let rates = [params.fqrate, params.bandwidth];
     let rates = rates.into_iter().flatten().filter(|rate| *rate > 0);

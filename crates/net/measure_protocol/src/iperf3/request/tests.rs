@@ -14,11 +14,26 @@ fn a_request_survives_its_document() {
         nagle: Nagle::Off,
         congestion: Some("reno".to_owned()),
         pacing: Some(Rate::from_bits_per_second(45_000_000)),
+        dscp: Some(Dscp::LOWER_EFFORT),
         server_output: ServerOutput::Wanted,
         offer: Some(Offer::default()),
         ..TestRequest::new(8, TestEnd::After(Span::from_secs(10)))
     };
     assert_eq!(TestRequest::from_params(&request.to_params()), Ok(request));
+}
+
+#[test]
+fn a_type_of_service_is_a_class_without_its_congestion_bits() {
+    let class = |json| checked(json).unwrap().dscp;
+    assert_eq!(class(r#"{"TOS":187}"#), Dscp::new(46));
+    for none in [
+        r#"{"TOS":0}"#,
+        r#"{"TOS":3}"#,
+        r#"{"TOS":256}"#,
+        r#"{"TOS":-1}"#,
+    ] {
+        assert_eq!(class(none), None);
+    }
 }
 
 #[test]
