@@ -202,8 +202,8 @@ fn far_place(access: &Access, token: Option<&Token>, places: &[Place]) -> Result
     })
 }
 
-/// Over UDP the window, the congestion control and the encryption are QUIC's, and a standing server
-/// has the port.
+/// Over UDP the window, the congestion control, the encryption and the octet of the class are
+/// QUIC's, and a standing server has the port.
 fn checked_transport(
     route: &Route,
     access: &Access,
@@ -220,6 +220,7 @@ fn checked_transport(
         ));
     }
     let what = match options {
+        _ if access.via.dscp.is_some() => "--dscp",
         CopyOptions { plain: true, .. } => "--plain",
         CopyOptions {
             congestion: Some(_),

@@ -72,6 +72,9 @@ pub enum ClientError {
         /// What it is.
         server: Peer,
     },
+    /// Streams over UDP set the octet of each packet themselves, and leave the class out.
+    #[error("`--dscp` marks streams over TCP, and these go over UDP")]
+    Unmarked,
     /// No stream could be opened over UDP.
     #[error(transparent)]
     Udp(#[from] DialError),
@@ -166,7 +169,7 @@ impl ClientError {
             Self::Descriptors { .. } => {
                 Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())
             }
-            Self::OnlyOfTcp { .. } => Some("leave out one of the two".to_owned()),
+            Self::OnlyOfTcp { .. } | Self::Unmarked => Some("leave out one of the two".to_owned()),
             Self::NoUdp { .. } => Some(
                 "start `trunkline serve` of this version there, or leave out `--transport udp`"
                     .to_owned(),

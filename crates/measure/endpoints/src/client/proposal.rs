@@ -38,6 +38,9 @@ impl Proposal {
         if let Some(option) = setting.only_of_tcp() {
             return Err(ClientError::OnlyOfTcp { option });
         }
+        if setting.transport == Transport::Udp && client.address.via.dscp.is_some() {
+            return Err(ClientError::Unmarked);
+        }
         let (control, peer) = connect::control(&client.address, setting.transport, watch)?;
         let cookie = Cookie::from_random(&random::bytes()?);
         let request = TestRequest {
