@@ -12,9 +12,9 @@
 //! There is no clock here: time is the sum of the intervals. Left out: congestion control, which
 //! stays what the user or the kernel chose, and pacing.
 //!
-//! Reading order: `plan`, `interval`, `activity`, `decision`, `prior`, `look`, `steer`, `limited`.
+//! Reading order: `plan`, `interval`, `pool`, `bottleneck`, `prior`, `look`, `steer`, `limited`.
 
-mod decision;
+mod bottleneck;
 mod interval;
 mod limited;
 mod look;

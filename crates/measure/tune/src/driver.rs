@@ -10,8 +10,8 @@ use crate::drift::drift;
 use crate::guard::Guard;
 use crate::history::History;
 use crate::host::host_advice;
-use crate::inferred::{Inferred, untried};
 use crate::plan::TunePlan;
+use crate::search::{Inferred, untried};
 use crate::strategy::{Choice, Request, Strategy};
 use crate::tuning::{
     Answer, Confirmation, Ended, FailedSample, Promise, Purpose, Recommended, Sample, TuneError,

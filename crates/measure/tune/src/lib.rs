@@ -8,7 +8,7 @@
 //! What is left out: samples whose number of streams changes while data flow, and stream counts
 //! between powers of two. There is no clock here: time is what the observations say has passed.
 //!
-//! Reading order: [`plan`], [`strategy`], `inferred.rs`, `belief.rs`, `settings.rs`, `worth.rs`,
+//! Reading order: [`plan`], [`strategy`], `search.rs`, `belief.rs`, `settings.rs`, `worth.rs`,
 //! `verdict.rs`, `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
@@ -19,10 +19,10 @@ mod driver;
 mod guard;
 mod history;
 mod host;
-mod inferred;
 mod moving;
 mod over_udp;
 pub mod plan;
+mod search;
 mod settings;
 pub mod strategy;
 pub mod tuning;
@@ -33,8 +33,8 @@ mod worth;
 pub use advice::{Advice, End, SysctlLine, Tool};
 pub use driver::{SampleObserver, tune, tune_with};
 pub use history::History;
-pub use inferred::Inferred;
 pub use plan::{Axis, Budget, Controls, Objective, Remembered, TunePlan};
+pub use search::Inferred;
 pub use strategy::{Choice, Request, Strategy};
 pub use tuning::{
     Answer, Confirmation, Cost, Ended, FailedSample, Promise, Purpose, Recommended, Sample,

@@ -11,8 +11,8 @@
 use observe::{MoverAxes, Moving, Setting};
 
 use crate::history::History;
-use crate::inferred::Inferred;
 use crate::plan::GAIN_MIN;
+use crate::search::Inferred;
 use crate::strategy::{Request, Strategy};
 use crate::tuning::{Purpose, Sample};
 

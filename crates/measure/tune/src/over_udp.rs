@@ -13,8 +13,8 @@ use observe::{Direction, Setting, StreamCount, TargetKind, Transport, Window};
 
 use crate::controls;
 use crate::history::History;
-use crate::inferred::Inferred;
 use crate::plan::{Controls, Objective};
+use crate::search::Inferred;
 use crate::strategy::Strategy;
 use crate::tuning::Sample;
 

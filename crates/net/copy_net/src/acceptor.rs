@@ -319,7 +319,7 @@ impl Acceptor {
     fn look(&mut self, mut one: Handshaking) -> Option<Handshaking> {
         match one.look(&self.shared.identity) {
             Identified::Nothing => return Some(one),
-            Identified::EndGuard => {}
+            Identified::Closed => {}
             Identified::Wrong(reason) => self.reject(one.peer, &reason),
             Identified::Stream(greeting) => self.take_stream(&greeting, one),
             Identified::Caller => self.take_caller(one),

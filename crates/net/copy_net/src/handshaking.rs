@@ -44,7 +44,7 @@ pub(super) enum Identified {
     /// Too few bytes yet.
     Nothing,
     /// It closed.
-    EndGuard,
+    Closed,
     /// It is not served here.
     Wrong(Rejection),
     /// A stream.
@@ -109,7 +109,7 @@ impl Handshaking {
                 Err(error) if error.kind() == ErrorKind::InvalidData => {
                     return Identified::Wrong(Rejection::Broken(error.to_string()));
                 }
-                Err(_) => return Identified::EndGuard,
+                Err(_) => return Identified::Closed,
             }
         }
     }
@@ -127,14 +127,14 @@ impl Handshaking {
         }
         match self.hear(wanted)? {
             true => Ok(None),
-            false => Ok(Some(Identified::EndGuard)),
+            false => Ok(Some(Identified::Closed)),
         }
     }
 
     fn look_at_first_byte(&mut self, identity: &Identity) -> io::Result<Option<Identified>> {
         let mut first = [0];
         if self.socket.peek(&mut first)? == 0 {
-            return Ok(Some(Identified::EndGuard));
+            return Ok(Some(Identified::Closed));
         }
         match first {
             [TLS_HANDSHAKE] => self.tls = Some(Box::new(Tls::new(identity.connection()?))),
@@ -222,7 +222,7 @@ impl Handshaking {
                 self.heard.split_off(PREFIX),
                 tls.exporter()?,
             )),
-            None => Ok(Identified::EndGuard),
+            None => Ok(Identified::Closed),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Options of a copy: as the user gives them, and as the far end is told.
 //!
 //! An option stands here twice, in [`CopyOptions`] and in [`Opening`], and [`Opening::new`] leads
-//! from one to the other. The command line, Python and the document of a copy each have it once.
+//! from one to the other. The command line, Python and the document of a copy each have it once. A
+//! field more in [`Opening`] is another message: `version_5.rs` has what older ends are told.
 
 use models::Objective;
 use observe::{StreamCount, Window};

@@ -26,7 +26,8 @@ pub enum BufferLimit {
     #[default]
     Host,
     /// Beyond them where this user may, which takes root: for emulated paths, whose hosts have
-    /// limits of their own. Others get what the host grants, and the readings say how much that is.
+    /// limits of their own (`emu`'s `sysctl.rs` has those of buffers that the kernel chooses).
+    /// Others get what the host grants, and the readings say how much that is.
     Lifted,
 }
 

@@ -2,13 +2,13 @@
 
 mod history;
 mod simulated;
-mod visits;
+mod sweep;
 
 use archive::Essence;
 use record::{AnyDocument, Direction};
 
 pub use history::csv as history;
-pub use visits::visits_csv as visits;
+pub use sweep::visits_csv as visits;
 
 /// The rows of a document that has some: one for a measurement, one for each simulated setting, one
 /// for each visit of a sweep. `None` of other kinds.

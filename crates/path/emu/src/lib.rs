@@ -13,7 +13,7 @@
 //! What is left out: more than two hosts, fragmentation by routers, and segmentation offload, so
 //! one packet is one read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
 //!
-//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `watch.rs`, `router.rs` and
+//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `router.rs` and
 //! `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for the kernel's side, [`Program`]
 //! for other people's programs.
 

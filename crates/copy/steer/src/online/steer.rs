@@ -10,7 +10,7 @@ use copy_protocol::Limited;
 use observe::{Limit, StreamCount, Window};
 use units::{Rate, Span};
 
-use super::decision;
+use super::bottleneck;
 use super::limited::Record;
 use super::look::{Look, loss_allowed};
 use super::pool::Pool;
@@ -204,7 +204,7 @@ impl Online {
     /// Tells what an interval showed; `Some` when something is to change.
     pub fn on_interval(&mut self, interval: &Interval) -> Option<Steer> {
         let seen = [self.rtt_min, interval.streams.rtt_min];
-        let binds = decision::binds(interval, seen.into_iter().flatten().min());
+        let binds = bottleneck::binds(interval, seen.into_iter().flatten().min());
         self.on_interval_bound(interval, binds)
     }
 
@@ -226,7 +226,7 @@ impl Online {
         if binds == Some(Limit::Network) {
             self.record.add_settled(self.streams, interval);
         }
-        if decision::streams_may_help(interval, binds) {
+        if bottleneck::streams_may_help(interval, binds) {
             self.free += interval.length;
         }
         let look = Look::of(self.streams, &self.pool);
