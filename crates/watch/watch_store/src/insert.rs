@@ -1,17 +1,23 @@
 //! Storing visits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use crate::database::{Database, Value};
 use crate::rows::{self, Figured};
 use crate::store::Known;
 use crate::{Pair, Receipt, Refusal, Store, StoreError, StoredVisit, packed};
 
-const INSERT: &str = "INSERT INTO visits (id, content, series, at, kind, goodput, resent, rtt_min, \
-     rtt_median, rtt_high, rtt_max, loaded, sent, lost, duplicated, reordered, stolen, \
-     jitter, one_way, route, limited, far_host, failure, parts) VALUES ($1, $2, $3, $4, $5, $6, \
-     $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24) \
-     ON CONFLICT DO NOTHING";
+/// Names of the columns beside those of [`rows::FIGURES`], in the order of [`write_visit`].
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let figures = rows::FIGURES.replace("v.", "");
+    let columns =
+        format!("id, content, series, {figures}, route, limited, far_host, failure, parts");
+    let count = columns.split(',').count();
+    let places: Vec<String> = (1..=count).map(|place| format!("${place}")).collect();
+    let places = places.join(", ");
+    format!("INSERT INTO visits ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING")
+});
 
 /// The time decides, then the identity, so that the order of arrival does not.
 const LATEST: &str = "UPDATE series SET latest_at = $1, latest_id = $2, goodput = $3, \
@@ -157,7 +163,7 @@ fn write_visit(
     let number = |json: &Option<String>| known.text(json.as_ref()).into();
     values.extend(visit.texts.iter().map(number));
     values.push(parts(&visit.packed, &visit.document).into());
-    if database.execute(INSERT, &values)? == 0 {
+    if database.execute(&INSERT, &values)? == 0 {
         return same_or_conflict(database, visit);
     }
     let parts = [
