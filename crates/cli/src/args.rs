@@ -308,7 +308,7 @@ pub(crate) struct Leaving {
     pub ipv6: bool,
 
     /// Send from this address, this device, or both: `192.0.2.7`, `%eth1`, `192.0.2.7%eth1`
-    #[arg(short = 'B', long, value_name = "ADDRESS%DEVICE")]
+    #[arg(long, value_name = "ADDRESS%DEVICE")]
     pub bind: Option<Source>,
 
     /// How routers are to treat what this host sends: `LE`, `CS0` to `CS7`, `AF11` to `AF43`, `EF`,

@@ -45,10 +45,6 @@ const COPY: &[Foreign] = &[
     ),
     answer(&["-J"], "a gate on the way is given as `-e 'ssh -J GATE'`"),
     answer(&["-F"], "a file for ssh is given as `-e 'ssh -F FILE'`"),
-    answer(
-        &["-4", "-6"],
-        "give it to ssh: `-e 'ssh -4'` or `-e 'ssh -6'`",
-    ),
     answer(&["-B"], "give it to ssh: `-e 'ssh -o BatchMode=yes'`"),
     answer(
         &["-l"],
@@ -261,9 +257,6 @@ const MEASURE: &[Foreign] = &[
     ),
     answer(
         &[
-            "-S",
-            "--tos",
-            "--dscp",
             "-Z",
             "--zerocopy",
             "-F",
@@ -275,12 +268,13 @@ const MEASURE: &[Foreign] = &[
             "-N",
             "--no-delay",
             "--cport",
-            "-B",
-            "--bind",
-            "-4",
-            "-6",
         ],
         "it has no counterpart here; iperf3 itself measures against `trunkline serve` with it",
+    ),
+    answer(&["-B"], "write `--bind ADDRESS`, with `%DEVICE` behind it"),
+    answer(
+        &["-S", "--tos"],
+        "write `--dscp CLASS`: an octet of 32 is `CS1`, or the number 8",
     ),
     answer(&["--logfile"], "send the output into a file: `> FILE`"),
     answer(

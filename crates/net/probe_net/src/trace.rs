@@ -44,7 +44,8 @@ const TICK: Duration = Duration::from_millis(100);
 ///
 /// ```no_run
 /// use observe::{TracePlan, TraceProtocol};
-/// let mut tracer = probe_net::Tracer::to("192.0.2.7:5201".parse().unwrap(), None);
+/// let far = std::net::SocketAddr::from(([192, 0, 2, 7], 5201));
+/// let mut tracer = probe_net::Tracer::to(far.into(), None);
 /// let plan = TracePlan {
 ///     protocol: TraceProtocol::Udp,
 ///     rounds: 3,
