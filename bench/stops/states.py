@@ -182,6 +182,8 @@ def copies():
         stage.at(SERVER, run.name)], GOES_ON, lingers=12.0)
     yield State("copy", "ssh to a silent host", lambda stage, run: [
         "copy", "-r", "--no-history", "-e", f"ssh -F {stage.keys}/ssh_config -p {SILENT}", stage.files / "large", "127.0.0.1:/x"], GOES_ON)
+    yield State("far clean", "silent host", lambda stage, run: [
+        "far", "clean", "-e", f"ssh -F {stage.keys}/ssh_config -p {SILENT}", "127.0.0.1"], STOPPED, lingers=12.0)
     yield State("copy-far", "first line", lambda stage, run: ["copy-far"], STOPPED | SERVED, holds_input=True)
 
 
@@ -323,6 +325,7 @@ def others():
         STOPPED)
     yield State("simulate", "one long run", lambda stage, run: [
         "simulate", "slac-cern", "-P", "100", "-t", "86000s", "--no-cache", "--no-history"], STOPPED)
+    yield State("study", "all", lambda stage, run: ["study", "all", "--no-cache", "--out", run / "studies"], STOPPED)
     yield State("emulate", "program", lambda stage, run: ["emulate", "slac-cern", "--", "sleep", "100"], ENDED)
     yield State("emulate", "programs at both ends", lambda stage, run: [
         "emulate", "slac-cern", "--far", "sleep 100", "--", "sleep", "100"], ENDED)

@@ -1,12 +1,12 @@
 //! The documents of a watch in the archive of results.
 
-use archive::{Archive, ArchiveError};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use watch_store::{DatabaseName, Store, VisitDocument};
 
+use archive::{Archive, ArchiveError};
 use trunkline::Error;
+use watch_store::{DatabaseName, Store, VisitDocument};
 
 /// Documents that are read at once: some have megabytes.
 const AT_ONCE: u32 = 16;

@@ -4,19 +4,20 @@ mod deadline_io;
 mod error;
 mod preconnect;
 
-use sockets::FarEnd;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Instant;
-use units::Via;
 
 use copy_protocol::{
     Admitted, HandshakeError, Message, NearHandshake, Purpose, SPOKEN, SessionKey, Token,
     encode_in, third_party::Report,
 };
 use observe::Transport;
-use units::{Address, Span};
+use sockets::connect::{ConnectError, connect_any};
+use sockets::options::StreamOptions;
+use sockets::{Deadline, FarEnd};
+use units::{Address, Span, Via};
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -26,10 +27,6 @@ use super::identity::connection_to;
 use super::tls::Tls;
 use super::udp_dialer::{TCP_FIRST_WAIT, dial_control_over_udp, udp_wait_after};
 use super::udp_relay::{RelayGoodbye, round_trip};
-use sockets::Deadline;
-use sockets::connect::{ConnectError, connect_any};
-use sockets::options::StreamOptions;
-
 use deadline_io::DeadlineIo;
 pub use error::DialError;
 pub use preconnect::{RawStream, StreamEndpoint};

@@ -7,12 +7,12 @@ use std::ops::RangeInclusive;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use units::Via;
 
 use copy_protocol::{SessionKey, Token};
 use errors::{Fault, Hint};
 use sockets::{Deadline, listen};
 use thiserror::Error;
+use units::Via;
 
 use super::acceptor::{AcceptLimits, Acceptor, Handler, Shared, Source};
 use super::dialer::{ControlSocket, DialError, Dialed, Dialer};

@@ -1,13 +1,13 @@
 //! Connects over UDP: streams, and the control connection before them.
 
-use sockets::FarEnd;
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use units::Via;
 
 use quic_net::Stream;
+use sockets::FarEnd;
 use units::Span;
+use units::Via;
 
 use super::channel::Channel;
 use super::dialer::DialError;

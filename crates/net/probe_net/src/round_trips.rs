@@ -11,8 +11,6 @@
 pub(crate) mod icmp;
 mod tcp;
 
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use sockets::FarEnd;
 use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
@@ -21,15 +19,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use icmp::IcmpSocket;
 use measure_protocol::EchoToken;
 use measure_protocol::echo::{ECHO_LENGTH, Echo, EchoKind};
 use observe::{Probe, ProbeMethod, ProbeSeries};
-use units::{Span, Time};
-
-use icmp::IcmpSocket;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use sockets::Clock;
+use sockets::FarEnd;
 use sockets::poll::{readable, wait};
 use tcp::TcpConnects;
+use units::{Span, Time};
 
 const INTERVAL: Span = ProbeSeries::INTERVAL;
 const TIMEOUT: Span = ProbeSeries::PATIENCE;

@@ -19,23 +19,22 @@ mod error;
 mod rate_limit;
 mod search;
 
-use sockets::FarEnd;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use observe::{PathMtu, ProbesError, RunObserver, Trace, TracePlan, TraceProtocol};
-
+use error::{icmp_refused, refused, to_probes_error};
 use measure_protocol::EchoToken;
+use observe::{PathMtu, ProbesError, RunObserver, Trace, TracePlan, TraceProtocol};
+use rate_limit::RateLimit;
+use search::{Search, Step};
+use sockets::Clock;
+use sockets::FarEnd;
+use sockets::random;
 
 use crate::mtu;
 use crate::probe_flow::{IcmpFlow, PORT_UNUSED, ProbeFlow, TcpFlow, UdpFlow};
 pub(crate) use error::TraceError;
-use error::{icmp_refused, refused, to_probes_error};
-use rate_limit::RateLimit;
-use search::{Search, Step};
-use sockets::Clock;
-use sockets::random;
 
 /// How soon a cancellation is noticed.
 const TICK: Duration = Duration::from_millis(100);

@@ -1,6 +1,5 @@
 //! The end that connects: a socket and a thread for one connection.
 
-use sockets::FarEnd;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quinn_proto::{ClientConfig, Endpoint, Incoming};
+use sockets::FarEnd;
 use sockets::processor;
 use thiserror::Error;
 

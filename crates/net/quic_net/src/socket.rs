@@ -1,6 +1,5 @@
 //! A UDP socket that sends and receives many packets in one call.
 
-use sockets::FarEnd;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,7 +8,7 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-
+use sockets::FarEnd;
 use sockets::options::get_option;
 use sockets::poll::wait;
 

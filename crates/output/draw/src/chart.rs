@@ -14,13 +14,12 @@ pub mod file;
 pub mod palette;
 mod svg;
 
-use errors::{Fault, Hint};
 use std::fmt::Display;
 
+use axis::Axis;
+use errors::{Fault, Hint};
 use plotters::style::RGBColor;
 use thiserror::Error;
-
-use axis::Axis;
 
 pub use curves::{Curves, Line, Origin, Point, Scale};
 

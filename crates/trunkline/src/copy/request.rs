@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use units::{Family, Via};
 
 use copy_protocol::{
     CongestionChoice, Connect, CopyOptions, CopySpec, Credentials, FarHost, FarProgram, NearEnd,
@@ -10,6 +9,7 @@ use copy_protocol::{
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
+use units::{Family, Via};
 
 use super::{Place, Route};
 use crate::Error;

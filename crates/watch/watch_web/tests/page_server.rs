@@ -1,11 +1,12 @@
 //! A page of its own over loopback: what it says, what it may load, and that it follows changes.
 
-use draw::page::{Block, Page};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use draw::page::{Block, Page};
 use watch_web::PageServer;
 
 /// A page that says a number, and one that cannot be made.

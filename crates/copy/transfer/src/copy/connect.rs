@@ -1,7 +1,5 @@
 //! Connects to the far end: a server, or a program started through ssh that listens or calls back.
 
-use errors::Hint;
-
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +15,7 @@ use copy_protocol::{
     CallBack, Connect, CopyEvent, CopySpec, FarHost, HandshakeError, Key, KeyName, Message,
     Opening, Problem, ProblemKind, Rights, StartRequest, Token,
 };
+use errors::Hint;
 use observe::Transport;
 use units::{Address, Bytes};
 

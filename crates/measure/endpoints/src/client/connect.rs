@@ -1,6 +1,5 @@
 //! Finding the server and connecting to it.
 
-use sockets::FarEnd;
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
@@ -13,13 +12,14 @@ use measure_protocol::{Cookie, numbered_greeting};
 use nix::poll::{PollFd, PollFlags};
 use observe::{RunObserver, Transport};
 use socket2::{Domain, Socket};
+use sockets::Deadline;
+use sockets::FarEnd;
+use sockets::connect::{ConnectError, connect_any};
+use sockets::options::{OptionError, StreamOptions, is_out_of_descriptors};
 use units::{Address, Span};
 
 use super::ClientError;
 use crate::control_connection::ControlConnection;
-use sockets::Deadline;
-use sockets::connect::{ConnectError, connect_any};
-use sockets::options::{OptionError, StreamOptions, is_out_of_descriptors};
 
 /// Longest wait for a connection: three tries of the kernel, one second apart and then two.
 const CONNECT_WAIT: Span = Span::from_secs(5);

@@ -1,11 +1,13 @@
 //! A test that was proposed to the server, until its streams run.
 
-use sockets::FarEnd;
 use std::net::SocketAddr;
 
 use copy_net::Channel;
 use measure_protocol::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 use observe::{Amount, Peer, RunObserver, SamplePlan, Setting, Then, Transport, Window};
+use sockets::FarEnd;
+use sockets::options::StreamOptions;
+use sockets::random;
 use units::Bytes;
 
 use super::connect::{self, Opened, Opening};
@@ -13,8 +15,6 @@ use super::conversation::Conversation;
 use super::flow::Flow;
 use super::test::Test;
 use super::{Client, ClientError};
-use sockets::options::StreamOptions;
-use sockets::random;
 
 /// A test on its way to being run.
 #[derive(Debug)]

@@ -1,15 +1,15 @@
 //! Round trips of an otherwise silent path, by the best means that is answered.
 
-use sockets::FarEnd;
 use std::cell::RefCell;
 
 use measure_protocol::EchoToken;
 use observe::{ProbeMethod, ProbeSeries, RunObserver};
+use probe_net::round_trips::{LatestTrip, ProbeSocket, is_answered, series};
+use sockets::FarEnd;
+use sockets::random;
 use units::Span;
 
 use super::session::ProbingSession;
-use probe_net::round_trips::{LatestTrip, ProbeSocket, is_answered, series};
-use sockets::random;
 
 /// The server hears so often that a session without trains is still needed.
 const ALIVE_INTERVAL: Span = Span::from_secs(30);

@@ -1,6 +1,5 @@
 //! A session with a server that stamps packets.
 
-use sockets::FarEnd;
 use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -10,13 +9,14 @@ use measure_protocol::trains::{
 };
 use measure_protocol::{Answer, EchoToken};
 use observe::{Clocks, Passage, Passages, RunObserver, Stamped, Way};
+use probe_net::trains::{ClockWasSet, Departed, Stamper, TrainSocket, TransmitError, transmit};
+use sockets::Clock;
+use sockets::FarEnd;
+use sockets::poll::{readable, wait};
 use thiserror::Error;
 use units::{Span, Time};
 
 use crate::control_connection::{ControlConnection, Heard};
-use probe_net::trains::{ClockWasSet, Departed, Stamper, TrainSocket, TransmitError, transmit};
-use sockets::Clock;
-use sockets::poll::{readable, wait};
 
 /// Distance of two openers, until the server shows that one has come.
 const OPENER_INTERVAL: Span = Span::from_millis(50);

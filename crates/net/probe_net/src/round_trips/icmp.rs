@@ -4,7 +4,6 @@
 //! Answers are known by the token in their payload, because the kernel chooses the identifier of a
 //! datagram socket and shows a raw one the answers to all programs.
 
-use sockets::FarEnd;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
@@ -12,6 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use measure_protocol::EchoToken;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use sockets::FarEnd;
 
 /// Type, code, checksum, identifier, sequence number.
 const HEADER: usize = 8;

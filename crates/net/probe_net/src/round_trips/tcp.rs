@@ -5,7 +5,6 @@
 //! repeats an unanswered beginning after a second (RFC 6298 section 2), and an answer could then be
 //! to either; so none counts that took as long.
 
-use sockets::FarEnd;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -15,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-
+use sockets::FarEnd;
 use sockets::poll::{is_ready, wait};
 
 /// Answers within this are to the first segment.

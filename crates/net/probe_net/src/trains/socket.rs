@@ -1,6 +1,5 @@
 //! A datagram socket fit for trains.
 
-use sockets::FarEnd;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,9 +12,9 @@ use measure_protocol::trains::{DATAGRAM_LENGTH, Datagram, DatagramKind};
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use units::Bytes;
-
+use sockets::FarEnd;
 use sockets::options::{get_option, set_option};
+use units::Bytes;
 
 /// Room for a train of 1,000 full packets at either end, as the kernel counts them.
 const BUFFER: usize = 4 << 20;

@@ -1,13 +1,13 @@
 //! The settings that a demonstration sets side by side.
 
-use record::StreamCount;
 use std::borrow::Cow;
 
+use draw::format;
+use record::StreamCount;
 use record::{Demo, LabelledRun, Promise, Published, Run, Tune, Window};
 
 use crate::page::tune::tuned_run;
 use crate::text;
-use draw::format;
 
 /// One setting of the comparison.
 #[derive(Debug, Clone, PartialEq)]
