@@ -244,10 +244,11 @@ impl State {
         if !self.is_dropped {
             return;
         }
-        if self.is_read || self.is_delivered {
-            self.close(CLOSED_WELL);
-        } else if !self.is_finished {
-            self.close(CLOSED_EARLY);
+        match (self.is_finished, self.is_delivered, self.is_read) {
+            // What this end has ended is still on its way, whatever it has read.
+            (true, false, _) => {}
+            (false, _, false) => self.close(CLOSED_EARLY),
+            _ => self.close(CLOSED_WELL),
         }
     }
 

@@ -328,6 +328,8 @@ impl Driver {
         for number in numbers {
             if let Some(driven) = self.connections.get(&number) {
                 driven.connection.shut_down();
+                // The last word does not wait for its turn: there is no other.
+                driven.connection.lock().next_send = Instant::now();
             }
             self.drive(number, handler);
         }

@@ -126,6 +126,46 @@ fn both_ways_at_once_do_not_wait_for_each_other() {
     ends.into_iter().for_each(|end| drop(end.join().unwrap()));
 }
 
+/// What it wrote is on its way when it has read all and is dropped, and leaves slowly.
+#[test]
+fn an_end_that_has_read_all_and_is_dropped_still_delivers() {
+    let far = Far::start(LIMITS);
+    for client_is_dropped in [true, false] {
+        let (near, there) = far.pair();
+        let (mut dropped, mut kept) = match client_is_dropped {
+            true => (near, there),
+            false => (there, near),
+        };
+        let rate = Rate::from_bits_per_second(1_000_000);
+        dropped.handle().set_pacing(Some(rate));
+        kept.write_all(b"all").unwrap();
+        kept.finish().unwrap();
+        dropped.write_all(&content(100_000)).unwrap();
+        dropped.finish().unwrap();
+        let mut read = Vec::new();
+        dropped.read_to_end(&mut read).unwrap();
+        assert_eq!(read, b"all");
+        drop(dropped);
+        read.clear();
+        kept.read_to_end(&mut read).unwrap();
+        assert!(read == content(100_000), "{client_is_dropped}");
+    }
+}
+
+/// It is said at once, and not when the bound on the rate allows the next packet.
+#[test]
+fn a_bounded_end_that_is_dropped_says_so() {
+    let far = Far::start(LIMITS);
+    let (mut near, mut there) = far.pair();
+    near.handle()
+        .set_pacing(Some(Rate::from_bits_per_second(20_000)));
+    near.write_all(&content(100_000)).unwrap();
+    there.read_exact(&mut [0; 5_000]).unwrap();
+    drop(near);
+    let error = there.read_to_end(&mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error}");
+}
+
 #[test]
 fn connections_of_one_server_keep_their_bytes_apart() {
     let far = Far::start(LIMITS);
