@@ -20,12 +20,14 @@ from pathlib import Path
 CARGO = os.environ.get("CARGO", "cargo")
 LANES = 2
 # A program that has not ended by then hangs, in seconds; the longest takes two minutes alone.
-HANGS = 900
+HANGS = 1200
 # Those that take longest begin first, so that none of them is alone at the end.
 LONGEST = (
     "copy tuning sweep tune watch trunkline_watch path sentences history browser loopback growing "
     "emulated tune_over_udp hostile models inference"
 ).split()
+# Those whose tests only wait, for other processes and for clocks: eight tests at once.
+WAITING = ("cli copy", "cli watch")
 
 
 @cache
@@ -55,6 +57,8 @@ class Job:
             "CARGO_MANIFEST_DIR": str(self.folder),
             "LD_LIBRARY_PATH": libraries(),
         }
+        if self.name in WAITING:
+            environment["RUST_TEST_THREADS"] = "8"
         for name in ("MAKEFLAGS", "MFLAGS"):
             environment.pop(name, None)
         with tempfile.TemporaryFile() as output:
