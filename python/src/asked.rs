@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use std::path::PathBuf;
-use trunkline::units::{Family, Via};
+use trunkline::units::{Family, Source, Via};
 
 use pyo3::prelude::*;
 use trunkline::history::History;
@@ -140,18 +140,36 @@ pub struct Leaving {
 impl Leaving {
     /// It, read.
     pub fn via(&self) -> Result<Via, Failure> {
-        at_most_one(&[("ipv4", self.ipv4), ("ipv6", self.ipv6)])?;
-        let family = match (self.ipv4, self.ipv6) {
-            (true, _) => Some(Family::V4),
-            (_, true) => Some(Family::V6),
-            _ => None,
-        };
+        let (family, source) = from_where(self.ipv4, self.ipv6, self.bind.as_deref())?;
         Ok(Via {
             family,
-            source: optional("bind", self.bind.as_deref(), read)?.unwrap_or_default(),
+            source,
             dscp: optional("dscp", self.dscp.as_deref(), read)?,
         })
     }
+}
+
+/// Family and place that a socket is bound to.
+pub fn from_where(
+    ipv4: bool,
+    ipv6: bool,
+    bind: Option<&str>,
+) -> Result<(Option<Family>, Source), Failure> {
+    at_most_one(&[("ipv4", ipv4), ("ipv6", ipv6)])?;
+    let family = match (ipv4, ipv6) {
+        (true, _) => Some(Family::V4),
+        (_, true) => Some(Family::V6),
+        _ => None,
+    };
+    let source: Source = optional("bind", bind, read)?.unwrap_or_default();
+    source.check(family).map_err(|clash| {
+        let next = format!(
+            "bind to an address of {}, or leave the family out",
+            clash.family
+        );
+        Failure::request(clash.to_string(), next)
+    })?;
+    Ok((family, source))
 }
 
 fn read<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {

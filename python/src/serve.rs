@@ -1,14 +1,13 @@
 //! A server in this process, for tests and notebooks.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use trunkline::ask;
-use trunkline::serve::{self, Files, Rights, ServeOptions, ServerLimits, TestBounds};
+use trunkline::serve::{self, Files, ListenAt, Rights, ServeOptions, ServerLimits, TestBounds};
 
-use crate::asked::{at_most_one, exclusive, optional};
+use crate::asked::{at_most_one, exclusive, from_where, optional};
 use crate::call::Call;
 use crate::error::Failure;
 use crate::event::Progress;
@@ -17,6 +16,8 @@ use crate::result::Done;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
+    ipv4: bool,
+    ipv6: bool,
     bind: Option<String>,
     port: u16,
     clients: u16,
@@ -62,10 +63,7 @@ fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
         ("read_only", asked.read_only),
         ("write_only", asked.write_only),
     ])?;
-    let bind = asked.bind.as_deref().map(|text| {
-        let address = text.parse::<IpAddr>();
-        address.map_err(|error| Failure::value("bind", text, &error.to_string()))
-    });
+    let (family, source) = from_where(asked.ipv4, asked.ipv6, asked.bind.as_deref())?;
     let time_max = optional(
         "test_time_max",
         asked.test_time_max.as_deref(),
@@ -112,8 +110,11 @@ fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
         (None, Some(_)) => return Err(exclusive("tokens", "no `root`")),
     };
     Ok(ServeOptions {
-        bind: bind.transpose()?,
-        port: asked.port,
+        at: ListenAt {
+            family,
+            source,
+            port: asked.port,
+        },
         limits: ServerLimits {
             files_only: asked.files_only,
             sessions: usize::from(asked.clients),

@@ -66,6 +66,8 @@ class Server:
 
 def serve(
     *,
+    ipv4: bool = False,
+    ipv6: bool = False,
     bind: str | None = "127.0.0.1",
     port: int = 0,
     clients: int = 64,
@@ -92,7 +94,10 @@ def serve(
     otherwise.
 
     Args:
-        bind: Address to listen on; `None` for all of them.
+        ipv4: Only over IPv4.
+        ipv6: Only over IPv6; needs another `bind`.
+        bind: The address, the device, or both to listen on: `"192.0.2.7"`, `"%eth1"`,
+            `"192.0.2.7%eth1"`; `None` for all of them.
         port: TCP port, and UDP port of the echo service; 0 takes any free one.
         clients: Tests at the same time.
         clients_per_address: Tests at the same time from one address.
@@ -114,6 +119,8 @@ def serve(
         write_only: Files may only be put there.
     """
     asked = {
+        "ipv4": ipv4,
+        "ipv6": ipv6,
         "bind": bind,
         "port": port,
         "clients": clients,

@@ -3435,13 +3435,17 @@ class PathMtu(Record):
         bytes: Its size at the IP layer.
         confirmed: Whether a packet of that size was answered, or only the kernel's own belief is
             known.
+        vanishing: The largest packet that this host sends there, where those above `bytes` vanish
+            and no router says so (a black hole, RFC 2923); `None` where none vanish, or it is not
+            known.
     """
 
     __slots__ = ()
     bytes: int
     confirmed: bool
+    vanishing: int | None
     _records = {}
-    _optional = frozenset([])
+    _optional = frozenset(["vanishing"])
 
 
 class Trace2(Record):

@@ -287,7 +287,7 @@ impl Target {
     /// The name, read; a path file is read with it.
     pub(crate) fn parse(&self) -> Result<TargetName, Error> {
         let name = TargetName::parse(&self.name, self.port)?;
-        Ok(name.leaving(self.leaving.via())?)
+        Ok(name.leaving(self.leaving.via()?)?)
     }
 
     /// Opens what the name was read as.
@@ -296,9 +296,9 @@ impl Target {
     }
 }
 
-/// How packets leave this host.
+/// One version of the internet protocol.
 #[derive(Debug, Args)]
-pub(crate) struct Leaving {
+pub(crate) struct OneFamily {
     /// Only over IPv4
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
@@ -306,6 +306,38 @@ pub(crate) struct Leaving {
     /// Only over IPv6
     #[arg(short = '6', long)]
     pub ipv6: bool,
+}
+
+impl OneFamily {
+    pub(crate) fn family(&self) -> Option<Family> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        }
+    }
+
+    /// What `--bind` says, of this family.
+    pub(crate) fn source(&self, bind: Option<&Source>) -> Result<Source, Error> {
+        let source = bind.cloned().unwrap_or_default();
+        match source.check(self.family()) {
+            Ok(()) => Ok(source),
+            Err(clash) => Err(Error::wrong_request(
+                clash.to_string(),
+                format!(
+                    "leave out `-4` and `-6`, or bind to an address of {}",
+                    clash.family
+                ),
+            )),
+        }
+    }
+}
+
+/// How packets leave this host.
+#[derive(Debug, Args)]
+pub(crate) struct Leaving {
+    #[command(flatten)]
+    pub family: OneFamily,
 
     /// Send from this address, this device, or both: `192.0.2.7`, `%eth1`, `192.0.2.7%eth1`
     #[arg(long, value_name = "ADDRESS%DEVICE")]
@@ -318,16 +350,12 @@ pub(crate) struct Leaving {
 }
 
 impl Leaving {
-    pub(crate) fn via(&self) -> Via {
-        Via {
-            family: match (self.ipv4, self.ipv6) {
-                (true, _) => Some(Family::V4),
-                (_, true) => Some(Family::V6),
-                _ => None,
-            },
-            source: self.bind.clone().unwrap_or_default(),
+    pub(crate) fn via(&self) -> Result<Via, Error> {
+        Ok(Via {
+            family: self.family.family(),
+            source: self.family.source(self.bind.as_ref())?,
             dscp: self.dscp,
-        }
+        })
     }
 }
 

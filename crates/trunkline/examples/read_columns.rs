@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fs;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -53,8 +53,7 @@ pub fn run(folder: &Path) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let tokens = folder.join("tokens");
     let token: Token = add_token(&tokens, "ana", Rights::ALL)?.parse()?;
     let options = ServeOptions {
-        bind: Some(Ipv4Addr::LOCALHOST.into()),
-        port: 0,
+        at: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into(),
         files: Some(Files::new(&store, &tokens)),
         ..ServeOptions::default()
     };

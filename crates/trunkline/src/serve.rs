@@ -3,7 +3,7 @@
 mod tokens;
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,6 +20,7 @@ pub use copy_protocol::{KeyName, Rights, Tokens};
 pub use endpoints::{ServerEvent, ServerLimits};
 pub use files::{Root, shown};
 pub use measure_protocol::TestBounds;
+pub use sockets::ListenAt;
 pub use tokens::{add_token, read_tokens};
 pub use transfer::far::FarEvent;
 
@@ -30,10 +31,8 @@ const PATIENCE: Span = Span::from_secs(900);
 /// What a server does.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
-    /// Where it listens; all addresses without.
-    pub bind: Option<IpAddr>,
-    /// TCP port, and UDP port of the echo service; 0 takes any free one.
-    pub port: u16,
+    /// Where it listens, over TCP and UDP.
+    pub at: ListenAt,
     /// How much it takes on.
     pub limits: ServerLimits,
     /// Files that it serves; none without.
@@ -44,8 +43,7 @@ pub struct ServeOptions {
 impl Default for ServeOptions {
     fn default() -> Self {
         ServeOptions {
-            bind: None,
-            port: crate::PORT_DEFAULT,
+            at: crate::PORT_DEFAULT.into(),
             limits: ServerLimits::default(),
             files: None,
         }
@@ -218,9 +216,7 @@ impl Server {
         let files = options.files.as_ref();
         let files = files.map(|files| far_end(files, cancel, &numbers, &on_event));
         let (tokens, far) = files.transpose()?.unzip();
-        let everywhere = IpAddr::from(Ipv6Addr::UNSPECIFIED);
-        let address = SocketAddr::new(options.bind.unwrap_or(everywhere), options.port);
-        let mut server = endpoints::Server::bind(address, options.limits.clone())?;
+        let mut server = endpoints::Server::bind(options.at.clone(), options.limits.clone())?;
         server = server.numbered_by(numbers);
         if let Some((files, far)) = options.files.as_ref().zip(far.clone()) {
             let limits = AcceptLimits {

@@ -94,7 +94,7 @@ fn far_end(options: &RunOptions) -> Result<ServeOptions, Error> {
         }
     };
     Ok(ServeOptions {
-        port: options.port,
+        at: options.port.into(),
         files,
         ..ServeOptions::default()
     })

@@ -25,5 +25,5 @@ pub use rate::Rate;
 pub use share::share;
 pub use text::{printable, steers};
 pub use time::{Span, Time};
-pub use via::{Dscp, DscpError, Family, Source, SourceError, Via};
+pub use via::{Dscp, DscpError, Family, FamilyClash, Source, SourceError, Via};
 pub use way::{Direction, Way};

@@ -18,12 +18,53 @@ pub enum Family {
     V6,
 }
 
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Family::V4 => "IPv4",
+            Family::V6 => "IPv6",
+        })
+    }
+}
+
 impl Family {
     /// That of an address.
     pub fn of(address: &IpAddr) -> Self {
         match address {
             IpAddr::V4(_) => Family::V4,
             IpAddr::V6(_) => Family::V6,
+        }
+    }
+}
+
+/// An address of this host that is of another family than the one that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{address} is no address of {family}")]
+pub struct FamilyClash {
+    /// The family.
+    pub family: Family,
+    /// The address.
+    pub address: IpAddr,
+}
+
+impl Source {
+    /// That it has no address of another family.
+    ///
+    /// ```
+    /// use units::{Family, Source};
+    /// let source: Source = "192.0.2.7".parse().unwrap();
+    /// let clash = source.check(Some(Family::V6)).unwrap_err();
+    /// assert_eq!(clash.to_string(), "192.0.2.7 is no address of IPv6");
+    /// ```
+    ///
+    /// # Errors
+    /// When it has one.
+    pub fn check(&self, family: Option<Family>) -> Result<(), FamilyClash> {
+        match (family, self.address) {
+            (Some(family), Some(address)) if Family::of(&address) != family => {
+                Err(FamilyClash { family, address })
+            }
+            _ => Ok(()),
         }
     }
 }

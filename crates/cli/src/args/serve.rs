@@ -1,13 +1,12 @@
 //! `trunkline serve`: where to listen, and which files to give away or take.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use trunkline::ask::copy::rate_max;
-use trunkline::units::{Rate, Span};
+use trunkline::units::{Rate, Source, Span};
 
-use super::{port, whole};
+use super::{OneFamily, port, whole};
 
 /// Be the far end, for any number of trunkline and iperf3 clients
 ///
@@ -18,9 +17,13 @@ use super::{port, whole};
     trunkline serve --tokens /etc/trunkline/tokens --new-token ana\n  \
     trunkline serve --root /store --tokens /etc/trunkline/tokens --read-only --files-only")]
 pub(crate) struct Serve {
-    /// Address to listen on; all of them without this
-    #[arg(short = 'B', long, value_name = "ADDRESS")]
-    pub bind: Option<IpAddr>,
+    /// Address to listen on, device, or both: `192.0.2.7`, `%eth1`, `192.0.2.7%eth1`; all of them
+    /// without this
+    #[arg(short = 'B', long, value_name = "ADDRESS%DEVICE")]
+    pub bind: Option<Source>,
+
+    #[command(flatten)]
+    pub family: OneFamily,
 
     /// TCP port, and UDP port of echoes and of copies over UDP
     #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, value_parser = port)]

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use trunkline::Cancel;
 use trunkline::serve::{
-    Files, Rights, RunningCopies, ServeEvent, ServeOptions, Server, ServerEvent, ServerLimits,
-    TestBounds, add_token, read_tokens,
+    Files, ListenAt, Rights, RunningCopies, ServeEvent, ServeOptions, Server, ServerEvent,
+    ServerLimits, TestBounds, add_token, read_tokens,
 };
 
 use crate::args::Serve;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let cancel = stop::listen_as_server()?;
-    let server = Server::bind(&options(arguments), &cancel, Arc::new(describe_event))?;
+    let server = Server::bind(&options(arguments)?, &cancel, Arc::new(describe_event))?;
     if let Some(tokens) = server.tokens() {
         copies::introduce(arguments, tokens);
         copies::reread(tokens.clone())?;
@@ -48,10 +48,13 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn options(arguments: &Serve) -> ServeOptions {
-    ServeOptions {
-        bind: arguments.bind,
-        port: arguments.port,
+fn options(arguments: &Serve) -> Result<ServeOptions, Failure> {
+    Ok(ServeOptions {
+        at: ListenAt {
+            family: arguments.family.family(),
+            source: arguments.family.source(arguments.bind.as_ref())?,
+            port: arguments.port,
+        },
         limits: ServerLimits {
             files_only: arguments.files_only,
             sessions: usize::from(arguments.clients),
@@ -63,7 +66,7 @@ fn options(arguments: &Serve) -> ServeOptions {
             ..ServerLimits::default()
         },
         files: files(arguments),
-    }
+    })
 }
 
 /// The files that are served; `None` where no root is given away.

@@ -42,15 +42,14 @@ mod udp_streams;
 use errors::{Fault, Hint};
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use measure_protocol::trains::{Bounds, ProbingWaits};
 use measure_protocol::{Cookie, EchoToken, ServerWaits, TestBounds};
-use socket2::{Domain, Protocol, Socket, Type};
-use sockets::{BufferLimit, is_any_v6, listen};
+use sockets::{BufferLimit, ListenAt};
 use thiserror::Error;
 use units::Span;
 
@@ -124,18 +123,18 @@ impl Default for ServerLimits {
 #[derive(Debug, Error)]
 pub enum BindError {
     /// The address cannot be listened on.
-    #[error("cannot listen on TCP {address}")]
+    #[error("cannot listen on TCP {at}")]
     Tcp {
-        /// The address.
-        address: SocketAddr,
+        /// Where.
+        at: ListenAt,
         /// The system's reason.
         source: io::Error,
     },
     /// The same port number is not free for datagrams.
-    #[error("cannot receive echo requests on UDP {address}")]
+    #[error("cannot receive echo requests on UDP {at}")]
     Udp {
-        /// The address.
-        address: SocketAddr,
+        /// Where.
+        at: ListenAt,
         /// The system's reason.
         source: io::Error,
     },
@@ -158,6 +157,10 @@ impl Hint for BindError {
             io::ErrorKind::AddrNotAvailable => {
                 Some("this host does not have that address: leave `--bind` out to use all")
             }
+            // A device that is not there has no kind of its own.
+            _ if source.raw_os_error() == Some(libc::ENODEV) => {
+                Some("this host has no such device: `ip address` shows those that it has")
+            }
             _ => None,
         };
         hint.map(str::to_owned)
@@ -167,38 +170,26 @@ impl Hint for BindError {
 /// A free number of TCP may be in use for datagrams: so many are tried.
 const FREE_PORTS_TRIED: u32 = 16;
 
-/// Both sockets of `address` and their port.
-fn both(address: SocketAddr) -> Result<(TcpListener, UdpSocket, SocketAddr), BindError> {
-    let mut tries = if address.port() == 0 {
-        FREE_PORTS_TRIED
-    } else {
-        1
+/// Both sockets of a place and their address.
+fn both(at: &ListenAt) -> Result<(TcpListener, UdpSocket, SocketAddr), BindError> {
+    let mut tries = match at.port {
+        0 => FREE_PORTS_TRIED,
+        _ => 1,
     };
     loop {
         tries -= 1;
-        let listener = listen_on_tcp(address)?;
-        let bound = listener
-            .local_addr()
-            .map_err(|source| BindError::Tcp { address, source })?;
-        match datagrams(bound) {
+        let tcp = |source| BindError::Tcp {
+            at: at.clone(),
+            source,
+        };
+        let listener = at.tcp().map_err(tcp)?;
+        let bound = listener.local_addr().map_err(tcp)?;
+        let here = at.clone().at_port(bound.port());
+        match here.udp() {
             Ok(datagrams) => return Ok((listener, datagrams, bound)),
             Err(error) if tries > 0 && error.kind() == io::ErrorKind::AddrInUse => {}
-            Err(source) => {
-                return Err(BindError::Udp {
-                    address: bound,
-                    source,
-                });
-            }
+            Err(source) => return Err(BindError::Udp { at: here, source }),
         }
-    }
-}
-
-fn listen_on_tcp(address: SocketAddr) -> Result<TcpListener, BindError> {
-    let without_v6 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
-    let tcp = |address| listen(address).map_err(|source| BindError::Tcp { address, source });
-    match tcp(address) {
-        Err(_) if is_any_v6(address) && !has_v6() => tcp(without_v6),
-        other => other,
     }
 }
 
@@ -219,16 +210,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds TCP and UDP to `address`; port 0 takes a free one.
-    ///
-    /// The unspecified IPv6 address serves IPv4 as well, and falls back to it where the host has no
-    /// IPv6.
+    /// Listens `at` a place over TCP and UDP.
     ///
     /// # Errors
     /// When the address or one of the two ports is not free.
-    pub fn bind(address: SocketAddr, limits: ServerLimits) -> Result<Self, BindError> {
-        let (listener, datagrams, address) = both(address)?;
-        let udp = |source| BindError::Udp { address, source };
+    pub fn bind(at: impl Into<ListenAt>, limits: ServerLimits) -> Result<Self, BindError> {
+        let at = at.into();
+        let (listener, datagrams, address) = both(&at)?;
+        let udp = |source| BindError::Udp {
+            at: at.clone(),
+            source,
+        };
         let identity = Identity::generate().map_err(udp)?;
         let shared_port = datagrams.try_clone().map_err(udp)?;
         let acceptor = UdpAcceptor::new(shared_port, &identity, &AcceptLimits::default());
@@ -397,21 +389,4 @@ impl Drop for Reserved<'_> {
     fn drop(&mut self) {
         self.used.fetch_sub(self.count, Ordering::Relaxed);
     }
-}
-
-fn has_v6() -> bool {
-    Socket::new(Domain::IPV6, Type::STREAM, None).is_ok()
-}
-
-fn datagrams(address: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = Socket::new(
-        Domain::for_address(address),
-        Type::DGRAM,
-        Some(Protocol::UDP),
-    )?;
-    if is_any_v6(address) {
-        socket.set_only_v6(false)?;
-    }
-    socket.bind(&address.into())?;
-    Ok(socket.into())
 }

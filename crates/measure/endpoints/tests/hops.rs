@@ -177,6 +177,30 @@ fn the_path_mtu_is_confirmed_by_the_server() {
 }
 
 #[test]
+fn a_black_hole_of_large_packets_is_told_from_a_narrow_path() {
+    if !testkit::can_emulate() || !testkit::has_program("nft") {
+        return;
+    }
+    for is_silent in [false, true] {
+        let network = Network::up(&three_links("mtu = 1200", ""), 1).unwrap();
+        if is_silent {
+            // Nothing says what fits: as behind a firewall that drops all of ICMP.
+            let rules = "add table ip t; add chain ip t i { type filter hook input priority 0; }; \
+                         add rule ip t i icmp type destination-unreachable drop";
+            let nft = || std::process::Command::new("nft").arg(rules).status();
+            assert!(network.near().run(nft).unwrap().unwrap().success());
+        }
+        let serving = Serving::at(&network);
+        let mut probes = serving.probes(&network);
+        let found = network.near().run(|| probes.path_mtu(&mut ()));
+        let found = found.unwrap().unwrap();
+        assert_eq!(found.bytes, Bytes::new(1_200));
+        assert_eq!(found.vanishing, is_silent.then_some(Bytes::new(1_500)));
+        assert_eq!(found.segment_max(FAR_ADDRESS.into()), Bytes::new(1_160));
+    }
+}
+
+#[test]
 fn losses_on_the_way_are_no_limit_to_the_size() {
     if !testkit::can_emulate() {
         return;

@@ -536,7 +536,11 @@ fn echoes_without_a_valid_token_get_no_answer() {
 
 #[test]
 fn a_panic_in_one_session_ends_that_session_alone() {
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), ServerLimits::default()).unwrap();
+    let server = Server::bind(
+        "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(),
+        ServerLimits::default(),
+    )
+    .unwrap();
     let target: Address = server.address().to_string().parse().unwrap();
     let (stop, ends) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let tell = |event: ServerEvent| match event {

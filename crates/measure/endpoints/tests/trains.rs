@@ -75,8 +75,10 @@ fn round_trips_beside_trains_are_echoes() {
 
 #[test]
 fn over_ipv6_too() {
-    let Ok(server) = endpoints::Server::bind("[::1]:0".parse().unwrap(), ServerLimits::default())
-    else {
+    let Ok(server) = endpoints::Server::bind(
+        "[::1]:0".parse::<std::net::SocketAddr>().unwrap(),
+        ServerLimits::default(),
+    ) else {
         return;
     };
     let target: Address = server.address().to_string().parse().unwrap();

@@ -115,7 +115,7 @@ fn a_process_of_its_own_serves() {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
-    let any_port = "127.0.0.1:0".parse().unwrap();
+    let any_port: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
     let server = Server::bind(any_port, ServerLimits::default()).unwrap();
     println!("\n{ADDRESS}{}", server.address());
     server.run(&AtomicBool::new(false), &|_| {});

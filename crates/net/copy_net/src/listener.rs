@@ -2,7 +2,6 @@
 //! streams come.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use copy_protocol::{SessionKey, Token};
 use errors::{Fault, Hint};
-use sockets::{Deadline, listen};
+use sockets::{Deadline, ListenAt};
 use thiserror::Error;
 use units::Via;
 
@@ -137,7 +136,7 @@ impl Listener {
     /// When there is none.
     pub fn bind(ports: Option<RangeInclusive<u16>>) -> Result<Self, ListenError> {
         let socket = match ports {
-            None => bind(0).map_err(ListenError::None)?,
+            None => ListenAt::from(0).tcp().map_err(ListenError::None)?,
             Some(ports) => first_free(&ports)?,
         };
         let port = socket.local_addr().map_err(ListenError::None)?.port();
@@ -188,7 +187,7 @@ impl Listener {
 fn first_free(ports: &RangeInclusive<u16>) -> Result<std::net::TcpListener, ListenError> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for port in ports.clone() {
-        match bind(port) {
+        match ListenAt::from(port).tcp() {
             Ok(socket) => return Ok(socket),
             Err(error) => last = error,
         }
@@ -198,14 +197,4 @@ fn first_free(ports: &RangeInclusive<u16>) -> Result<std::net::TcpListener, List
         last: *ports.end(),
         source: last,
     })
-}
-
-/// For both families, or for IPv4 where the host has no other.
-fn bind(port: u16) -> io::Result<std::net::TcpListener> {
-    let v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
-    let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
-    match listen(v6) {
-        Err(error) if error.kind() != io::ErrorKind::AddrInUse => listen(v4),
-        other => other,
-    }
 }

@@ -38,7 +38,7 @@ pub(crate) fn find(
             return Err(TraceError::Cancelled);
         }
         match search.next(clock.now()) {
-            Step::Over(outcome) => return told(outcome, flow),
+            Step::Over(outcome) => return told(outcome, &search, flow),
             Step::Wait(until) => flow.wait(clock.until(until).min(TICK)),
             Step::Send { number, size } => {
                 let at = clock.now();
@@ -63,7 +63,11 @@ fn is_too_long(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EMSGSIZE)
 }
 
-fn told(outcome: Outcome, flow: &dyn SizedProbeFlow) -> Result<PathMtu, TraceError> {
+fn told(
+    outcome: Outcome,
+    search: &Search,
+    flow: &dyn SizedProbeFlow,
+) -> Result<PathMtu, TraceError> {
     let (size, confirmed) = match outcome {
         Outcome::Passes(size) => (Some(u32::from(size)), true),
         Outcome::Unanswered => (flow.believed(), false),
@@ -72,5 +76,9 @@ fn told(outcome: Outcome, flow: &dyn SizedProbeFlow) -> Result<PathMtu, TraceErr
     Ok(PathMtu {
         bytes: Bytes::new(size.into()),
         confirmed,
+        vanishing: flow
+            .believed()
+            .and_then(|believed| search.vanishing(believed))
+            .map(|sends| Bytes::new(sends.into())),
     })
 }

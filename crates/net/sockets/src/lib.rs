@@ -27,5 +27,5 @@ pub mod tcp_info;
 pub use clock::Clock;
 pub use deadline::Deadline;
 pub use leaving::{FarEnd, resolve};
-pub use listen::{is_any_v6, listen};
+pub use listen::ListenAt;
 pub use options::{BufferLimit, OptionError, StreamOptions};

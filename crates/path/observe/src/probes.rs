@@ -201,6 +201,33 @@ pub struct PathMtu {
     pub bytes: Bytes,
     /// Whether a packet of that size was answered, or only the kernel's own belief is known.
     pub confirmed: bool,
+    /// The largest packet that this host sends there, where those above `bytes` vanish and no router
+    /// says so (a black hole, RFC 2923); `None` where none vanish, or it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vanishing: Option<Bytes>,
+}
+
+impl PathMtu {
+    /// The largest TCP segment whose packet passes: without options, to this address (RFC 6691).
+    ///
+    /// ```
+    /// use observe::PathMtu;
+    /// use units::Bytes;
+    /// let mtu = PathMtu {
+    ///     bytes: Bytes::new(1_400),
+    ///     confirmed: true,
+    ///     vanishing: Some(Bytes::new(1_500)),
+    /// };
+    /// assert_eq!(mtu.segment_max("192.0.2.7".parse().unwrap()).get(), 1_360);
+    /// assert_eq!(mtu.segment_max("2001:db8::7".parse().unwrap()).get(), 1_340);
+    /// ```
+    pub fn segment_max(&self, far: IpAddr) -> Bytes {
+        let headers = match far {
+            IpAddr::V4(_) => 40,
+            IpAddr::V6(_) => 60,
+        };
+        Bytes::new(self.bytes.get().saturating_sub(headers))
+    }
 }
 
 /// Why something was not probed.

@@ -156,7 +156,7 @@ fn a_path_without_datagrams_says_so() {
 fn datagrams_and_delays_are_measured_at_a_server() {
     let cancel = trunkline::Cancel::new();
     let options = trunkline::serve::ServeOptions {
-        port: 0,
+        at: 0.into(),
         ..Default::default()
     };
     let server = trunkline::serve::Server::bind(&options, &cancel, std::sync::Arc::new(|_| ()));

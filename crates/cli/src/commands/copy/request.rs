@@ -88,7 +88,7 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
         from_far: arguments.connect == args::Connect::FromFar,
         ports: arguments.port_range.clone(),
         transport: arguments.transport.into(),
-        via: arguments.leaving.via(),
+        via: arguments.leaving.via()?,
         patience: arguments
             .patience
             .map_or_else(Patience::default, Patience::from_the_first),

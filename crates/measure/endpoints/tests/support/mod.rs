@@ -29,7 +29,11 @@ impl Running {
     }
 
     pub fn with(limits: ServerLimits) -> Self {
-        let server = Server::bind("127.0.0.1:0".parse().unwrap(), limits).unwrap();
+        let server = Server::bind(
+            "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(),
+            limits,
+        )
+        .unwrap();
         let address = server.address();
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);

@@ -131,6 +131,7 @@ impl Probes for MadeProbes {
         Ok(PathMtu {
             bytes: Bytes::new(1500),
             confirmed: true,
+            vanishing: None,
         })
     }
 }

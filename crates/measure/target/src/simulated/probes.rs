@@ -239,6 +239,7 @@ impl Probes for SimulatedProbes {
         Ok(PathMtu {
             bytes: self.mtu(Way::Forward),
             confirmed: true,
+            vanishing: None,
         })
     }
 }

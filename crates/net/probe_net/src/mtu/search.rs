@@ -186,6 +186,13 @@ impl Search {
         }
     }
 
+    /// The largest that this host sends, `believed` to pass, where the largest that passes is
+    /// smaller and no router said so.
+    pub(super) fn vanishing(&self, believed: u32) -> Option<u16> {
+        let sends = u16::try_from(believed).unwrap_or(SIZE_MAX).min(self.named);
+        self.low.filter(|low| *low < sends).map(|_| sends)
+    }
+
     fn outcome(&self) -> Outcome {
         self.low.map_or(Outcome::Unanswered, Outcome::Passes)
     }

@@ -28,6 +28,7 @@ pub fn characteristics() -> Document<Characteristics> {
         mtu: Some(PathMtu {
             bytes: Bytes::new(1500),
             confirmed: true,
+            vanishing: None,
         }),
         traces: vec![trace(0.0)],
         capacities: Way::BOTH.map(capacity).to_vec(),

@@ -3,6 +3,8 @@
 mod charts;
 mod verdict;
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
 use draw::format::{self, ABSENT, or_absent};
 use draw::page::{Block, Column, Fact, Page, Row, Standing, Table};
 use record::characteristics::{
@@ -13,7 +15,9 @@ use record::{Characteristics, Method};
 use verdict::verdict;
 
 pub fn page(body: &Characteristics) -> Page {
-    let mut blocks = vec![Block::lead(verdict(body)), Block::Facts(facts(body))];
+    let mut blocks = vec![Block::lead(verdict(body))];
+    blocks.extend(black_hole(body).map(Block::lead));
+    blocks.push(Block::Facts(facts(body)));
     blocks.extend(charts::figures(body));
     for group in trace_groups(body) {
         blocks.push(Block::heading(group_title(&group)));
@@ -124,6 +128,22 @@ fn mtu(body: &Characteristics) -> Option<Fact> {
         false => "what the kernel assumes; no answer confirmed it",
     };
     Some(Fact::new("path MTU", format!("{} bytes", mtu.bytes.get())).after(format!(", {how}")))
+}
+
+/// That large packets vanish, and what helps.
+fn black_hole(body: &Characteristics) -> Option<String> {
+    let mtu = body.mtu?;
+    let sent = mtu.vanishing?.get();
+    let passes = mtu.bytes.get();
+    let segment = |far: IpAddr| mtu.segment_max(far).get();
+    Some(format!(
+        "Packets above {passes} bytes vanish, and no router says so: this host sends up to {sent} \
+         bytes, so connections open and then hang (a black hole). An MSS of {} bytes passes over \
+         IPv4, and of {} over IPv6: set it on the route (`ip route change ... advmss`), have the \
+         router clamp it, or have ICMP's \"too big\" let through.",
+        segment(Ipv4Addr::UNSPECIFIED.into()),
+        segment(Ipv6Addr::UNSPECIFIED.into()),
+    ))
 }
 
 fn one_way(variation: &Variation) -> Fact {

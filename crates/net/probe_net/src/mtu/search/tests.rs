@@ -31,6 +31,11 @@ impl Default for Path {
 impl Path {
     /// What was found, with how many probes, and when.
     fn search(&self) -> (Outcome, usize, Time) {
+        let (search, sent, now) = self.searched();
+        (search.outcome(), sent, now)
+    }
+
+    fn searched(&self) -> (Search, usize, Time) {
         let mut search = Search::new(576, false);
         let (mut now, mut sent) = (Time::ZERO, 0);
         let mut coming: Vec<(Time, u64)> = Vec::new();
@@ -40,7 +45,7 @@ impl Path {
                 search.on_arrived(Some(number), at);
             }
             match search.next(now) {
-                Step::Over(outcome) => return (outcome, sent, now),
+                Step::Over(_) => return (search, sent, now),
                 Step::Wait(until) => {
                     let first = coming.iter().map(|(at, _)| *at).min();
                     now = first.map_or(until, |first| first.min(until));
@@ -105,6 +110,25 @@ fn packets_that_vanish_in_silence_are_found_out() {
         assert!(sent < PROBES_MAX, "{sent}");
         // Thirteen halvings at most, each 160 ms a probe, and the last again.
         assert!(over < Time::ZERO + Span::from_secs(8), "{over:?}");
+    }
+}
+
+#[test]
+fn only_silence_makes_a_black_hole() {
+    for (narrowest, tells, vanishing) in [
+        (1_400, false, Some(1_500)),
+        (1_400, true, None),
+        (1_500, false, None),
+    ] {
+        let path = Path {
+            narrowest,
+            tells,
+            ..Path::default()
+        };
+        let (search, ..) = path.searched();
+        assert_eq!(search.vanishing(1_500), vanishing, "{narrowest} {tells}");
+        // A kernel that learned of it sends no larger ones.
+        assert_eq!(search.vanishing(narrowest.into()), None);
     }
 }
 
