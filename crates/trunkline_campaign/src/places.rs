@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use campaign_plan::{Campaign as Plan, Group, HostName, Spot};
-use units::Span;
+use units::{Span, Via};
 
 use trunkline::Error;
 use trunkline::copy::{Access, FarProgram, Patience, Place, Token};
@@ -187,10 +187,16 @@ fn access(plan: &Plan, group: &Group, here: &Here, patience: Span) -> Result<Acc
     let host = far.host.as_ref().and_then(|name| plan.hosts().get(name));
     let defaults = Access::default();
     let program = host.and_then(|host| host.program.clone());
+    let link = plan.links().get(&group.link);
     Ok(Access {
         token: token(plan, far)?,
         source_token: source.map_or(Ok(None), |spot| token(plan, spot))?,
         program: program.map_or(defaults.program, FarProgram::There),
+        via: Via {
+            family: link.and_then(|link| link.ip),
+            dscp: link.and_then(|link| link.dscp),
+            ..defaults.via
+        },
         // What never was there is waited for by the run, which says so in its status.
         patience: Patience::once_there(patience),
         ..defaults

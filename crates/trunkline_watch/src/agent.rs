@@ -3,8 +3,6 @@
 mod given;
 
 use std::fs;
-use std::io;
-use std::net::ToSocketAddrs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,9 +10,8 @@ use std::thread;
 
 use changes::{FarHost, Visit};
 use copy_protocol::Token;
-use observe::Fault;
-use units::{Address, Direction, Span};
-use watch_plan::{Due, IpVersion, Pair, Plan, Task};
+use units::{Address, Direction, Span, Via};
+use watch_plan::{Due, Pair, Plan, Task};
 use watch_run::agent::{AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 
 use super::plan::PlanFile;
@@ -135,7 +132,8 @@ impl LiveVisitor {
         };
         match TargetName::parse(&host.address, self.port)? {
             TargetName::Live(address) => {
-                Ok((task, TargetName::Live(of_version(address, task.ip)?)))
+                let address = address.leaving(via(plan, task, due));
+                Ok((task, TargetName::Live(address)))
             }
             // A plan comes from elsewhere, and must not start programs here.
             TargetName::Mover { far, .. } => Err(Error::wrong_request(
@@ -205,28 +203,13 @@ fn files(plan: &Plan, due: &Due, address: &Address) -> Result<Option<FarFiles>, 
     }))
 }
 
-/// The address of a host in the version of the internet protocol that a task asks for.
-fn of_version(address: Address, ip: Option<IpVersion>) -> Result<Address, Error> {
-    let Some(ip) = ip.filter(|ip| IpVersion::of(&address.host) != Some(*ip)) else {
-        return Ok(address);
-    };
-    let found = (address.host.as_str(), address.port).to_socket_addrs();
-    let found = found.map_err(|error| {
-        let what = format!("`{}` cannot be looked up: {error}", address.host);
-        Error::of(Fault::Run, io::Error::other(what), None)
-    })?;
-    let mut found = found.filter(|one| one.is_ipv6() == (ip == IpVersion::V6));
-    match found.next() {
-        Some(one) => Ok(Address::new(one.ip().to_string(), one.port())),
-        None => {
-            let what = format!("`{}` has no {ip} address", address.host);
-            let hint = "give it one, or leave out `ip` in the plan";
-            Err(Error::of(
-                Fault::Run,
-                io::Error::other(what),
-                Some(hint.to_owned()),
-            ))
-        }
+/// How the packets of a visit leave this host.
+fn via(plan: &Plan, task: &Task, due: &Due) -> Via {
+    let here = plan.hosts().get(&due.by);
+    Via {
+        family: task.ip,
+        source: here.and_then(|host| host.bind.clone()).unwrap_or_default(),
+        dscp: task.dscp,
     }
 }
 

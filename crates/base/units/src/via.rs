@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// Longest name of a network device (`IFNAMSIZ` less its zero).
@@ -158,6 +159,12 @@ impl FromStr for Source {
             address,
             device: device.map(str::to_owned),
         })
+    }
+}
+
+impl Serialize for Source {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

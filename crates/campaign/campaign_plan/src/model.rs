@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use units::{Rate, Span};
+use units::{Dscp, Family, Rate, Span};
 use watch_plan::{Quiet, UtcOffset};
 
 use crate::cut::CutBounds;
@@ -76,6 +76,10 @@ pub struct Link {
     pub quiet: Vec<Quiet>,
     /// Whether copies give way to all other traffic.
     pub gentle: Gentle,
+    /// The version of the internet protocol, where the link asks for one.
+    pub ip: Option<Family>,
+    /// How packets are marked, where the link asks for a class.
+    pub dscp: Option<Dscp>,
 }
 
 impl Link {

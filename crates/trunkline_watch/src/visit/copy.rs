@@ -83,6 +83,7 @@ fn request(file: &Path, far: &FarFiles, order: &Order<'_>) -> Result<CopyRequest
     };
     let access = Access {
         token: Some(far.token.clone()),
+        via: far.address.via.clone(),
         patience: Patience::once_there(Span::from_secs(10)),
         ..Access::default()
     };

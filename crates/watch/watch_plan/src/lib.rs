@@ -27,7 +27,7 @@ mod tree;
 
 pub use budget::{Budget, Quiet, QuietError, Share, ShareError};
 pub use error::{Mistake, Notice, PlanError};
-pub use ip_version::IpVersion;
+pub use ip_version::ip_version;
 pub use kind::Kind;
 pub use model::{GroupKind, Host, Pair, Plan, Task, TokenFile};
 pub use names::{GroupName, HostName, MachineName, NameError, TaskName};

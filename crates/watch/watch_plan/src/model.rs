@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use units::{Rate, Span};
+use units::{Dscp, Family, Rate, Source, Span};
 
 use crate::budget::Budget;
-use crate::ip_version::IpVersion;
+use crate::ip_version::ip_version;
 use crate::kind::Kind;
 use crate::names::{GroupName, HostName, MachineName, TaskName};
 use crate::schedule::{Schedule, UtcOffset};
@@ -30,6 +30,8 @@ pub struct Host {
     pub machine: MachineName,
     /// The rate of its link, if known.
     pub link: Option<Rate>,
+    /// The address or device that its agent sends from; `None` is left to the kernel.
+    pub bind: Option<Source>,
     /// The file with the token for this host. The secret itself is never part of a plan.
     pub token: Option<TokenFile>,
     /// Whether an agent runs there. Others visit a host without one, as from an iperf3 server.
@@ -83,7 +85,9 @@ pub struct Task {
     /// Between whom.
     pub group: GroupName,
     /// The version of the internet protocol, where the task asks for one.
-    pub ip: Option<IpVersion>,
+    pub ip: Option<Family>,
+    /// How the packets of visits are marked, where the task asks for a class.
+    pub dscp: Option<Dscp>,
     /// When a cycle, one visit of each pair, is due.
     pub schedule: Schedule,
     /// The longest time that a visit may take, in whole seconds.
@@ -133,7 +137,7 @@ impl Plan {
                 let version = self
                     .hosts
                     .get(host)
-                    .and_then(|host| IpVersion::of(&host.address));
+                    .and_then(|host| ip_version(&host.address));
                 version.is_none_or(|version| version == ip)
             };
             pairs.retain(|pair| speaks(&pair.from) && speaks(&pair.to));

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::ip_version::IpVersion;
+use units::Family;
 
 /// As long as a host name may be (RFC 1035, section 2.3.4).
 const LENGTH: usize = 253;
@@ -101,7 +101,7 @@ impl GroupName {
 
 impl TaskName {
     /// The name of the part of a task that uses one version of the internet protocol.
-    pub(crate) fn of_version(&self, ip: IpVersion) -> TaskName {
+    pub(crate) fn of_version(&self, ip: Family) -> TaskName {
         TaskName(format!("{}-{}", self.0, ip.to_string().to_lowercase()))
     }
 }

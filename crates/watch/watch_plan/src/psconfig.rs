@@ -298,6 +298,7 @@ fn task(
         kind: spec.kind,
         group: (*group).clone(),
         ip: spec.ip,
+        dscp: None,
         schedule,
         duration: spec.duration,
         gentle: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use units::{Rate, Span};
+use units::{Dscp, Family, Rate, Span};
 use watch_plan::Quiet;
 use watch_plan::section::{Findings, Section, parse};
 
@@ -22,6 +22,8 @@ const ADDED_DEFAULT: Span = Span::from_millis(10);
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(64_000)..=Rate::from_bits_per_second(1_000_000_000_000);
 
+const KEYS: [&str; 7] = ["rate", "copies", "streams", "quiet", "gentle", "ip", "dscp"];
+
 /// A link without bounds.
 pub(super) fn unbounded() -> Link {
     Link {
@@ -30,13 +32,15 @@ pub(super) fn unbounded() -> Link {
         streams: None,
         quiet: Vec::new(),
         gentle: Gentle::No,
+        ip: None,
+        dscp: None,
     }
 }
 
 pub(super) fn links(root: &Section, found: &mut Findings) -> BTreeMap<LinkName, Link> {
     let mut links = BTreeMap::new();
     for (name, section) in root.named("links", found) {
-        section.only(&["rate", "copies", "streams", "quiet", "gentle"], found);
+        section.only(&KEYS, found);
         let name = parse::<LinkName>(name, &section.place, found);
         let link = link(&section, found);
         if let Some(name) = name {
@@ -65,6 +69,22 @@ fn link(section: &Section, found: &mut Findings) -> Link {
         streams,
         quiet: quiet(section, found),
         gentle: gentle(section, found),
+        ip: family(section, found),
+        dscp: section.parsed::<Dscp>("dscp", found).map(|dscp| dscp.value),
+    }
+}
+
+fn family(section: &Section, found: &mut Findings) -> Option<Family> {
+    let text = section.has("ip").then(|| section.text("ip", found))??;
+    match text.value {
+        "4" => Some(Family::V4),
+        "6" => Some(Family::V6),
+        other => {
+            let shown = units::printable(other, 60);
+            let problem = format!("`{shown}` is no version of the internet protocol");
+            found.refuse(&text.place, problem, "write \"4\" or \"6\"");
+            None
+        }
     }
 }
 

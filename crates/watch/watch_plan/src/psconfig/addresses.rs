@@ -53,8 +53,8 @@ struct Remote {
 }
 
 impl Spot {
-    pub(super) fn version(&self) -> Option<crate::IpVersion> {
-        crate::IpVersion::of(&self.address)
+    pub(super) fn version(&self) -> Option<units::Family> {
+        crate::ip_version(&self.address)
     }
 }
 
@@ -121,6 +121,7 @@ impl Addresses {
             address: spot.address.clone(),
             machine: address.machine.clone(),
             link: None,
+            bind: None,
             token: None,
             agent: !(address.no_agent() || spot.no_agent),
         };

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use units::{Rate, Span};
+use units::{Family, Rate, Span};
 
 use super::iso::{Bound, bounded, seconds};
-use crate::ip_version::IpVersion;
 use crate::kind::{Kind, RATE};
 use crate::read::DURATION;
 use crate::schedule::Schedule;
@@ -17,7 +16,7 @@ pub(super) struct Spec {
     pub duration: Span,
     /// The interval of a test that runs all the time there.
     pub continuous: Option<Schedule>,
-    pub ip: Option<IpVersion>,
+    pub ip: Option<Family>,
     /// Whether visits go from the second address to the first.
     pub is_turned: bool,
 }
@@ -86,14 +85,14 @@ fn spec(section: &Section, found: &mut Findings) -> Option<Spec> {
 }
 
 /// 4 or 6, which has to be there.
-pub(super) fn ip_version(section: &Section, found: &mut Findings) -> Option<IpVersion> {
+pub(super) fn ip_version(section: &Section, found: &mut Findings) -> Option<Family> {
     let version = section.number("ip-version", found);
     let version = section.required("ip-version", version, "write 4 or 6", found)?;
     if version == 4.0 {
-        return Some(IpVersion::V4);
+        return Some(Family::V4);
     }
     if version == 6.0 {
-        return Some(IpVersion::V6);
+        return Some(Family::V6);
     }
     let problem = format!("{version} is no version of the internet protocol");
     found.refuse(&section.at("ip-version"), problem, "write 4 or 6");

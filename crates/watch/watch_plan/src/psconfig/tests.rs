@@ -1,6 +1,7 @@
 use super::iso::seconds;
+use units::Family;
+
 use crate::Kind;
-use crate::ip_version::IpVersion;
 use crate::{Notice, Plan, PlanError, Timetable};
 
 const FILE: &str = include_str!("../../testdata/psconfig.json");
@@ -226,7 +227,7 @@ fn tests_turn_round_and_have_a_version() {
             .unwrap()
             .ip
     };
-    assert_eq!((ip("usual"), ip("reverse")), (Some(IpVersion::V4), None));
+    assert_eq!((ip("usual"), ip("reverse")), (Some(Family::V4), None));
     // 192.0.2.1 does not speak IPv6.
     assert!(plan.tasks().iter().all(|task| task.name.as_str() != "six"));
 }

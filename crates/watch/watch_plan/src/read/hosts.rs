@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use units::Rate;
+use units::{Rate, Source};
 
 use super::HOSTS_MAX;
 use crate::model::{Host, TokenFile};
@@ -21,7 +21,8 @@ pub(super) fn hosts(root: &Section, found: &mut Findings) -> BTreeMap<HostName, 
         found.refuse(&root.at("hosts"), problem, "make two plans");
     }
     for (name, section) in named {
-        section.only(&["address", "machine", "link", "token", "agent"], found);
+        let keys = ["address", "machine", "link", "bind", "token", "agent"];
+        section.only(&keys, found);
         let name = parse::<HostName>(name, &section.place, found);
         let host = host(&section, name.as_ref(), found);
         if let Some(name) = name {
@@ -43,12 +44,14 @@ fn host(section: &Section, name: Option<&HostName>, found: &mut Findings) -> Hos
         let problem = format!("a link of {} is below {LINK_MIN}", link.value);
         found.refuse(&link.place, problem, "write it like `10Gbit/s`");
     }
+    let bind = section.parsed::<Source>("bind", found);
     let token = section.text("token", found);
     let token = token.and_then(|token| one_word(token, found));
     Host {
         address: address.unwrap_or_default(),
         machine: machine.unwrap_or_else(MachineName::unknown),
         link: link.map(|link| link.value),
+        bind: bind.map(|bind| bind.value),
         token: token.map(TokenFile),
         agent: section.boolean("agent", found) != Some(false),
     }

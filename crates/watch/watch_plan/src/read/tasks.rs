@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use units::{Bytes, Span};
+use units::{Bytes, Dscp, Family, Span};
 
 use super::TASKS_MAX;
 use crate::budget::{Budget, Quiet, Share};
-use crate::ip_version::IpVersion;
 use crate::kind::{Kind, OWN_KEYS};
 use crate::model::{Host, Task};
 use crate::names::{GroupName, HostName, TaskName};
@@ -19,8 +18,8 @@ pub(crate) const EVERY: RangeInclusive<Span> = Span::from_secs(10)..=Span::from_
 /// From one second to a search on a slow path.
 pub(crate) const DURATION: RangeInclusive<Span> = Span::from_secs(1)..=Span::from_secs(6 * 3600);
 /// Keys of all kinds.
-const KEYS: [&str; 8] = [
-    "kind", "group", "ip", "every", "cron", "duration", "gentle", "budget",
+const KEYS: [&str; 9] = [
+    "kind", "group", "ip", "dscp", "every", "cron", "duration", "gentle", "budget",
 ];
 
 pub(super) fn tasks(
@@ -81,12 +80,14 @@ fn task(
         let hint = "remove `gentle`; a `share` in `budget` bounds what it sends";
         found.refuse(&section.at("gentle"), problem, hint);
     }
+    let dscp = section.parsed::<Dscp>("dscp", found);
     let budget = budget(section, kind, hosts, found);
     Some(Task {
         name: name?,
         kind: kind?,
         group: group?,
         ip: None,
+        dscp: dscp.map(|dscp| dscp.value),
         schedule: schedule?,
         duration: duration?.value,
         gentle,
@@ -108,9 +109,9 @@ fn of_versions(task: Task, section: &Section, found: &mut Findings) -> Vec<Task>
         ..with(ip)
     };
     match ip.value {
-        "4" => vec![with(IpVersion::V4)],
-        "6" => vec![with(IpVersion::V6)],
-        "both" => vec![named(IpVersion::V4), named(IpVersion::V6)],
+        "4" => vec![with(Family::V4)],
+        "6" => vec![with(Family::V6)],
+        "both" => vec![named(Family::V4), named(Family::V6)],
         other => {
             let shown = units::printable(other, 60);
             let problem = format!("`{shown}` is no version of the internet protocol");

@@ -1,3 +1,5 @@
+use units::Dscp;
+
 use crate::{GroupKind, Kind, Plan, PlanError};
 
 const EXAMPLE: &str = include_str!("../../testdata/plan.toml");
@@ -199,6 +201,24 @@ fn the_reference_page_has_every_key_and_its_example_is_read() {
         .nth(1)
         .and_then(|rest| rest.split("```").next());
     Plan::parse(example.unwrap(), "page").unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn how_packets_leave_is_read() {
+    let (plan, _) = Plan::parse(EXAMPLE, "plan.toml").unwrap();
+    let bound = plan.hosts().values().filter_map(|host| host.bind.as_ref());
+    assert_eq!(
+        bound.map(ToString::to_string).collect::<Vec<_>>(),
+        ["%eth1"]
+    );
+    let marked = plan.tasks().iter().filter_map(|task| task.dscp);
+    assert_eq!(marked.collect::<Vec<_>>(), [Dscp::LOWER_EFFORT]);
+    let rest = "kind = \"ping\"\ngroup = \"g\"\nevery = \"5min\"\nduration = \"10s\"";
+    let told = refused(&with_task(&format!("{rest}\ndscp = \"AF44\""))).to_string();
+    assert!(
+        told.contains("`AF44`") && told.contains("0 to 63"),
+        "{told}"
+    );
 }
 
 #[test]
