@@ -73,6 +73,8 @@ class Trial:
         disk.make_target(self.target, bench.seed)
         self.log, self.server, self.port = self.run / "strace.log", None, 0
         self.is_serve = point.transport == "serve"
+        # Over both versions of the internet protocol, without a point more.
+        self.address = "::1" if point.way == "get" else "127.0.0.1"
         self.strace = []
 
     def tamper(self, words):
@@ -85,7 +87,8 @@ class Trial:
     def command(self):
         near, far = (self.bench.source, self.target) if self.point.way == "put" else (self.target, self.bench.source)
         if self.is_serve:
-            told = f"trunkline://127.0.0.1:{self.port}/{far.relative_to(self.bench.folder)}"
+            host = f"[{self.address}]" if ":" in self.address else self.address
+            told = f"trunkline://{host}:{self.port}/{far.relative_to(self.bench.folder)}"
             options = ["--token-file", str(self.bench.folder / "token")]
         else:
             told = f"far:{far}"
@@ -110,7 +113,7 @@ class Trial:
 
     def start_server(self, prefix):
         self.port = self.port or free_port()
-        serve = [self.bench.trunkline, "serve", "-B", "127.0.0.1", "-p", str(self.port), "--root", str(self.bench.folder),
+        serve = [self.bench.trunkline, "serve", "-B", self.address, "-p", str(self.port), "--root", str(self.bench.folder),
                  "--tokens", str(self.bench.folder / "tokens")]
         with open(self.run / "server.log", "ab") as log:
             self.server = subprocess.Popen([*prefix, *serve], stdin=subprocess.DEVNULL, stdout=log, stderr=log,

@@ -5,6 +5,7 @@ mod campaign;
 #[path = "../common/mod.rs"]
 mod common;
 mod forced;
+mod ipv6;
 mod log;
 mod queue;
 mod removing;

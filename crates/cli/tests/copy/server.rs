@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -17,6 +17,7 @@ use crate::common::{complaint, run, trunkline};
 pub(super) struct Server {
     process: Child,
     folder: TempDir,
+    host: IpAddr,
     port: u16,
     token: String,
     further: Vec<String>,
@@ -24,10 +25,10 @@ pub(super) struct Server {
 }
 
 /// The process, once it listens, and what it logs from then on.
-fn serve(folder: &Path, port: u16, further: &[String]) -> (Child, Receiver<String>) {
+fn serve(folder: &Path, at: SocketAddr, further: &[String]) -> (Child, Receiver<String>) {
     let (root, tokens) = (folder.join("root"), folder.join("tokens"));
-    let number = port.to_string();
-    let mut words = vec!["serve", "--bind", "127.0.0.1", "--port", &number];
+    let (host, port) = (at.ip().to_string(), at.port().to_string());
+    let mut words = vec!["serve", "--bind", &host, "--port", &port];
     words.extend(["--root", root.to_str().unwrap()]);
     words.extend(["--tokens", tokens.to_str().unwrap()]);
     words.extend(further.iter().map(String::as_str));
@@ -55,6 +56,10 @@ impl Drop for Server {
 
 impl Server {
     pub(super) fn start(further: &[&str]) -> Self {
+        Server::start_at(Ipv4Addr::LOCALHOST.into(), further)
+    }
+
+    pub(super) fn start_at(host: IpAddr, further: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("root")).unwrap();
         fs::create_dir(folder.path().join("near")).unwrap();
@@ -64,15 +69,16 @@ impl Server {
         let token = String::from_utf8(made.stdout).unwrap().trim().to_owned();
         // A port that was free a moment ago; the one that serves may be asked for the one only by
         // its number.
-        let probe = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let port = probe.local_addr().unwrap().port();
+        let probe = TcpListener::bind((host, 0)).unwrap();
+        let at = probe.local_addr().unwrap();
         drop(probe);
         let further: Vec<String> = further.iter().map(|word| (*word).to_owned()).collect();
-        let (process, log) = serve(folder.path(), port, &further);
+        let (process, log) = serve(folder.path(), at, &further);
         Server {
             process,
             folder,
-            port,
+            host,
+            port: at.port(),
             token,
             further,
             log,
@@ -88,7 +94,11 @@ impl Server {
     /// Kills it, and starts it again on its port.
     pub(super) fn restart(&mut self) {
         self.kill();
-        (self.process, self.log) = serve(self.folder.path(), self.port, &self.further);
+        (self.process, self.log) = serve(self.folder.path(), self.address(), &self.further);
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        SocketAddr::new(self.host, self.port)
     }
 
     pub(super) fn port(&self) -> u16 {
@@ -105,7 +115,7 @@ impl Server {
 
     /// A place at the server.
     pub(super) fn place(&self, path: &str) -> String {
-        format!("trunkline://127.0.0.1:{}/{path}", self.port)
+        format!("trunkline://{}/{path}", self.address())
     }
 
     pub(super) fn tokens(&self) -> PathBuf {

@@ -201,8 +201,8 @@ pub struct PathMtu {
     pub bytes: Bytes,
     /// Whether a packet of that size was answered, or only the kernel's own belief is known.
     pub confirmed: bool,
-    /// The largest packet that this host sends there, where those above `bytes` vanish and no router
-    /// says so (a black hole, RFC 2923); `None` where none vanish, or it is not known.
+    /// The largest packet that this host sends there, where those above `bytes` vanish without a
+    /// router's word (a black hole, RFC 2923); `None` where none vanish, or it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vanishing: Option<Bytes>,
 }
