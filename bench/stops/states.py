@@ -325,6 +325,7 @@ def others():
         STOPPED)
     yield State("simulate", "one long run", lambda stage, run: [
         "simulate", "slac-cern", "-P", "100", "-t", "86000s", "--no-cache", "--no-history"], STOPPED)
+    yield State("verify", "list from a pipe", lambda stage, run: ["verify", "-"], STOPPED, is_plain=True, holds_input=True)
     yield State("study", "all", lambda stage, run: ["study", "all", "--no-cache", "--out", run / "studies"], STOPPED)
     yield State("emulate", "program", lambda stage, run: ["emulate", "slac-cern", "--", "sleep", "100"], ENDED)
     yield State("emulate", "programs at both ends", lambda stage, run: [

@@ -54,7 +54,7 @@ mod _trunkline {
     #[pymodule_export]
     use super::ops::{
         start_copy, start_examine, start_fit, start_measure, start_predict, start_responsiveness,
-        start_simulate, start_sweep, start_tune,
+        start_simulate, start_sweep, start_tune, start_verify,
     };
     #[pymodule_export]
     use super::path::{PathSpec, path_names};

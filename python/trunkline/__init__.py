@@ -18,6 +18,7 @@ from ._errors import (
     IncompleteCopy,
     InternalError,
     KeepWarning,
+    Mismatch,
     NotFinished,
     RequestError,
     RunError,
@@ -41,6 +42,7 @@ from ._record import Record
 from ._results import Result, Results, gather, load, read_iperf3
 from ._serve import Server, add_token, serve
 from ._trunkline import Progress, Table, __version__
+from ._verify import verify
 from ._watch import Watch, watch
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "IncompleteCopy",
     "InternalError",
     "KeepWarning",
+    "Mismatch",
     "NotFinished",
     "Operation",
     "Path",
@@ -92,5 +95,6 @@ __all__ = [
     "simulate",
     "sweep",
     "tune",
+    "verify",
     "watch",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "InternalError",
     "IsAFolderError",
     "KeepWarning",
+    "Mismatch",
     "NameTakenError",
     "NoSuchFileError",
     "NotAFolderError",
@@ -115,6 +116,13 @@ class RunError(Error):
 
 class IncompleteCopy(RunError):
     """Some files were not copied. `partial.files` says which and why; the same copy goes on."""
+
+
+class Mismatch(RunError):
+    """Files differ from their checksums, are missing, or could not be checked.
+
+    `partial.troubles` says which.
+    """
 
 
 class NotFinished(RunError):

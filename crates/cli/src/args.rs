@@ -15,6 +15,7 @@ mod simulate;
 mod study;
 mod sweep;
 mod tune;
+mod verify;
 mod watch;
 
 use std::ffi::OsString;
@@ -50,6 +51,7 @@ pub(crate) use simulate::{Compat, Simulate};
 pub(crate) use study::Study;
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
+pub(crate) use verify::Verify;
 pub(crate) use watch::{
     TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchExport, WatchForecast, WatchRun,
     WatchServe,
@@ -96,6 +98,7 @@ pub(crate) enum Command {
     Far(Far),
     Limit(Limit),
     Campaign(Campaign),
+    Verify(Verify),
     Tune(Tune),
     Measure(Measure),
     Sweep(Box<Sweep>),

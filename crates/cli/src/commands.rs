@@ -20,4 +20,5 @@ pub(crate) mod simulate;
 pub(crate) mod study;
 pub(crate) mod sweep;
 pub(crate) mod tune;
+pub(crate) mod verify;
 pub(crate) mod watch;

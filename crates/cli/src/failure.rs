@@ -12,6 +12,7 @@ use trunkline::observe::TargetError;
 use trunkline::record::{LoadError, SaveError};
 use trunkline::sweep::GridError;
 use trunkline::target::OpenError;
+use trunkline::verify::{Verified, told};
 use trunkline_campaign::ShardId;
 
 use crate::args::Refused;
@@ -215,6 +216,19 @@ impl Failure {
                  says what was not copied"
                     .to_owned(),
             ),
+        }
+    }
+
+    /// Files are not as their checksums say, or could not be checked; which has been told.
+    pub(crate) fn not_as_listed(verified: &Verified) -> Self {
+        let (what, hint) = told::not_right(verified);
+        Failure {
+            exit: match verified.account.wrong {
+                0 => Exit::WrongRequest,
+                _ => Exit::Failed,
+            },
+            causes: vec![what],
+            hint,
         }
     }
 

@@ -60,6 +60,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Campaign(arguments) => commands::campaign::run(&arguments),
         Command::Far(arguments) => commands::far::run(&arguments),
         Command::Limit(arguments) => commands::limit::run(&arguments),
+        Command::Verify(arguments) => commands::verify::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Measure(arguments) => commands::measure::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),

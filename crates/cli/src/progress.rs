@@ -50,6 +50,11 @@ impl RunProgress {
         !self.line.is_hidden()
     }
 
+    /// Prints with the line out of the way.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        self.line.suspend(print);
+    }
+
     /// Leaves a line behind and goes on below it.
     pub(crate) fn leave(&self, text: &str) {
         self.line.println(text);

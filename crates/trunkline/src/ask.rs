@@ -8,6 +8,7 @@ pub mod predict;
 pub mod simulate;
 pub mod sweep;
 pub mod tune;
+pub mod verify;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

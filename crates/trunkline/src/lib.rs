@@ -26,6 +26,7 @@
 //! | repeat published figures | [`study::make`] | [`study::Made`] |
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
 //! | copy files | [`copy()`] | [`copy::Copied`] |
+//! | check files against checksums | [`verify()`] | [`verify::Verified`] |
 //! | read single files of a server | [`remote::Remote`] | bytes, entries |
 //! | be the far end | [`serve::Server`] | |
 //! | run programs on a path | [`emulate::EmulatedPath`] | [`emulate::Emulated`] |
@@ -79,6 +80,7 @@ pub mod study;
 pub mod sweep;
 pub mod target;
 pub mod tune;
+pub mod verify;
 
 pub use beside::{compare_beside, simulate_beside};
 pub use cancel::Cancel;
@@ -92,6 +94,7 @@ pub use remote::Remote;
 pub use simulate::simulate;
 pub use target::{PORT_DEFAULT, Target, TargetName, load_path};
 pub use tune::tune;
+pub use verify::verify;
 
 pub use errors::{Error, Fault, Hint};
 pub use netpath::PathSpec as Path;

@@ -4,8 +4,9 @@
 //! [`HashTree`] says which pieces of a file are right, [`Root`] keeps both below one folder. Both
 //! ends of a copy and access to single files stand on it.
 //!
-//! Reading order: [`source`], [`store`], `root`, `tree`, `holes`.
+//! Reading order: [`source`], [`store`], `root`, `tree`, `holes`; [`checksums`] stands for itself.
 
+pub mod checksums;
 mod holes;
 mod names;
 mod problems;

@@ -16,7 +16,7 @@
 //! `reader`.
 
 mod links;
-mod look;
+pub(crate) mod look;
 mod missing;
 mod reader;
 pub mod rules;

@@ -60,7 +60,7 @@ const FILES: [Entry; 2] = [
 
 /// Pages that belong together.
 const RELATED: [&[&str]; 5] = [
-    &["copy", "limit", "serve"],
+    &["copy", "limit", "serve", "verify"],
     &["measure", "tune", "sweep", "serve", "history"],
     &["path", "responsiveness", "measure", "serve"],
     &["simulate", "predict", "study", "emulate", "demo"],

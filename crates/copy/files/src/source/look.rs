@@ -12,7 +12,7 @@ use crate::problems::{problem, shown, with_hint};
 /// Names in a folder, in the order of their bytes; a folder of a million takes 8 bytes each beside
 /// them.
 #[derive(Debug)]
-pub(super) struct Listing {
+pub(crate) struct Listing {
     bytes: Vec<u8>,
     /// Where each name begins and how long it is; the next one is the last.
     left: Vec<(u32, u16)>,
@@ -48,7 +48,7 @@ impl Listing {
 }
 
 /// Which kind, of `S_IFMT`.
-pub(super) fn kind_of(stat: &FileStat) -> SFlag {
+pub(crate) fn kind_of(stat: &FileStat) -> SFlag {
     SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
 }
 

@@ -1,0 +1,15 @@
+//! Whether files are as a list of checksums, or a BagIt bag, says.
+//!
+//! Reading order: [`Algorithm`], `hasher`, [`list`] for the lists that other programs write,
+//! [`bag`] for bags, `check` for the threads that read.
+
+mod algorithm;
+pub mod bag;
+mod check;
+mod hasher;
+pub mod list;
+mod listed;
+
+pub use algorithm::Algorithm;
+pub use check::{Account, Checking, Found, Item, Tally, Trouble, TroubleKind, check};
+pub use listed::Listed;
