@@ -14,7 +14,7 @@ mod throughput;
 
 use std::path::PathBuf;
 
-use changes::{Failure, ProbeCount, RoundTrips, Share, Visit};
+use changes::{Failure, ProbeCount, ProbeSequence, RoundTrips, Share, Visit};
 use observe::{Passages, ProbeSeries, Setting, TargetError};
 use units::{Bytes, Direction, Rate, Span};
 use watch_plan::Kind;
@@ -115,6 +115,8 @@ impl Part {
             duplicated: series.duplicated,
             reordered: series.reordered(),
         });
+        let probes: Vec<Option<Span>> = series.probes.iter().map(|probe| probe.rtt).collect();
+        visit.sequence = Some(ProbeSequence::of(&probes));
         visit.round_trips = RoundTrips::new(answered);
     }
 

@@ -9,9 +9,10 @@
 //! shifts lean on nothing but independent values.
 //!
 //! Reading order: `summary.rs` for one number about a slice, `fairness.rs`, `regression.rs`,
-//! `curves.rs`, `distribution.rs` and `interpolate.rs` for one formula each, `estimate.rs` for a
-//! mean with its interval, `difference.rs` for two of them, `spread.rs` and `shift.rs` for the same
-//! with medians, `several.rs` for many comparisons at once, `steady.rs` for where warm-up ends.
+//! `slope.rs`, `curves.rs`, `distribution.rs` and `interpolate.rs` for one formula each,
+//! `estimate.rs` for a mean with its interval, `difference.rs` for two of them, `spread.rs` and
+//! `shift.rs` for the same with medians, `several.rs` for many comparisons at once, `steady.rs` for
+//! where warm-up ends.
 
 mod curves;
 mod difference;
@@ -22,6 +23,7 @@ mod interpolate;
 mod regression;
 mod several;
 mod shift;
+mod slope;
 mod spread;
 mod steady;
 mod summary;
@@ -35,6 +37,7 @@ pub use interpolate::between;
 pub use regression::{Line, fit_line, fit_line_weighted};
 pub use several::holm;
 pub use shift::{Shift, shift};
+pub use slope::{MedianSlope, median_slope};
 pub use spread::{Spread, median_interval, spread};
 pub use steady::{SteadyState, steady_state};
 pub use summary::{

@@ -21,8 +21,8 @@
 //! between paths.
 //!
 //! Reading order: `visit.rs`, `event.rs`, `metric.rs`, then `usual.rs`, `series.rs`,
-//! `detector.rs`,
-//! `causes.rs`, `forecast.rs`.
+//! `detector.rs`, `causes.rs`, `forecast.rs`; `sequence.rs`,
+//! `pinger.rs` and `months.rs` for PingER's figures.
 
 mod causes;
 mod detector;
@@ -30,10 +30,13 @@ mod drift;
 mod event;
 mod forecast;
 mod metric;
+mod months;
 mod one_way;
 mod order;
 mod outage;
+mod pinger;
 mod profile;
+mod sequence;
 mod series;
 mod severity;
 #[cfg(test)]
@@ -47,7 +50,10 @@ pub use detector::Detector;
 pub use event::{End, Event, EventKind, Moved};
 pub use forecast::{Finish, Forecast, Hour, TooLong};
 pub use metric::Metric;
+pub use months::{OfPairs, PingFigure, Trend, mean_of_pairs, trend};
 pub use one_way::{Delay, OneWay, Unknown, WayDelay};
+pub use pinger::{Derived, Pings, unpredictability};
+pub use sequence::ProbeSequence;
 pub use severity::Severity;
 pub use time::UnixTime;
 pub use visit::{Failure, FarHost, ProbeCount, RoundTrips, Route, Share, Visit, VisitKind};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Rate, Span, printable};
 
-use crate::{OneWay, UnixTime};
+use crate::{OneWay, ProbeSequence, UnixTime};
 
 /// One visit. Kinds of visits differ in what they measure, so everything but time and kind may be
 /// missing.
@@ -47,6 +47,9 @@ pub struct Visit {
     /// What became of the probes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<ProbeCount>,
+    /// What the small ones of them show beside that, in the order in which they were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<ProbeSequence>,
     /// How much the delay of datagrams varied from one to the next (RFC 3550, section 6.4.1).
     #[serde(
         rename = "jitter_seconds",
@@ -89,6 +92,7 @@ impl Visit {
             round_trips: None,
             loaded: None,
             probes: None,
+            sequence: None,
             jitter: None,
             one_way: None,
             route: None,

@@ -1,10 +1,11 @@
-//! Export as tables: one row for each visit, round trip, rate, event or incident.
+//! Export as tables: one row for each visit, round trip, rate, event, incident or month.
 //!
-//! Columns and their values are in `tables.rs`; `incidents.rs` has those of incidents. `text.rs`
+//! Columns and their values are in `tables.rs`; `incidents.rs` and `months.rs` have their own. `text.rs`
 //! writes lines of JSON and comma-separated values, `parquet.rs` files of columns, which the
 //! feature `parquet` adds.
 
 mod incidents;
+mod months;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod tables;
@@ -41,16 +42,19 @@ pub enum Table {
     Events,
     /// A row for each incident: the events that one cause made.
     Incidents,
+    /// A row for each month of a pair, as PingER has it.
+    Months,
 }
 
 impl Table {
     /// All of them.
-    pub const ALL: [Table; 5] = [
+    pub const ALL: [Table; 6] = [
         Table::Visits,
         Table::RoundTrips,
         Table::Rates,
         Table::Events,
         Table::Incidents,
+        Table::Months,
     ];
 
     /// Its columns, in the order of the cells of a row.
@@ -66,6 +70,7 @@ impl Table {
             Table::Rates => "rates",
             Table::Events => "events",
             Table::Incidents => "incidents",
+            Table::Months => "months",
         }
     }
 }
@@ -193,6 +198,7 @@ impl Store {
         let of_events = match table {
             Table::Events => Incidents::read(self)?,
             Table::Incidents => return on_page(Incidents::read(self)?.rows(selection)),
+            Table::Months => return on_page(self.month_rows(selection)?),
             _ => Incidents::default(),
         };
         for series in self.series_to_export(selection)? {

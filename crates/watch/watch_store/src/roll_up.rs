@@ -6,12 +6,12 @@
 
 mod compute;
 
-use changes::UnixTime;
+use changes::{Pings, UnixTime};
 use serde::Serialize;
 use units::{Rate, Span};
 
 use crate::database::Row;
-use crate::rows::{rate, span, time};
+use crate::rows::{rate, share, span, time};
 
 /// How long a roll-up lasts, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -54,6 +54,8 @@ pub struct RollUp {
     pub goodput: Option<Figures<Rate>>,
     /// Round trips of the visits that have some; low, median and high are those of their medians.
     pub round_trip: Option<Figures<Span>>,
+    /// What the probes showed; `None` where an older trunkline computed it.
+    pub pings: Option<Pings>,
 }
 
 impl RollUp {
@@ -83,13 +85,23 @@ pub struct Figures<T> {
 /// Columns of a roll-up, in the order of [`read`].
 pub(crate) const COLUMNS: &str = "start, visits, failed, unreachable, sent, lost, goodputs, \
      goodput_min, goodput_low, goodput_median, goodput_high, goodput_max, trips, rtt_min, \
-     rtt_low, rtt_median, rtt_high, rtt_max";
+     rtt_low, rtt_median, rtt_high, rtt_max, probed, lossless, unanswered, duplicated, reordered, \
+     lost_followed, lost_again, rtt_mean, ipdv, unpredictable";
 
 /// A roll-up from the columns [`COLUMNS`].
 pub(crate) fn read(row: &mut Row) -> Option<RollUp> {
     let start = time(row.int()?);
     let counts = [row.int()?, row.int()?, row.int()?, row.int()?, row.int()?];
     let [visits, failed, unreachable, sent, lost] = counts.map(i64::unsigned_abs);
+    let (goodput, round_trip) = (figures(row, rate), figures(row, span));
+    let pings = pings(row).map(|pings| Pings {
+        unreachable,
+        sent: sent.saturating_sub(pings.sent),
+        lost: lost.saturating_sub(pings.sent),
+        min: round_trip.map(|trips| trips.min),
+        median: round_trip.map(|trips| trips.median),
+        ..pings
+    });
     Some(RollUp {
         start,
         visits,
@@ -97,8 +109,29 @@ pub(crate) fn read(row: &mut Row) -> Option<RollUp> {
         unreachable,
         sent,
         lost,
-        goodput: figures(row, rate),
-        round_trip: figures(row, span),
+        goodput,
+        round_trip,
+        pings,
+    })
+}
+
+/// From their own columns; `sent` are the probes of visits without an answer.
+fn pings(row: &mut Row) -> Option<Pings> {
+    let mut next = || row.int().map(i64::unsigned_abs);
+    let counts = [next(), next(), next(), next(), next(), next(), next()];
+    let (mean, variation, unpredictable) = (row.int(), row.int(), row.int());
+    Some(Pings {
+        visits: counts[0]?,
+        lossless: counts[1]?,
+        sent: counts[2]?,
+        duplicated: counts[3]?,
+        reordered: counts[4]?,
+        lost_followed: counts[5]?,
+        lost_again: counts[6]?,
+        mean: mean.map(span),
+        variation: variation.map(span),
+        unpredictability: unpredictable.and_then(share),
+        ..Pings::default()
     })
 }
 

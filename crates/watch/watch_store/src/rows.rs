@@ -1,7 +1,8 @@
 //! A visit as a row of numbers, and back.
 
 use changes::{
-    Failure, FarHost, OneWay, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit, VisitKind,
+    Failure, FarHost, OneWay, ProbeCount, ProbeSequence, RoundTrips, Route, Share, UnixTime, Visit,
+    VisitKind,
 };
 use observe::Limit;
 use serde::Serialize;
@@ -19,7 +20,7 @@ const LAST_SECOND: u64 = 253_402_300_799;
 /// Columns of a visit's figures, in the order of [`Figured::values`] and [`visit`].
 pub(crate) const FIGURES: &str = "v.at, v.kind, v.goodput, v.resent, v.rtt_min, v.rtt_median, \
      v.rtt_high, v.rtt_max, v.loaded, v.sent, v.lost, v.duplicated, v.reordered, v.stolen, \
-     v.jitter, v.one_way";
+     v.jitter, v.one_way, v.rtt_mean, v.ipdv, v.lost_followed, v.lost_again";
 
 /// Columns of the texts of a visit, and the tables that hold them.
 pub(crate) const TEXTS: &str = "route.json, limited.json, far.json, failure.json";
@@ -43,6 +44,7 @@ pub(crate) struct Figured {
     pub jitter: Option<i64>,
     /// As JSON.
     pub one_way: Option<String>,
+    pub sequence: Option<ProbeSequence>,
 }
 
 impl Figured {
@@ -62,6 +64,7 @@ impl Figured {
             stolen: visit.stolen.map(billionths),
             jitter: visit.jitter.map(nanos).transpose()?,
             one_way: json(visit.one_way.as_ref()).map_err(|_| unwritable())?,
+            sequence: visit.sequence.map(fitting).transpose()?,
         })
     }
 
@@ -70,6 +73,13 @@ impl Figured {
         let trip = |place: usize| self.trips.map(|trips| trips[place]).into();
         let probe =
             |count: fn(&ProbeCount) -> u32| self.probes.as_ref().map(|p| i64::from(count(p)));
+        let sequence = self.sequence.as_ref();
+        let span = |of: fn(&ProbeSequence) -> Option<Span>| {
+            let span = sequence.and_then(of);
+            Value::from(span.map(|span| span.as_nanos().cast_signed()))
+        };
+        let count =
+            |of: fn(&ProbeSequence) -> u32| Value::from(sequence.map(|all| i64::from(of(all))));
         vec![
             self.at.into(),
             self.kind.into(),
@@ -87,6 +97,10 @@ impl Figured {
             self.stolen.into(),
             self.jitter.into(),
             self.one_way.as_deref().into(),
+            span(|order| order.mean),
+            span(|order| order.variation),
+            count(|order| order.lost_followed),
+            count(|order| order.lost_again),
         ]
     }
 }
@@ -122,6 +136,15 @@ fn summary(trips: &RoundTrips) -> Result<[i64; 4], Refusal> {
     Ok([nanos(least)?, nanos(median)?, nanos(high)?, nanos(most)?])
 }
 
+/// With spans that fit their columns.
+fn fitting(sequence: ProbeSequence) -> Result<ProbeSequence, Refusal> {
+    let spans = [sequence.mean, sequence.variation];
+    for span in spans.into_iter().flatten() {
+        nanos(span)?;
+    }
+    Ok(sequence)
+}
+
 fn goodput(rate: Rate) -> Result<i64, Refusal> {
     bounded("goodput in bits per second", rate.bits_per_second(), BOUND)
 }
@@ -143,7 +166,7 @@ fn bounded(what: &str, value: u64, bound: u64) -> Result<i64, Refusal> {
 }
 
 /// Exact: shares are whole billionths.
-fn billionths(share: Share) -> i64 {
+pub(crate) fn billionths(share: Share) -> i64 {
     (f64::from(share) * BILLION).round() as i64
 }
 
@@ -176,6 +199,7 @@ pub(crate) fn visit(row: &mut Row) -> Option<Visit> {
     visit.stolen = row.int().and_then(share);
     visit.jitter = row.int().map(span);
     visit.one_way = text::<OneWay>(row)?;
+    visit.sequence = sequence([row.int(), row.int(), row.int(), row.int()]);
     visit.route = text::<Route>(row)?;
     visit.limit = text::<Limit>(row)?;
     visit.far_host = text::<FarHost>(row)?;
@@ -198,6 +222,16 @@ fn probes(counts: [Option<i64>; 4]) -> Option<ProbeCount> {
         lost: count(1)?,
         duplicated: count(2)?,
         reordered: count(3)?,
+    })
+}
+
+/// Mean, variation, counts: where there are counts, there was an order.
+fn sequence([mean, variation, followed, again]: [Option<i64>; 4]) -> Option<ProbeSequence> {
+    Some(ProbeSequence {
+        mean: mean.map(span),
+        variation: variation.map(span),
+        lost_followed: u32::try_from(followed?).ok()?,
+        lost_again: u32::try_from(again?).ok()?,
     })
 }
 
@@ -226,6 +260,7 @@ pub(crate) fn id(row: &mut Row) -> Option<VisitId> {
     VisitId::from_bytes(&row.bytes()?)
 }
 
-fn share(column: i64) -> Option<Share> {
+/// A share from its column.
+pub(crate) fn share(column: i64) -> Option<Share> {
     Share::new(column as f64 / BILLION)
 }

@@ -8,7 +8,7 @@ use crate::StoreError;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 4] = [FIRST, DETECTORS, NOTES, ONE_WAY];
+const STEPS: [&str; 5] = [FIRST, DETECTORS, NOTES, ONE_WAY, PINGS];
 
 /// The version that this trunkline writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -106,6 +106,33 @@ CREATE INDEX notes_by_event ON notes (series, event);
 const ONE_WAY: &str = "
 ALTER TABLE visits ADD COLUMN jitter {int};
 ALTER TABLE visits ADD COLUMN one_way {text};
+";
+
+/// * `visits.rtt_mean`, `ipdv`: in nanoseconds; with `lost_followed` and `lost_again` what only the
+///   order of the probes shows. Visits before this step do not have it.
+/// * `roll_ups.lossless`: visits of which every probe was answered; `unanswered`: probes of visits
+///   without an answer; `unpredictable`: billionths. Months that are there are computed anew, by a
+///   mark at their first day.
+const PINGS: &str = "
+ALTER TABLE visits ADD COLUMN rtt_mean {int};
+ALTER TABLE visits ADD COLUMN ipdv {int};
+ALTER TABLE visits ADD COLUMN lost_followed {int};
+ALTER TABLE visits ADD COLUMN lost_again {int};
+ALTER TABLE roll_ups ADD COLUMN probed {int};
+ALTER TABLE roll_ups ADD COLUMN lossless {int};
+ALTER TABLE roll_ups ADD COLUMN unanswered {int};
+ALTER TABLE roll_ups ADD COLUMN duplicated {int};
+ALTER TABLE roll_ups ADD COLUMN reordered {int};
+ALTER TABLE roll_ups ADD COLUMN lost_followed {int};
+ALTER TABLE roll_ups ADD COLUMN lost_again {int};
+ALTER TABLE roll_ups ADD COLUMN rtt_mean {int};
+ALTER TABLE roll_ups ADD COLUMN ipdv {int};
+ALTER TABLE roll_ups ADD COLUMN unpredictable {int};
+INSERT INTO stale (series, day)
+    SELECT m.series, min(d.start) / 86400 FROM roll_ups AS m JOIN roll_ups AS d
+    ON d.level = 1 AND d.series = m.series AND d.start >= m.start
+    WHERE m.level = 2 GROUP BY m.series, m.start
+    ON CONFLICT DO NOTHING;
 ";
 
 /// The steps that a database of version `found` lacks.

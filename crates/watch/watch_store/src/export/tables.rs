@@ -96,7 +96,7 @@ pub(super) fn written(time: i64) -> String {
     Timestamp::from_second(time).map_or_else(|_| time.to_string(), |time| time.to_string())
 }
 
-const fn column(name: &'static str, kind: Kind) -> Column {
+pub(super) const fn column(name: &'static str, kind: Kind) -> Column {
     Column { name, kind }
 }
 
@@ -108,6 +108,7 @@ pub(super) fn columns(table: Table) -> &'static [Column] {
         Table::Rates => RATES,
         Table::Events => EVENTS,
         Table::Incidents => INCIDENTS,
+        Table::Months => super::months::COLUMNS,
     }
 }
 
@@ -129,6 +130,10 @@ const VISITS: &[Column] = &[
     column("probes_lost", Kind::Whole),
     column("probes_duplicated", Kind::Whole),
     column("probes_reordered", Kind::Whole),
+    column("rtt_mean_seconds", Kind::Real),
+    column("ipdv_seconds", Kind::Real),
+    column("probes_lost_followed", Kind::Whole),
+    column("probes_lost_again", Kind::Whole),
     column("jitter_seconds", Kind::Real),
     column("forward_delay_seconds", Kind::Real),
     column("forward_delay_unknown", Kind::Text),
@@ -231,7 +236,8 @@ pub(super) fn of_visit(table: Table, loaded: &LoadedVisit) -> Vec<Vec<Cell>> {
         // What is left are four figures, which are no raw values.
         (Table::RoundTrips, Kept::Whole) => round_trips(stored),
         (Table::Rates, _) => rates(stored),
-        (Table::RoundTrips, Kept::Figures) | (Table::Events | Table::Incidents, _) => Vec::new(),
+        (Table::RoundTrips, Kept::Figures) => Vec::new(),
+        (Table::Events | Table::Incidents | Table::Months, _) => Vec::new(),
     }
 }
 
@@ -258,6 +264,11 @@ fn figures(loaded: &LoadedVisit) -> Vec<Cell> {
         .probes
         .map(|p| [p.sent, p.lost, p.duplicated, p.reordered]);
     row.extend((0..4).map(|place| Cell::from(probes.map(|probes| probes[place]))));
+    let order = visit.sequence.as_ref();
+    row.push(seconds(order.and_then(|order| order.mean)));
+    row.push(seconds(order.and_then(|order| order.variation)));
+    row.push(order.map(|order| order.lost_followed).into());
+    row.push(order.map(|order| order.lost_again).into());
     row.push(seconds(visit.jitter));
     let one_way = visit.one_way.as_ref();
     row.extend(way(one_way.map(|both| &both.forward)));
@@ -299,7 +310,7 @@ fn way(way: Option<&WayDelay>) -> [Cell; 4] {
     ]
 }
 
-fn seconds(span: Option<Span>) -> Cell {
+pub(super) fn seconds(span: Option<Span>) -> Cell {
     span.map(|span| span.as_secs_f64()).into()
 }
 

@@ -1,13 +1,14 @@
 //! Computing roll-ups from the rows of visits.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::Level;
 use crate::database::{Database, Row, Value};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, rows};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
@@ -17,6 +18,14 @@ const SHOWN_DAYS: i64 = 30;
 const DAYS_TOGETHER: usize = 20;
 const LOW: f64 = 0.05;
 const HIGH: f64 = 0.95;
+
+static WRITE: LazyLock<String> = LazyLock::new(|| {
+    let columns = format!("level, series, {}", super::COLUMNS);
+    let places = (1..=columns.split(',').count()).map(|place| format!("${place}"));
+    let places: Vec<String> = places.collect();
+    let places = places.join(", ");
+    format!("INSERT INTO roll_ups ({columns}) VALUES ({places})")
+});
 
 /// What roll-ups need of a visit.
 struct Brief {
@@ -28,6 +37,26 @@ struct Brief {
     sent: i64,
     lost: i64,
     failed: bool,
+    duplicated: i64,
+    reordered: i64,
+    lost_followed: i64,
+    lost_again: i64,
+    rtt_mean: Option<i64>,
+    ipdv: Option<i64>,
+}
+
+impl Brief {
+    /// Whether its probes were answered; `None` where it sent none.
+    fn is_answered(&self) -> Option<bool> {
+        (self.sent > 0).then_some(self.lost < self.sent)
+    }
+
+    /// Success of its probes and seconds of a round trip, where it has an answer.
+    fn success(&self) -> Option<(f64, f64)> {
+        let trip = self.rtt_mean.or(self.rtt_median)? as f64 / 1e9;
+        let success = 1.0 - self.lost as f64 / self.sent as f64;
+        self.is_answered()?.then_some((success, trip))
+    }
 }
 
 impl Store {
@@ -171,8 +200,8 @@ fn briefs(
     start: i64,
     end: i64,
 ) -> Result<Vec<Brief>, StoreError> {
-    let select = "SELECT at, goodput, rtt_min, rtt_median, rtt_max, sent, lost, failure \
-         FROM visits WHERE series = $1 AND at >= $2 AND at < $3";
+    let select = "SELECT at, goodput, rtt_min, rtt_median, rtt_max, sent, lost, failure, \
+         duplicated, reordered, lost_followed, lost_again, rtt_mean, ipdv FROM visits WHERE series = $1 AND at >= $2 AND at < $3";
     let rows = database.query(select, &[series.into(), start.into(), end.into()])?;
     Ok(rows.into_iter().filter_map(brief).collect())
 }
@@ -187,6 +216,12 @@ fn brief(mut row: Row) -> Option<Brief> {
         sent: row.int().unwrap_or_default(),
         lost: row.int().unwrap_or_default(),
         failed: row.int().is_some(),
+        duplicated: row.int().unwrap_or_default(),
+        reordered: row.int().unwrap_or_default(),
+        lost_followed: row.int().unwrap_or_default(),
+        lost_again: row.int().unwrap_or_default(),
+        rtt_mean: row.int(),
+        ipdv: row.int(),
     })
 }
 
@@ -197,23 +232,14 @@ fn write(
     start: i64,
     visits: &[&Brief],
 ) -> Result<(), StoreError> {
-    const WRITE: &str = "INSERT INTO roll_ups (level, series, start, visits, failed, \
-         unreachable, sent, lost, goodputs, goodput_min, goodput_low, goodput_median, \
-         goodput_high, goodput_max, trips, rtt_min, rtt_low, rtt_median, rtt_high, rtt_max) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-         $18, $19, $20)";
     let key: [Value; 3] = [level.number().into(), series.into(), start.into()];
     let clear = "DELETE FROM roll_ups WHERE level = $1 AND series = $2 AND start = $3";
     database.execute(clear, &key)?;
-    let sum = |count: fn(&Brief) -> i64| -> i64 {
-        visits
-            .iter()
-            .fold(0, |sum: i64, visit| sum.saturating_add(count(visit)))
-    };
+    let sum = |count: fn(&Brief) -> i64| sum(visits, count);
     let mut values = key.to_vec();
     values.push((visits.len() as i64).into());
     values.push(sum(|visit| i64::from(visit.failed)).into());
-    values.push(sum(|visit| i64::from(visit.sent > 0 && visit.lost >= visit.sent)).into());
+    values.push(sum(|visit| i64::from(visit.is_answered() == Some(false))).into());
     values.push(sum(|visit| visit.sent).into());
     values.push(sum(|visit| visit.lost).into());
     let of = |value: fn(&Brief) -> Option<i64>| visits.iter().filter_map(|v| value(v)).collect();
@@ -222,7 +248,40 @@ fn write(
     let medians: Vec<i64> = of(|visit| visit.rtt_median);
     let (mins, maxs): (Vec<i64>, Vec<i64>) = (of(|v| v.rtt_min), of(|v| v.rtt_max));
     values.extend(quantiles(&mins, &medians, &maxs));
-    database.execute(WRITE, &values).map(|_| ())
+    values.extend(pings(visits));
+    database.execute(&WRITE, &values).map(|_| ())
+}
+
+fn sum(visits: &[&Brief], count: fn(&Brief) -> i64) -> i64 {
+    let counts = visits.iter().map(|visit| count(visit));
+    counts.fold(0, i64::saturating_add)
+}
+
+/// In the order of the last columns of [`super::COLUMNS`].
+fn pings(visits: &[&Brief]) -> [Value; 10] {
+    let sum = |count: fn(&Brief) -> i64| Value::from(sum(visits, count));
+    let all = |value: fn(&Brief) -> Option<i64>| {
+        let values = visits.iter().filter_map(|visit| value(visit));
+        values.map(|value| value as f64).collect::<Vec<f64>>()
+    };
+    let rounded = |value: Option<f64>| Value::from(value.map(|value| value.round() as i64));
+    let successes: Vec<_> = visits.iter().filter_map(|visit| visit.success()).collect();
+    let unpredictable = changes::unpredictability(&successes);
+    [
+        sum(|visit| i64::from(visit.sent > 0)),
+        sum(|visit| i64::from(visit.sent > 0 && visit.lost == 0)),
+        sum(|visit| match visit.is_answered() {
+            Some(false) => visit.sent,
+            _ => 0,
+        }),
+        sum(|visit| visit.duplicated),
+        sum(|visit| visit.reordered),
+        sum(|visit| visit.lost_followed),
+        sum(|visit| visit.lost_again),
+        rounded(stats::mean(&all(|visit| visit.rtt_mean))),
+        rounded(stats::median(&all(|visit| visit.ipdv))),
+        unpredictable.map(rows::billionths).into(),
+    ]
 }
 
 /// Count, min, low, median, high, max.
