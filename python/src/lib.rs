@@ -67,7 +67,9 @@ mod _trunkline {
     #[pymodule_export]
     use super::tables::Table;
     #[pymodule_export]
-    use super::watch::{start_watch_export, start_watch_forecast, start_watch_table};
+    use super::watch::{
+        start_watch_export, start_watch_forecast, start_watch_months, start_watch_table,
+    };
 
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use trunkline::ask;
-use trunkline_watch::{DatabaseName, Export, Format, Selection, UnixTime};
+use trunkline_watch::{DatabaseName, Export, Format, MonthsAsked, Selection, UnixTime};
 
 use crate::asked::{optional, value};
 use crate::call::Call;
@@ -23,6 +23,7 @@ pub struct Asked {
     task: Option<String>,
     since: Option<String>,
     until: Option<String>,
+    plan: Option<PathBuf>,
 }
 
 /// Reads a value that has words of its own for what is wrong with it.
@@ -57,6 +58,26 @@ impl Asked {
             to: moment("until", self.until.as_deref(), all.to)?,
         })
     }
+}
+
+/// Starts to read the months of a task.
+#[pyfunction]
+pub fn start_watch_months(asked: Asked) -> PyResult<Call> {
+    let selection = asked.selection()?;
+    let none = || Failure::request("which task is not said", "say it as `task`");
+    let months = MonthsAsked {
+        database: asked.database()?,
+        task: selection.task.ok_or_else(none)?,
+        from_host: selection.from_host,
+        to_host: selection.to_host,
+        since: selection.from,
+        until: selection.to,
+    };
+    Call::start("watch", String::new(), move |_, _| {
+        let plan = asked.plan.as_deref().map(trunkline_watch::load_plan);
+        let found = trunkline_watch::months(&months, plan.transpose()?.as_ref())?;
+        Ok(Done::default().telling(found.json()))
+    })
 }
 
 /// How many rows were read.

@@ -52,7 +52,7 @@ def watch(database):
     return tl.watch(database)
 
 
-TABLES = ["visits", "round-trips", "rates", "events", "incidents"]
+TABLES = ["visits", "round-trips", "rates", "events", "incidents", "months"]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -135,6 +135,22 @@ def test_a_forecast_is_that_of_the_program(watch, database, program):
     assert pickle.loads(pickle.dumps(ours)) == ours
     with pytest.raises(tl.RequestError, match="too few"):
         watch.forecast("no", "where", task, 1)
+
+
+def test_months_are_those_of_the_program(watch, database, program):
+    task = next(iter(watch.visits()))["task"]
+    ours = watch.months(task)
+    words = [program, "watch", "months", task, "--database", database, "--json"]
+    theirs = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    assert ours == theirs
+    first = ours.pairs[0]
+    rows = watch.table("months", task=task, from_=first.from_, to=first.to)
+    assert [row["visits"] for row in rows] == [month.visits for month in first.months]
+    figures = ours.groups[-1].months[0].figures
+    assert figures["loss_ratio"]["pairs"] > 0
+    assert 0.01 < figures["rtt_mean_seconds"]["mean"] < 1
+    with pytest.raises(tl.RequestError, match="no visit of `x` is stored"):
+        watch.months("x")
 
 
 def test_what_is_no_database(tmp_path):

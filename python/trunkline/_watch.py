@@ -1,4 +1,4 @@
-"""What a watch has found: its database as tables, and forecasts from it."""
+"""What a watch has found: its database as tables, months of it, and forecasts from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._record import Record
 from ._text import File, Size
 from ._trunkline import Table
 
-WatchTable = Literal["visits", "round-trips", "rates", "events", "incidents"]
+WatchTable = Literal["visits", "round-trips", "rates", "events", "incidents", "months"]
 
 
 class ForecastHour(Record):
@@ -70,6 +70,95 @@ class Forecast(Record):
     _records = {"finish": ForecastFinish, "hours": ForecastHour}
 
 
+class PingMonth(Record):
+    """A month of a path.
+
+    Attributes:
+        month_unix_seconds: Its first second, in UTC.
+        visits: Visits, with those that sent no probe.
+        pings: Counts and round trips; `None` where an older trunkline summed the visits up.
+        figures: What follows from them, by the name of the figure, which ends with its unit; what
+            is not known is not there.
+        derived_is_bound: Whether the derived rate is a bound, since no probe was lost.
+    """
+
+    __slots__ = ()
+    month_unix_seconds: int
+    visits: int
+    pings: dict[str, Any] | None
+    figures: dict[str, float]
+    derived_is_bound: bool | None
+
+
+class PairMonths(Record):
+    """The months of a path.
+
+    Attributes:
+        from_: The host that sends.
+        to: The host that receives.
+        months: In the order of time; a month without visits is not there.
+        trends: Changes in a year, by the name of the figure.
+    """
+
+    __slots__ = ()
+    from_: str
+    to: str
+    months: list[PingMonth]
+    trends: dict[str, Any]
+    _records = {"months": PingMonth}
+
+
+class GroupMonth(Record):
+    """A month of a group of paths.
+
+    Attributes:
+        month_unix_seconds: Its first second, in UTC.
+        pairs: Paths whose hosts answered.
+        silent_pairs: Paths whose hosts answered nothing; they are in no figure.
+        visits: Visits that sent probes, of the paths whose hosts answered.
+        figures: Means over the paths, each with how many have it, by the name of the figure.
+    """
+
+    __slots__ = ()
+    month_unix_seconds: int
+    pairs: int
+    silent_pairs: int
+    visits: int
+    figures: dict[str, Any]
+
+
+class GroupMonths(Record):
+    """The months of a group of paths.
+
+    Attributes:
+        group: Its name in the plan.
+        months: In the order of time.
+        trends: Changes in a year, by the name of the figure.
+    """
+
+    __slots__ = ()
+    group: str
+    months: list[GroupMonth]
+    trends: dict[str, Any]
+    _records = {"months": GroupMonth}
+
+
+class Months(Record):
+    """The months of a task, as PingER has them.
+
+    Attributes:
+        task: The task.
+        pairs: By path.
+        groups: By group of paths: those of the plan, then all.
+    """
+
+    __slots__ = ()
+    task: str
+    pairs: list[PairMonths]
+    groups: list[GroupMonths]
+    _records = {"pairs": PairMonths, "groups": GroupMonths}
+
+
 class Selection(TypedDict, total=False):
     """Which rows of a table: by the hosts and the task of the plan, and by when they began."""
 
@@ -111,8 +200,8 @@ class Watch:
         on_progress: OnProgress | None = None,
         **selection: Unpack[Selection],
     ) -> Table:
-        """A table: `"visits"`, `"round-trips"` (raw), `"rates"` (ten a second), `"events"` or
-        `"incidents"`.
+        """A table: `"visits"`, `"round-trips"` (raw), `"rates"` (ten a second), `"events"`,
+        `"incidents"` or `"months"`.
 
         Args:
             table: Which.
@@ -154,6 +243,35 @@ class Watch:
         core = _trunkline.start_watch_export(self._asked(table, selection), name, ending)
         return Call(core, lambda done: int(done.told or 0), on_progress).result()
 
+    def months(
+        self,
+        task: str,
+        *,
+        plan: File | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Months:
+        """Months of round trips and losses, by path and by group, and what the years changed.
+
+        Args:
+            task: The task of the plan whose visits are used.
+            plan: The groups of this file are there, too.
+            from_: Only paths from this host.
+            to: Only paths to this host.
+            since: Only months that begin from then on.
+            until: Only months that begin before then.
+
+        Raises:
+            RequestError: There is no visit of the task, or no month is chosen.
+        """
+        chosen = {"task": task, "from_": from_, "to": to, "since": since, "until": until}
+        asked = {"database": self._database, "table": "months", **chosen}
+        asked["plan"] = None if plan is None else os.fspath(plan)
+        core = _trunkline.start_watch_months(asked)
+        return Call(core, lambda done: Months(json.loads(done.told or "{}"))).result()
+
     def forecast(self, from_: str, to: str, task: str, bytes: Size) -> Forecast:
         """When a copy that starts now will end, from what the path has carried at such hours.
 
@@ -175,7 +293,7 @@ class Watch:
         if unknown := sorted(selection.keys() - Selection.__annotations__.keys()):
             known = ", ".join(Selection.__annotations__)
             raise TypeError(f"rows are not chosen by `{unknown[0]}`, but by {known}")
-        return {"database": self._database, "table": table} | {
+        return {"database": self._database, "table": table, "plan": None} | {
             key: selection.get(key) for key in Selection.__annotations__
         }
 

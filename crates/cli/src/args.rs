@@ -53,8 +53,8 @@ pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 pub(crate) use verify::Verify;
 pub(crate) use watch::{
-    TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchExport, WatchForecast, WatchRun,
-    WatchServe,
+    TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchExport, WatchForecast,
+    WatchMonths, WatchRun, WatchServe,
 };
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.

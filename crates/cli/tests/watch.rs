@@ -388,6 +388,10 @@ fn wrong_requests_name_the_next_step() {
     assert_eq!(absent.status.code(), Some(2));
     let text = complaint(&absent);
     assert!(text.contains("there are no results of a watch"), "{text}");
+    let absent = run(&["watch", "months", "trips", "--database", &site.path("db")]);
+    assert_eq!(absent.status.code(), Some(2));
+    let text = complaint(&absent);
+    assert!(text.contains("there are no results of a watch"), "{text}");
 }
 
 #[test]

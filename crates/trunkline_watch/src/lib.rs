@@ -13,6 +13,7 @@ mod explain;
 mod export;
 mod forecast;
 mod live;
+mod months;
 mod plan;
 mod rejections;
 mod settings;
@@ -32,6 +33,9 @@ pub use collector_event::{CollectorEvent, OnCollectorEvent};
 pub use explain::Explained;
 pub use export::{Export, read_rows, when};
 pub use forecast::{CopyForecast, forecast};
+pub use months::{
+    GroupMonth, GroupMonths, Months, MonthsAsked, PairMonths, PingMonth, Trends, months,
+};
 pub use plan::{PlanFile, load_plan};
 pub use watch_plan;
 pub use watch_run::agent::AgentEvent;

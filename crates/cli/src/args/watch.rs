@@ -30,6 +30,7 @@ pub(crate) enum WatchCommand {
     Serve(Box<WatchServe>),
     TestAlerts(TestAlerts),
     Forecast(WatchForecast),
+    Months(WatchMonths),
     Export(WatchExport),
     Demo(WatchDemo),
 }
@@ -172,10 +173,57 @@ pub(crate) struct WatchForecast {
     pub json: bool,
 }
 
+/// Show months of round trips and losses, as PingER does
+///
+/// By group of paths and by path: round trips, losses, their variation, what one TCP stream would
+/// carry, how a call would sound, and what the years changed. A month without visits is not there.
+/// The database is only read.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trunkline watch months trips\n  \
+    trunkline watch months trips --plan plan.toml --since 2025-01-01\n  \
+    trunkline watch months trips --from slac --to cern\n\n\
+    As a table for other programs: `trunkline watch export months FILE`.")]
+pub(crate) struct WatchMonths {
+    /// The task of the plan whose visits are used
+    pub task: Name,
+
+    /// Where the results are
+    #[arg(long, value_name = "DATABASE", default_value = "watch.db")]
+    pub database: DatabaseName,
+
+    /// Show the groups of this plan, too
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
+
+    /// Show all months of each path in place of the groups
+    #[arg(long, conflicts_with = "plan")]
+    pub by_path: bool,
+
+    /// Only paths from this host
+    #[arg(long, value_name = "HOST")]
+    pub from: Option<Name>,
+
+    /// Only paths to this host
+    #[arg(long, value_name = "HOST")]
+    pub to: Option<Name>,
+
+    /// Only months that begin from then on: `2026-01-01` (UTC), `365d`
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    pub since: Option<UnixTime>,
+
+    /// Only months that begin before then
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    pub until: Option<UnixTime>,
+
+    /// Print one JSON document on standard output
+    #[arg(long, conflicts_with = "by_path")]
+    pub json: bool,
+}
+
 /// Write results as tables for other programs
 ///
-/// One row for each visit, raw round trip, tenth of a second, event or incident. The database is
-/// only read, also while a collector writes to it. There is never a part of a table under the name
+/// One row for each visit, raw round trip, tenth of a second, event, incident or month of a path.
+/// The database is only read, also while a collector writes to it. There is never a part of a table under the name
 /// of FILE.
 #[derive(Debug, Args)]
 #[command(
@@ -185,7 +233,7 @@ pub(crate) struct WatchForecast {
     trunkline watch export events --database postgres:///watch --format csv"
 )]
 pub(crate) struct WatchExport {
-    /// Which: `visits`, `round-trips`, `rates`, `events` or `incidents`
+    /// Which: `visits`, `round-trips`, `rates`, `events`, `incidents` or `months`
     #[arg(value_name = "TABLE")]
     pub table: Table,
 

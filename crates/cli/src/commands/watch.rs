@@ -4,6 +4,7 @@ mod check;
 mod demo;
 mod export;
 mod forecast;
+mod months;
 
 use std::fs;
 use std::path::Path;
@@ -28,6 +29,7 @@ pub(crate) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         WatchCommand::Serve(arguments) => collector(arguments),
         WatchCommand::TestAlerts(arguments) => test_alerts(arguments),
         WatchCommand::Forecast(arguments) => forecast::run(arguments),
+        WatchCommand::Months(arguments) => months::run(arguments),
         WatchCommand::Export(arguments) => export::run(arguments),
         WatchCommand::Demo(arguments) => demo::run(arguments),
     }

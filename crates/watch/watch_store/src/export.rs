@@ -143,7 +143,8 @@ impl Selection {
         to: UnixTime::from_seconds(u64::MAX),
     };
 
-    fn has(&self, pair: &Pair, task: &Name) -> bool {
+    /// Whether hosts and task are those of the selection.
+    pub fn has(&self, pair: &Pair, task: &Name) -> bool {
         let fits = |wanted: &Option<Name>, name: &Name| wanted.as_ref().is_none_or(|w| w == name);
         fits(&self.from_host, &pair.from) && fits(&self.to_host, &pair.to) && fits(&self.task, task)
     }

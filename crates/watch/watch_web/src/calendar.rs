@@ -54,12 +54,6 @@ pub fn year(at: UnixTime) -> i16 {
     civil(at).year()
 }
 
-/// The first second of a year.
-pub fn begin_of_year(year: i16) -> Option<UnixTime> {
-    let first = Date::new(year, 1, 1).ok()?;
-    (1970..=9998).contains(&year).then(|| unix(midnight(first)))
-}
-
 /// `2026-11-24T18:00`, as fields of forms have it.
 pub fn field(at: UnixTime) -> String {
     civil(at).strftime("%Y-%m-%dT%H:%M").to_string()

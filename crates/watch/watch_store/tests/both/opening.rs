@@ -133,6 +133,68 @@ fn an_absent_server_is_named_without_its_password() {
     assert!(!error.to_string().contains("secret"), "{error}");
 }
 
+fn without_pings(connection: &rusqlite::Connection) {
+    let columns = [
+        ("visits", "rtt_mean ipdv lost_followed lost_again"),
+        (
+            "roll_ups",
+            "probed lossless unanswered duplicated reordered lost_followed lost_again rtt_mean \
+             ipdv unpredictable",
+        ),
+    ];
+    for (table, names) in columns {
+        for name in names.split_whitespace() {
+            let drop = format!("ALTER TABLE {table} DROP COLUMN {name}");
+            connection.execute_batch(&drop).unwrap();
+        }
+    }
+}
+
+/// The months that are there get what their visits have, and the visits stay without an order.
+#[test]
+fn months_of_an_older_database_are_summed_up_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("watch.db");
+    let name = DatabaseName::Sqlite(path.clone());
+    let mut store = Store::open(&name).unwrap();
+    let mut draw = Draw::new(11);
+    let visits: Vec<_> = (0..400).map(|_| draw.visit(90)).collect();
+    store.insert(&visits).unwrap();
+    while store.roll_up(100).unwrap() > 0 {}
+    let months = |store: &mut Store| {
+        let tasks = store.tasks().unwrap().into_iter();
+        let of = |task| store.months(&task, time(0), time(u64::MAX)).unwrap();
+        tasks.flat_map(of).collect::<Vec<_>>()
+    };
+    let before = months(&mut store);
+    drop(store);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    without_pings(&connection);
+    connection.pragma_update(None, "user_version", 4).unwrap();
+    drop(connection);
+    let mut store = Store::open(&name).unwrap();
+    let now = months(&mut store);
+    assert!(now.iter().all(|month| month.figures.pings.is_none()));
+    while store.roll_up(100).unwrap() > 0 {}
+    let after = months(&mut store);
+    assert_eq!(after.len(), before.len());
+    let mut known = 0;
+    for (before, after) in before.iter().zip(&after) {
+        let [old, new] = [before, after].map(|month| month.figures.pings);
+        // The month of the latest visit waits for the next one where that is in its first day.
+        let Some(new) = new else { continue };
+        known += 1;
+        let old = old.unwrap();
+        assert_eq!(
+            (new.visits, new.sent, new.lost),
+            (old.visits, old.sent, old.lost)
+        );
+        assert_eq!((new.mean, new.variation, new.lost_again), (None, None, 0));
+        assert_eq!(new.min, old.min);
+    }
+    assert!(known * 10 > after.len() * 8, "{known} of {}", after.len());
+}
+
 /// As the version before had it.
 #[test]
 fn a_database_without_delays_gets_their_columns() {
@@ -147,6 +209,7 @@ fn a_database_without_delays_gets_their_columns() {
              PRAGMA user_version = 3",
         )
         .unwrap();
+    without_pings(&connection);
     drop(connection);
     let mut store = Store::open(&name).unwrap();
     let mut draw = Draw::new(7);

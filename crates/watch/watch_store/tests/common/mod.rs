@@ -5,8 +5,8 @@
 pub mod server;
 
 use changes::{
-    Delay, Failure, FarHost, OneWay, ProbeCount, RoundTrips, Route, Share, UnixTime, Unknown,
-    Visit, VisitKind, WayDelay,
+    Delay, Failure, FarHost, OneWay, ProbeCount, ProbeSequence, RoundTrips, Route, Share, UnixTime,
+    Unknown, Visit, VisitKind, WayDelay,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -106,6 +106,10 @@ impl Draw {
             lost: self.below(u64::from(sent) + 1) as u32,
             duplicated: self.below(3) as u32,
             reordered: self.below(3) as u32,
+        });
+        visit.sequence = self.often().then(|| {
+            let probes = (0..self.below(21)).map(|_| self.often().then(|| self.span()));
+            ProbeSequence::of(&probes.collect::<Vec<_>>())
         });
         visit.jitter = self.often().then(|| self.span());
         visit.one_way = self.often().then(|| OneWay {

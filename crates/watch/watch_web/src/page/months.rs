@@ -1,23 +1,26 @@
 //! Monthly tables by pair or by group, as PingER prints them.
 
+mod chart;
 mod figure;
+mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use changes::UnixTime;
-use draw::page::{Block, Cell, Column, Row, Table};
+use changes::{PingFigure, UnixTime};
+use draw::page::{Block, Cell};
 use maud::{Markup, html};
 use watch_plan::Plan;
 use watch_store::{Month, Name, Pair};
 
 use self::figure::Figure;
+use self::rows::Values;
 use super::task_of;
 use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
 use crate::problem::Problem;
 use crate::site::Site;
-use crate::{calendar, href, words};
+use crate::{calendar, href};
 
 /// Rows of one page; groups sum up more.
 const ROWS: usize = 1000;
@@ -51,11 +54,9 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
         let Some(asked) = asked(ask, &tasks, now)? else {
             return Ok((tasks, Vec::new(), None));
         };
-        let bounds = [asked.year, asked.year + 1].map(calendar::begin_of_year);
-        let [Some(from), Some(to)] = bounds else {
-            return Err(Problem::ours("a year has no beginning"));
-        };
-        let months = store.months(&asked.task, from, to)?;
+        // All years: a row ends with what they changed.
+        let all = [0, u64::MAX].map(UnixTime::from_seconds);
+        let months = store.months(&asked.task, all[0], all[1])?;
         Ok::<_, Problem>((tasks, months, Some(asked)))
     })?;
     let title = "Months".to_owned();
@@ -125,14 +126,14 @@ impl Asked {
         now: UnixTime,
     ) -> Result<Markup, Problem> {
         let figure = self.figure.unwrap_or_else(|| usual(months));
-        let groups = plan.map(group_pairs).unwrap_or_default();
-        let table = match self.by {
+        let groups = plan.map(rows::group_pairs).unwrap_or_default();
+        let rows = match self.by {
             By::Pair => self.by_pair(figure, months),
             By::Group => by_group(figure, months, &groups),
         };
-        let note = "Medians of the visits of a month, in UTC; groups: medians of their pairs. The \
-                    current month lags by up to an hour of visits.";
-        let blocks = [Block::Table(table), Block::note(note)];
+        let blocks = self.blocks(figure, &rows);
+        let chart = chart::drawn(figure, &rows)?;
+        let is_of_year = |month: &Month| calendar::year(month.figures.start) == self.year;
         Ok(html! {
             h1 { "Months of " (self.year) }
             p.setting { (self.task) ", " (figure.title()) }
@@ -156,7 +157,8 @@ impl Asked {
                     (year.to_string(), place, year == self.year)
                 })))
             }
-            @if months.is_empty() { p.quiet { "No visit of this year is stored." } }
+            @if !months.iter().any(is_of_year) { p.quiet { "No visit of this year is stored." } }
+            @if let Some(chart) = chart { (chart) }
             (draw::render::html::sections(&blocks)?)
         })
     }
@@ -178,81 +180,65 @@ impl Asked {
         }
     }
 
-    fn by_pair(&self, figure: Figure, months: &[Month]) -> Table {
-        let mut rows: BTreeMap<&Pair, Values> = BTreeMap::new();
-        for month in months {
-            if let Some(value) = figure.of(&month.figures) {
-                rows.entry(&month.pair)
-                    .or_default()
-                    .insert(month.figures.start, value);
-            }
-        }
-        let names = rows.iter().take(ROWS).map(|(pair, values)| {
-            let name = Cell::link(pair.to_string(), href::pair(pair, &self.task).to_string());
-            (name, values.clone())
-        });
-        self::table("pair", figure, names.collect())
-    }
-}
-
-/// Values by the beginning of their month.
-type Values = BTreeMap<UnixTime, f64>;
-
-fn table(what: &str, figure: Figure, rows: Vec<(Cell, Values)>) -> Table {
-    let months: BTreeSet<UnixTime> = rows
-        .iter()
-        .flat_map(|(_, row)| row.keys().copied())
-        .collect();
-    let mut columns = vec![Column::name(what)];
-    columns.extend(
-        months
-            .iter()
-            .map(|month| Column::number(calendar::month(*month))),
-    );
-    let row = |(name, values): (Cell, Values)| {
-        let text = |month: &UnixTime| match values.get(month) {
-            Some(value) => figure.words(*value),
-            None => words::ABSENT.to_owned(),
+    fn blocks(&self, figure: Figure, rows: &[(Cell, Values)]) -> Vec<Block> {
+        let note = "Visits of a month, in UTC; a month without visits is empty. In a year: the \
+                    median slope of the logarithms of all months, from twelve on, with where it \
+                    lies (95 %). The current month lags by up to an hour of visits.";
+        let what = match self.by {
+            By::Pair => "pair",
+            By::Group => "group",
         };
-        let mut cells = vec![name];
-        cells.extend(months.iter().map(|month| Cell::from(text(month))));
-        Row::new(cells)
-    };
-    Table::new(columns, rows.into_iter().map(row))
-}
+        let mut blocks = vec![Block::Table(rows::table(what, figure, self.year, rows))];
+        if self.by == By::Group {
+            let of_pairs = match figure {
+                Figure::Probes(_) => {
+                    "Means of the pairs. A pair whose host answered nothing in the month is left \
+                     out, and so is a bound."
+                }
+                Figure::Goodput | Figure::Failed => "Medians of the pairs.",
+            };
+            blocks.extend([
+                Block::note(of_pairs),
+                Block::heading("Pairs and visits behind each cell"),
+                Block::Table(rows::counts(self.year, rows)),
+            ]);
+        }
+        if !figure.note().is_empty() {
+            blocks.push(Block::note(figure.note()));
+        }
+        blocks.push(Block::note(note));
+        blocks
+    }
 
-/// The pairs of each group of the plan.
-fn group_pairs(plan: &Plan) -> BTreeMap<String, BTreeSet<(String, String)>> {
-    let names = |pair: watch_plan::Pair| (pair.from.to_string(), pair.to.to_string());
-    let groups = plan.groups().iter();
-    groups
-        .map(|(name, group)| {
-            (
-                name.to_string(),
-                group.pairs().into_iter().map(names).collect(),
-            )
+    fn by_pair(&self, figure: Figure, months: &[Month]) -> Vec<(Cell, Values)> {
+        let mut pairs: BTreeMap<&Pair, Vec<&Month>> = BTreeMap::new();
+        for month in months
+            .iter()
+            .filter(|month| figure.of(&month.figures).is_some())
+        {
+            pairs.entry(&month.pair).or_default().push(month);
+        }
+        let rows = pairs.into_iter().take(ROWS);
+        rows.map(|(pair, months)| {
+            let name = Cell::link(pair.to_string(), href::pair(pair, &self.task).to_string());
+            (name, Values::of_pair(figure, months.into_iter()))
         })
         .collect()
+    }
 }
 
 fn by_group(
     figure: Figure,
     months: &[Month],
     groups: &BTreeMap<String, BTreeSet<(String, String)>>,
-) -> Table {
+) -> Vec<(Cell, Values)> {
     let rows = groups.iter().map(|(name, pairs)| {
-        let mut values: BTreeMap<UnixTime, Vec<f64>> = BTreeMap::new();
-        for month in months {
-            let pair = (month.pair.from.to_string(), month.pair.to.to_string());
-            if let Some(value) = figure.of(&month.figures).filter(|_| pairs.contains(&pair)) {
-                values.entry(month.figures.start).or_default().push(value);
-            }
-        }
-        let medians = values.into_iter();
-        let medians = medians.filter_map(|(start, of)| Some((start, stats::median(&of)?)));
-        (Cell::from(name.clone()), medians.collect::<Values>())
+        let months = months
+            .iter()
+            .filter(|month| rows::is_of(pairs, &month.pair));
+        (Cell::from(name.clone()), Values::of_group(figure, months))
     });
-    table("group", figure, rows.collect())
+    rows.collect()
 }
 
 /// Goodput where there is any.
@@ -260,6 +246,6 @@ fn usual(months: &[Month]) -> Figure {
     let has_goodput = months.iter().any(|month| month.figures.goodput.is_some());
     match has_goodput {
         true => Figure::Goodput,
-        false => Figure::RoundTrip,
+        false => Figure::Probes(PingFigure::Median),
     }
 }

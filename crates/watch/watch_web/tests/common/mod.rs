@@ -6,7 +6,8 @@
 use std::sync::{Arc, Mutex};
 
 use changes::{
-    Detector, Failure, FarHost, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit, VisitKind,
+    Detector, Failure, FarHost, ProbeCount, ProbeSequence, RoundTrips, Route, Share, UnixTime,
+    Visit, VisitKind,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -174,7 +175,10 @@ impl Mesh {
             .filter(|_| self.uniform() < path.loss + 0.001)
             .count();
         let trips = (0..20 - lost).map(|_| path.trip * (1.0 + 0.03 * jitter(self)));
-        let trips = trips.map(Span::from_secs_f64).collect();
+        let trips: Vec<Span> = trips.map(Span::from_secs_f64).collect();
+        let unanswered = std::iter::repeat_n(None, lost);
+        let probes: Vec<Option<Span>> = unanswered.chain(trips.iter().copied().map(Some)).collect();
+        visit.sequence = Some(ProbeSequence::of(&probes));
         visit.round_trips = RoundTrips::new(trips);
         visit.probes = Some(ProbeCount {
             sent: 20,

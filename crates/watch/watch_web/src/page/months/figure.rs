@@ -1,5 +1,6 @@
 //! What a monthly table shows.
 
+use changes::{Metric, PingFigure};
 use draw::format;
 use watch_store::RollUp;
 
@@ -10,20 +11,29 @@ use crate::words;
 pub enum Figure {
     /// Median goodput.
     Goodput,
-    /// Median round trip.
-    RoundTrip,
-    /// Share of the probes that was lost.
-    Loss,
     /// Share of the visits that failed.
     Failed,
+    /// What probes showed.
+    Probes(PingFigure),
 }
 
 impl Figure {
-    /// All of them.
-    pub const ALL: [Figure; 4] = [
+    /// All of them, in the order of the page.
+    pub const ALL: [Figure; 15] = [
         Figure::Goodput,
-        Figure::RoundTrip,
-        Figure::Loss,
+        Figure::Probes(PingFigure::Median),
+        Figure::Probes(PingFigure::Mean),
+        Figure::Probes(PingFigure::Min),
+        Figure::Probes(PingFigure::Loss),
+        Figure::Probes(PingFigure::ConditionalLoss),
+        Figure::Probes(PingFigure::Variation),
+        Figure::Probes(PingFigure::Unpredictability),
+        Figure::Probes(PingFigure::Quiescence),
+        Figure::Probes(PingFigure::Unreachability),
+        Figure::Probes(PingFigure::Duplicates),
+        Figure::Probes(PingFigure::Reordering),
+        Figure::Probes(PingFigure::Derived),
+        Figure::Probes(PingFigure::OpinionScore),
         Figure::Failed,
     ];
 
@@ -31,9 +41,20 @@ impl Figure {
     pub fn word(self) -> &'static str {
         match self {
             Figure::Goodput => "goodput",
-            Figure::RoundTrip => "round-trip",
-            Figure::Loss => "loss",
             Figure::Failed => "failed",
+            Figure::Probes(PingFigure::Median) => "round-trip",
+            Figure::Probes(PingFigure::Mean) => "mean",
+            Figure::Probes(PingFigure::Min) => "shortest",
+            Figure::Probes(PingFigure::Loss) => "loss",
+            Figure::Probes(PingFigure::ConditionalLoss) => "conditional-loss",
+            Figure::Probes(PingFigure::Variation) => "ipdv",
+            Figure::Probes(PingFigure::Unpredictability) => "unpredictability",
+            Figure::Probes(PingFigure::Quiescence) => "lossless",
+            Figure::Probes(PingFigure::Unreachability) => "unreachable",
+            Figure::Probes(PingFigure::Duplicates) => "duplicated",
+            Figure::Probes(PingFigure::Reordering) => "reordered",
+            Figure::Probes(PingFigure::Derived) => "derived",
+            Figure::Probes(PingFigure::OpinionScore) => "mos",
         }
     }
 
@@ -41,9 +62,68 @@ impl Figure {
     pub fn title(self) -> &'static str {
         match self {
             Figure::Goodput => "median goodput",
-            Figure::RoundTrip => "median round trip",
-            Figure::Loss => "probes lost",
             Figure::Failed => "visits that failed",
+            Figure::Probes(PingFigure::Median) => "median round trip",
+            Figure::Probes(PingFigure::Mean) => "mean round trip",
+            Figure::Probes(PingFigure::Min) => "shortest round trip",
+            Figure::Probes(PingFigure::Loss) => "probes lost",
+            Figure::Probes(PingFigure::ConditionalLoss) => "lost behind a lost one",
+            Figure::Probes(PingFigure::Variation) => "variation (IPDV)",
+            Figure::Probes(PingFigure::Unpredictability) => "unpredictability",
+            Figure::Probes(PingFigure::Quiescence) => "visits without loss",
+            Figure::Probes(PingFigure::Unreachability) => "visits without answer",
+            Figure::Probes(PingFigure::Duplicates) => "duplicated",
+            Figure::Probes(PingFigure::Reordering) => "out of order",
+            Figure::Probes(PingFigure::Derived) => "derived throughput",
+            Figure::Probes(PingFigure::OpinionScore) => "opinion score (MOS)",
+        }
+    }
+
+    /// What the upright axis of its chart says, with the unit.
+    pub fn axis(self) -> &'static str {
+        match self {
+            Figure::Goodput | Figure::Probes(PingFigure::Derived) => "Mbit/s",
+            Figure::Probes(
+                PingFigure::Min | PingFigure::Median | PingFigure::Mean | PingFigure::Variation,
+            ) => "ms",
+            Figure::Probes(PingFigure::Unpredictability) => "unpredictability",
+            Figure::Probes(PingFigure::OpinionScore) => "MOS",
+            Figure::Failed | Figure::Probes(_) => "%",
+        }
+    }
+
+    /// From basic units to those of the axis.
+    pub fn factor(self) -> f64 {
+        match self.axis() {
+            "Mbit/s" => 1e-6,
+            "ms" => 1e3,
+            "%" => 100.0,
+            _ => 1.0,
+        }
+    }
+
+    /// What has to be known to read it.
+    pub fn note(self) -> &'static str {
+        match self {
+            Figure::Goodput | Figure::Failed => "",
+            Figure::Probes(PingFigure::Derived) => {
+                "What one TCP stream carries by Mathis's formula, from loss and mean round trip; \
+                 \u{2265} is a bound, since no probe was lost: one loss of all the probes."
+            }
+            Figure::Probes(PingFigure::OpinionScore) => {
+                "How a call would sound, 1 to 4.4, from mean round trip, variation and loss \
+                 (ITU-T G.107, simplified)."
+            }
+            Figure::Probes(PingFigure::Unpredictability) => {
+                "0 where all visits are alike, up to 1: how far mean success and mean speed of \
+                 the probes are from the best visit's."
+            }
+            Figure::Probes(PingFigure::Variation) => {
+                "Distance between the quartiles of the differences from one probe to the next."
+            }
+            Figure::Probes(_) => {
+                "Visits without any answer are counted apart: they are no loss of the path."
+            }
         }
     }
 
@@ -51,18 +131,33 @@ impl Figure {
     pub fn of(self, month: &RollUp) -> Option<f64> {
         match self {
             Figure::Goodput => Some(month.goodput?.median.as_f64()),
-            Figure::RoundTrip => Some(month.round_trip?.median.as_secs_f64()),
-            Figure::Loss => month.loss(),
             Figure::Failed => (month.visits > 0).then(|| month.failed as f64 / month.visits as f64),
+            Figure::Probes(figure) => figure.of(month.pings.as_ref()?),
+        }
+    }
+
+    /// Whether the value of a month is a bound.
+    pub fn is_bound(self, month: &RollUp) -> bool {
+        let measured = |figure: PingFigure| figure.measured(month.pings.as_ref()?);
+        match self {
+            Figure::Probes(figure) => measured(figure).is_none(),
+            Figure::Goodput | Figure::Failed => false,
         }
     }
 
     /// A value with its unit.
     pub fn words(self, value: f64) -> String {
         match self {
-            Figure::Goodput => words::value(changes::Metric::Goodput, value),
-            Figure::RoundTrip => words::value(changes::Metric::RoundTripMedian, value),
-            Figure::Loss | Figure::Failed => format::percent(value),
+            Figure::Goodput | Figure::Probes(PingFigure::Derived) => {
+                words::value(Metric::Goodput, value)
+            }
+            Figure::Probes(
+                PingFigure::Min | PingFigure::Median | PingFigure::Mean | PingFigure::Variation,
+            ) => words::value(Metric::RoundTripMedian, value),
+            Figure::Probes(PingFigure::Unpredictability | PingFigure::OpinionScore) => {
+                format!("{value:.2}")
+            }
+            Figure::Failed | Figure::Probes(_) => format::percent(value),
         }
     }
 }
