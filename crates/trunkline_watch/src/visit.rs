@@ -120,6 +120,16 @@ impl Part {
         visit.round_trips = RoundTrips::new(answered);
     }
 
+    /// Takes note that a host answered no probe of any kind: as many as were to be sent are lost.
+    fn unanswered(&mut self, probes: u32) {
+        self.shown.visit.probes = Some(ProbeCount {
+            sent: probes,
+            lost: probes,
+            duplicated: 0,
+            reordered: 0,
+        });
+    }
+
     /// Adds what became of a train.
     fn counted(&mut self, seen: &Passages) {
         if let Some(counted) = &mut self.shown.visit.probes {

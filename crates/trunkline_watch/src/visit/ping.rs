@@ -6,7 +6,7 @@ use record::Document;
 use target::UnderLoad;
 use units::{Bytes, Span};
 
-use super::{Deadline, Order, Part, failed, route};
+use super::{Deadline, Order, Part, count, failed, route};
 use trunkline::{Target, origin};
 
 /// PingER sends packets of two sizes; the large ones have 1000 bytes of data.
@@ -18,7 +18,8 @@ const LARGE_APART: Span = Span::from_millis(100);
 const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
 const UNANSWERED: &str = "no probe was answered";
 /// Twenty round trips, as SmokePing has them.
-const SMALL: Span = ProbeSeries::INTERVAL.times(20);
+const SMALL_COUNT: usize = 20;
+const SMALL: Span = ProbeSeries::INTERVAL.times(SMALL_COUNT as u64);
 
 /// Small and large packets, as PingER sends them: round trips of the small ones, losses of both.
 pub(super) fn ping(
@@ -40,9 +41,13 @@ pub(super) fn small(
 ) -> Result<(), TargetError> {
     let mut probes = target.observed.probes(deadline).map_err(told)?;
     let half = Span::from_secs_f64(order.duration.as_secs_f64() / 2.0);
-    let series = probes
-        .round_trips(SMALL.min(half), deadline)
-        .map_err(told)?;
+    let series = probes.round_trips(SMALL.min(half), deadline).map_err(told);
+    if let Err(error) = &series
+        && is_unanswered(error)
+    {
+        part.unanswered(count(SMALL_COUNT));
+    }
+    let series = series?;
     part.probed(&series);
     more(&mut *probes, part, deadline);
     part.shown.visit.route = route::route(&mut *probes, deadline);
@@ -81,6 +86,9 @@ pub(super) fn path(
     let found = match probing::characterise(&mut examined, &wanted, deadline) {
         // The search for hops may have taken the rest of the time, which is not the reason.
         Err(error) if error.fault != Fault::Cancelled => {
+            if is_unanswered(&error) {
+                part.unanswered(count(SMALL_COUNT));
+            }
             part.fail(error.to_string());
             return Ok(());
         }
@@ -93,10 +101,20 @@ pub(super) fn path(
     let body = record::Characteristics::new(target.shape(), &found);
     part.shown.document = Some(Document::new(origin(Some(target.seed())), body).to_json());
     if !is_answered(&found) {
+        // Routers answered, so the host was looked for.
+        if found.round_trips.is_none() {
+            part.unanswered(count(SMALL_COUNT));
+        }
         let why = found.left_out.first().map(|left| left.why.clone());
         part.fail(why.unwrap_or_else(|| UNANSWERED.to_owned()));
     }
     Ok(())
+}
+
+/// Whether an error of round trips says that no kind of probe was answered: a name without an
+/// address and a lost namespace have a failure underneath, and what was ended is cancelled.
+pub(super) fn is_unanswered(error: &TargetError) -> bool {
+    error.fault == Fault::Run && error.source.is_none()
 }
 
 /// Whether the far end answered; routers on the way do not say that it is there.

@@ -87,7 +87,25 @@ fn a_host_that_answers_nothing_is_a_visit_that_failed() {
         let why = visit.failure.unwrap().reason;
         assert!(why.contains("answers neither"), "{}: {why}", kind.word());
         assert_eq!(visit.round_trips, None);
+        // Months count it as a visit without an answer.
+        let probes = visit.probes.unwrap();
+        assert_eq!((probes.sent, probes.lost), (20, 20), "{}", kind.word());
     }
+}
+
+/// An error of a name, or of a visit that was ended, says nothing of the far host.
+#[test]
+fn only_probes_without_an_answer_say_that_a_host_was_silent() {
+    let error = |fault, source: Option<std::io::ErrorKind>| TargetError {
+        fault,
+        what: String::new(),
+        hint: None,
+        source: source.map(|kind| std::io::Error::from(kind).into()),
+    };
+    let unknown = Some(std::io::ErrorKind::NotFound);
+    assert!(ping::is_unanswered(&error(Fault::Run, None)));
+    assert!(!ping::is_unanswered(&error(Fault::Run, unknown)));
+    assert!(!ping::is_unanswered(&error(Fault::Cancelled, None)));
 }
 
 /// Its hops may be those up to where the path is cut.

@@ -54,7 +54,11 @@ impl Metric {
             Metric::Goodput => Some(visit.goodput?.as_f64()),
             Metric::RoundTripMin => Some(trips?.min().as_secs_f64()),
             Metric::RoundTripMedian => Some(trips?.median().as_secs_f64()),
-            Metric::Loss => visit.probes?.loss(),
+            Metric::Loss => {
+                // A host that answers nothing is an outage, which is told as one.
+                let is_silent = visit.failure.is_some() && visit.round_trips.is_none();
+                visit.probes.filter(|_| !is_silent)?.loss()
+            }
             Metric::Resent => visit.resent.map(f64::from),
         }
     }
@@ -98,5 +102,28 @@ impl Metric {
             // Half as much again.
             Metric::Resent => 0.4,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Failure, ProbeCount, UnixTime, VisitKind};
+
+    use super::*;
+
+    #[test]
+    fn an_outage_is_no_loss() {
+        let mut visit = Visit::new(UnixTime::from_seconds(0), VisitKind::Ping);
+        visit.probes = Some(ProbeCount {
+            sent: 20,
+            lost: 20,
+            duplicated: 0,
+            reordered: 0,
+        });
+        assert_eq!(Metric::Loss.of(&visit), Some(1.0));
+        visit.failure = Some(Failure {
+            reason: "no answer".to_owned(),
+        });
+        assert_eq!(Metric::Loss.of(&visit), None);
     }
 }
