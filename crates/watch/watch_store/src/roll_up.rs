@@ -2,7 +2,8 @@
 //!
 //! Storing a visit marks its day as stale. [`Store::roll_up`] computes the roll-ups of stale days
 //! anew, so visits that arrive late or in any order give the same. Months and the 30 days behind
-//! the grid follow at most once in an hour of visits: they lag by that.
+//! the grid follow at most once in an hour of visits: they lag by that. The first visit of a later
+//! month completes the one before.
 
 mod compute;
 

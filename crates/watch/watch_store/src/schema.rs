@@ -111,8 +111,8 @@ ALTER TABLE visits ADD COLUMN one_way {text};
 /// * `visits.rtt_mean`, `ipdv`: in nanoseconds; with `lost_followed` and `lost_again` what only the
 ///   order of the probes shows. Visits before this step do not have it.
 /// * `roll_ups.lossless`: visits of which every probe was answered; `unanswered`: probes of visits
-///   without an answer; `unpredictable`: billionths. Months that are there are computed anew, by a
-///   mark at their first day.
+///   without an answer; `unpredictable`: billionths. Roll-ups before this step have no `probed`;
+///   [`MARK_MONTHS`] has their months computed anew.
 const PINGS: &str = "
 ALTER TABLE visits ADD COLUMN rtt_mean {int};
 ALTER TABLE visits ADD COLUMN ipdv {int};
@@ -128,12 +128,17 @@ ALTER TABLE roll_ups ADD COLUMN lost_again {int};
 ALTER TABLE roll_ups ADD COLUMN rtt_mean {int};
 ALTER TABLE roll_ups ADD COLUMN ipdv {int};
 ALTER TABLE roll_ups ADD COLUMN unpredictable {int};
-INSERT INTO stale (series, day)
-    SELECT m.series, min(d.start) / 86400 FROM roll_ups AS m JOIN roll_ups AS d
-    ON d.level = 1 AND d.series = m.series AND d.start >= m.start
-    WHERE m.level = 2 GROUP BY m.series, m.start
-    ON CONFLICT DO NOTHING;
 ";
+
+/// Marks the first day of each month that a trunkline before [`PINGS`] summed up. It is no part of
+/// the step: an older collector that still has the database would compute these days as it always
+/// did.
+pub(crate) const MARK_MONTHS: &str = "INSERT INTO stale (series, day) \
+     SELECT m.series, min(d.start) / 86400 FROM roll_ups AS m JOIN roll_ups AS d \
+     ON d.level = 1 AND d.series = m.series AND d.start >= m.start \
+     AND d.start < m.start + 2678400 \
+     WHERE m.level = 2 AND m.probed IS NULL GROUP BY m.series, m.start \
+     ON CONFLICT DO NOTHING";
 
 /// The steps that a database of version `found` lacks.
 pub(crate) fn steps_after(found: i64) -> impl Iterator<Item = &'static str> {

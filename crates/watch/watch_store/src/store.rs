@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use std::{fs, process, thread};
 
 use crate::database::Database;
-use crate::{DatabaseName, Name, StoreError};
+use crate::{DatabaseName, Name, StoreError, schema};
 
 /// How long a claim waits for a collector that was just ended, and how often it looks.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -61,11 +61,12 @@ impl Store {
     }
 
     /// Takes the database for one collector, whose detectors must see each visit once, until this
-    /// store is closed or its process ends. Reading and writing by others goes on.
+    /// store is closed or its process ends. Reading and writing by others goes on. Months that an
+    /// older trunkline summed up wait to be computed anew then.
     ///
     /// # Errors
     /// When another collector has it, also after two seconds: one that was just ended may be
-    /// closing.
+    /// closing. When it cannot be written.
     pub fn claim(&mut self) -> Result<(), StoreError> {
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let holder = format!("process {} on {}", process::id(), host.trim());
@@ -73,9 +74,14 @@ impl Store {
         loop {
             match self.database.claim(&holder) {
                 Err(StoreError::Taken { .. }) if Instant::now() < deadline => thread::sleep(LOOK),
-                claimed => return claimed,
+                claimed => {
+                    claimed?;
+                    break;
+                }
             }
         }
+        self.database
+            .transaction(|database| database.execute(schema::MARK_MONTHS, &[]).map(|_| ()))
     }
 
     pub(crate) fn damaged(&self, what: impl Into<String>) -> StoreError {

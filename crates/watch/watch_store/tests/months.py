@@ -31,11 +31,13 @@ def figures(visits):
     found["unreachable_visits"] = len(visits) - len(answered)
     found["lossless_visits"] = sum(None not in v["probes"] for v in answered)
     found["probes_duplicated"] = sum(v["duplicated"] for v in visits)
+    found["probes_reordered"] = sum(v["reordered"] for v in visits)
     followed = again = 0
-    for visit in visits:
+    for visit in answered:
         for one, following in zip(visit["probes"], visit["probes"][1:]):
             followed += one is None
             again += one is None and following is None
+    found["probes_lost_followed"], found["probes_lost_again"] = followed, again
     found["conditional_loss_ratio"] = again / followed if followed else None
     if not answered:
         return found

@@ -97,29 +97,37 @@ fn visit(
     }
     let is_silent = (is_fifth && place == 3) || draw.below(60) == 0;
     let probes = probes(draw, place as u64, is_silent);
-    let duplicated = u32::from(draw.below(9) == 0);
     let sent = probes.len() as u32;
     let answered = || probes.iter().flatten().copied().map(Span::from_nanos);
     visit.probes = Some(ProbeCount {
         sent,
         lost: sent - answered().count() as u32,
-        duplicated,
-        reordered: 0,
+        duplicated: u32::from(draw.below(9) == 0),
+        reordered: u32::from(draw.below(7) == 0),
     });
     visit.round_trips = RoundTrips::new(answered().collect());
     let spans: Vec<Option<Span>> = probes.iter().map(|p| p.map(Span::from_nanos)).collect();
-    visit.sequence = Some(ProbeSequence::of(&spans));
-    let list: Vec<String> = probes
-        .iter()
-        .map(|probe| probe.map_or("null".to_owned(), |nanos| nanos.to_string()))
-        .collect();
-    let probes = list.join(",");
-    writeln!(
-        drawn,
-        r#"{{"from":"{from}","to":"{to}","at":{at},"duplicated":{duplicated},"probes":[{probes}]}}"#
-    )
-    .unwrap();
+    // A host that was not there before either has no series of probes, but a failure.
+    match is_silent && draw.below(2) == 0 {
+        true => {
+            let reason = "no probe was answered".to_owned();
+            visit.failure = Some(Failure { reason });
+        }
+        false => visit.sequence = Some(ProbeSequence::of(&spans)),
+    }
+    let (counts, list) = (visit.probes?, json(&probes));
+    let ends = format!(r#""from":"{from}","to":"{to}","at":{at}"#);
+    let (twice, overtaken) = (counts.duplicated, counts.reordered);
+    let counts = format!(r#""duplicated":{twice},"reordered":{overtaken}"#);
+    writeln!(drawn, r#"{{{ends},{counts},"probes":[{list}]}}"#).unwrap();
     Some(stored(draw, visit))
+}
+
+/// Without the brackets.
+fn json(probes: &[Option<u64>]) -> String {
+    let list = probes.iter();
+    let list = list.map(|probe| probe.map_or("null".to_owned(), |nanos| nanos.to_string()));
+    list.collect::<Vec<String>>().join(",")
 }
 
 /// Losses come in bursts on the second path; the third loses nothing.

@@ -51,6 +51,14 @@ impl Brief {
         (self.sent > 0).then_some(self.lost < self.sent)
     }
 
+    /// A count of its probes, where it has an answer.
+    fn answered(&self, count: i64) -> i64 {
+        match self.is_answered() {
+            Some(true) => count,
+            _ => 0,
+        }
+    }
+
     /// Success of its probes and seconds of a round trip, where it has an answer.
     fn success(&self) -> Option<(f64, f64)> {
         let trip = self.rtt_mean.or(self.rtt_median)? as f64 / 1e9;
@@ -106,11 +114,45 @@ fn roll_up_day(database: &mut Database, series: i64, day: i64) -> Result<(), Sto
     let all: Vec<&Brief> = visits.iter().collect();
     write(database, Level::Day, series, day * DAY, &all)?;
     let latest = latest_day(database, series)?;
-    if is_new_hour || day < latest {
+    if is_new_hour || day < latest || month_lacks_pings(database, series, day)? {
         roll_up_month(database, series, day)?;
         find_shown(database, series, latest)?;
     }
-    Ok(())
+    match known.is_empty() {
+        true => finish_month(database, series, day),
+        false => Ok(()),
+    }
+}
+
+/// Whether an older trunkline summed up the month of a day.
+fn month_lacks_pings(database: &mut Database, series: i64, day: i64) -> Result<bool, StoreError> {
+    let Some((start, _)) = month_of(day * DAY) else {
+        return Ok(false);
+    };
+    let select = "SELECT count(*) FROM roll_ups WHERE level = $1 AND series = $2 AND start = $3 \
+         AND probed IS NULL";
+    let month = Level::Month.number();
+    let count = database.number(select, &[month.into(), series.into(), start.into()])?;
+    Ok(count > 0)
+}
+
+/// Computes the month before the one in which `day` is the first, where there is one: it lags by
+/// the last visits of its last hour.
+fn finish_month(database: &mut Database, series: i64, day: i64) -> Result<(), StoreError> {
+    let select = "SELECT max(start) FROM roll_ups WHERE level = $1 AND series = $2 AND start < $3";
+    let values = [
+        Level::Day.number().into(),
+        series.into(),
+        (day * DAY).into(),
+    ];
+    let rows = database.query(select, &values)?;
+    let before = rows.into_iter().next().and_then(|mut row| row.int());
+    match before {
+        Some(before) if month_of(before) != month_of(day * DAY) => {
+            roll_up_month(database, series, before / DAY)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn roll_up_month(database: &mut Database, series: i64, day: i64) -> Result<(), StoreError> {
@@ -201,7 +243,8 @@ fn briefs(
     end: i64,
 ) -> Result<Vec<Brief>, StoreError> {
     let select = "SELECT at, goodput, rtt_min, rtt_median, rtt_max, sent, lost, failure, \
-         duplicated, reordered, lost_followed, lost_again, rtt_mean, ipdv FROM visits WHERE series = $1 AND at >= $2 AND at < $3";
+         duplicated, reordered, lost_followed, lost_again, rtt_mean, ipdv FROM visits \
+         WHERE series = $1 AND at >= $2 AND at < $3";
     let rows = database.query(select, &[series.into(), start.into(), end.into()])?;
     Ok(rows.into_iter().filter_map(brief).collect())
 }
@@ -276,8 +319,8 @@ fn pings(visits: &[&Brief]) -> [Value; 10] {
         }),
         sum(|visit| visit.duplicated),
         sum(|visit| visit.reordered),
-        sum(|visit| visit.lost_followed),
-        sum(|visit| visit.lost_again),
+        sum(|visit| visit.answered(visit.lost_followed)),
+        sum(|visit| visit.answered(visit.lost_again)),
         rounded(stats::mean(&all(|visit| visit.rtt_mean))),
         rounded(stats::median(&all(|visit| visit.ipdv))),
         unpredictable.map(rows::billionths).into(),

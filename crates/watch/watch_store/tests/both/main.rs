@@ -23,7 +23,7 @@ use watch_store::{
 /// Takes an empty database.
 type Case = fn(&DatabaseName);
 
-const CASES: [(&str, Case); 14] = [
+const CASES: [(&str, Case); 16] = [
     (
         "stored_visits_come_back_whole",
         visits::stored_visits_come_back_whole,
@@ -31,6 +31,10 @@ const CASES: [(&str, Case); 14] = [
     (
         "sent_twice_is_stored_once",
         visits::sent_twice_is_stored_once,
+    ),
+    (
+        "a_visit_that_was_stored_without_its_order_is_known",
+        visits::a_visit_that_was_stored_without_its_order_is_known,
     ),
     (
         "a_number_too_large_is_refused_alone",
@@ -63,6 +67,10 @@ const CASES: [(&str, Case); 14] = [
     (
         "old_raw_values_go_and_figures_stay",
         over_time::old_raw_values_go_and_figures_stay,
+    ),
+    (
+        "the_last_hour_of_a_month_is_counted",
+        over_time::the_last_hour_of_a_month_is_counted,
     ),
     (
         "points_stay_below_their_bound",
@@ -100,4 +108,5 @@ fn postgresql() {
     collectors::survives_a_crash_of_the_server(&server);
     opening::a_newer_schema_is_refused(&server);
     opening::a_server_is_read_without_making_tables(&server);
+    opening::months_of_an_older_server_are_summed_up_anew(&server);
 }

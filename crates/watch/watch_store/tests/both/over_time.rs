@@ -83,6 +83,24 @@ pub fn throughput(draw: &mut Draw, at: u64, mbit: u64) -> watch_store::StoredVis
     }
 }
 
+/// Its last visits come when its last hour has a roll-up.
+pub fn the_last_hour_of_a_month_is_counted(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(13);
+    let last_hour = START + 30 * 86_400 + 23 * 3600;
+    let minutes: [&[u64]; 3] = [&[5], &[15, 55], &[65]];
+    for together in minutes {
+        let mut visit = |minute: &u64| throughput(&mut draw, last_hour + *minute * 60, 5);
+        let visits: Vec<_> = together.iter().map(&mut visit).collect();
+        store.insert(&visits).unwrap();
+        while store.roll_up(10).unwrap() > 0 {}
+    }
+    let months = store.months(&name("mesh"), time(0), time(u64::MAX));
+    let months = months.unwrap();
+    let visits: Vec<u64> = months.iter().map(|month| month.figures.visits).collect();
+    assert_eq!(visits, [3, 1]);
+}
+
 pub fn points_stay_below_their_bound(database: &DatabaseName) {
     let mut store = Store::open(database).unwrap();
     let mut draw = Draw::new(7);

@@ -66,6 +66,23 @@ pub fn sent_twice_is_stored_once(database: &DatabaseName) {
     ));
 }
 
+/// A collector that did not read the order of the probes has stored it.
+pub fn a_visit_that_was_stored_without_its_order_is_known(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(14);
+    let has_order = |visit: &watch_store::StoredVisit| visit.visit.sequence.is_some();
+    let sent = std::iter::repeat_with(|| draw.visit(3)).find(has_order);
+    let sent = sent.unwrap();
+    let mut read = sent.clone();
+    read.visit.sequence = None;
+    assert_eq!(store.insert(&[read]).unwrap(), [Receipt::Stored]);
+    let mut other = sent.clone();
+    other.visit.goodput = Some(Rate::from_bits_per_second(7));
+    let conflict = Receipt::Refused(Refusal::Conflict(sent.id));
+    let receipts = store.insert(&[sent, other]).unwrap();
+    assert_eq!(receipts, [Receipt::Known, conflict]);
+}
+
 pub fn a_number_too_large_is_refused_alone(database: &DatabaseName) {
     let mut store = Store::open(database).unwrap();
     let mut draw = Draw::new(3);
