@@ -169,6 +169,7 @@ fn short(figure: PingFigure, value: f64) -> String {
             format::milliseconds(value)
         }
         PingFigure::Derived => format::three_digits(value / 1e6),
+        PingFigure::Duplicates | PingFigure::Reordering => format!("{value:.0}"),
         PingFigure::Unpredictability | PingFigure::OpinionScore => format!("{value:.2}"),
         _ => format::percent(value),
     }

@@ -30,9 +30,9 @@ pub enum PingFigure {
     Quiescence,
     /// Share of the visits without an answer.
     Unreachability,
-    /// Share of the probes that was answered more than once.
+    /// Probes that were answered more than once: a number, since large packets show none.
     Duplicates,
-    /// Share of the probes whose answer was overtaken.
+    /// Probes whose answer was overtaken: a number, too.
     Reordering,
     /// What one TCP stream carries by Mathis's formula, in bits per second.
     Derived,
@@ -70,8 +70,8 @@ impl PingFigure {
             PingFigure::Unpredictability => "unpredictability_ratio",
             PingFigure::Quiescence => "lossless_visits_ratio",
             PingFigure::Unreachability => "unreachable_visits_ratio",
-            PingFigure::Duplicates => "duplicated_ratio",
-            PingFigure::Reordering => "reordered_ratio",
+            PingFigure::Duplicates => "probes_duplicated",
+            PingFigure::Reordering => "probes_reordered",
             PingFigure::Derived => "derived_bits_per_second",
             PingFigure::OpinionScore => "mean_opinion_score",
         }
@@ -80,6 +80,7 @@ impl PingFigure {
     /// Of a path and a month.
     pub fn of(self, pings: &Pings) -> Option<f64> {
         let seconds = |span: Option<units::Span>| span.map(units::Span::as_secs_f64);
+        let count = |count: u64| pings.is_answered().then_some(count as f64);
         match self {
             PingFigure::Min => seconds(pings.min),
             PingFigure::Median => seconds(pings.median),
@@ -90,8 +91,8 @@ impl PingFigure {
             PingFigure::Unpredictability => pings.unpredictability.map(f64::from),
             PingFigure::Quiescence => pings.quiescence(),
             PingFigure::Unreachability => pings.unreachability(),
-            PingFigure::Duplicates => pings.duplicates(),
-            PingFigure::Reordering => pings.reordering(),
+            PingFigure::Duplicates => count(pings.duplicated),
+            PingFigure::Reordering => count(pings.reordered),
             PingFigure::Derived => Some(pings.derived()?.rate.as_f64()),
             PingFigure::OpinionScore => pings.opinion_score(),
         }
@@ -202,6 +203,16 @@ mod tests {
         assert_eq!(mean_of_pairs(PingFigure::Loss, &all[1..2]), None);
         let unreachable = mean_of_pairs(PingFigure::Unreachability, &all).unwrap();
         assert_eq!((unreachable.mean, unreachable.pairs), (0.1, 2));
+    }
+
+    /// Their losses are of small and large packets, their duplicates of small ones alone.
+    #[test]
+    fn duplicates_and_overtaken_answers_are_numbers() {
+        let mut pings = pings(100, 0, 20);
+        (pings.duplicated, pings.reordered) = (7, 0);
+        assert_eq!(PingFigure::Duplicates.of(&pings), Some(7.0));
+        assert_eq!(PingFigure::Reordering.of(&pings), Some(0.0));
+        assert_eq!(PingFigure::Duplicates.of(&Pings::default()), None);
     }
 
     #[test]

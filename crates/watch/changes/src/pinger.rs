@@ -29,11 +29,11 @@ pub struct Pings {
     pub sent: u64,
     /// Those of them that were lost.
     pub lost: u64,
-    /// Probes with more than one answer.
+    /// Small probes with more than one answer; large ones show none.
     pub duplicated: u64,
-    /// Probes whose answer was overtaken by that of a later one.
+    /// Small probes whose answer was overtaken by that of a later one.
     pub reordered: u64,
-    /// Lost probes behind which another was sent.
+    /// Lost small probes behind which another was sent, in visits with an answer.
     pub lost_followed: u64,
     /// Those of them whose next was lost, too.
     pub lost_again: u64,
@@ -83,16 +83,6 @@ impl Pings {
     /// Share of the visits that had no answer.
     pub fn unreachability(&self) -> Option<f64> {
         share(self.unreachable, self.visits)
-    }
-
-    /// Share of duplicated answers, of the probes.
-    pub fn duplicates(&self) -> Option<f64> {
-        share(self.duplicated, self.sent)
-    }
-
-    /// Share of overtaken answers, of the probes.
-    pub fn reordering(&self) -> Option<f64> {
-        share(self.reordered, self.sent)
     }
 
     /// How likely the probe behind a lost one is lost, too; `None` where none was lost. Where

@@ -127,9 +127,9 @@ impl Asked {
     ) -> Result<Markup, Problem> {
         let figure = self.figure.unwrap_or_else(|| usual(months));
         let groups = plan.map(rows::group_pairs).unwrap_or_default();
-        let rows = match self.by {
+        let (rows, pairs) = match self.by {
             By::Pair => self.by_pair(figure, months),
-            By::Group => by_group(figure, months, &groups),
+            By::Group => (by_group(figure, months, &groups), 0),
         };
         let blocks = self.blocks(figure, &rows);
         let chart = chart::drawn(figure, &rows)?;
@@ -158,6 +158,10 @@ impl Asked {
                 })))
             }
             @if !months.iter().any(is_of_year) { p.quiet { "No visit of this year is stored." } }
+            @if pairs > ROWS {
+                p.quiet { "The first " (ROWS) " of " (pairs) " pairs, by name. "
+                    code { "trunkline watch export months" } " has all." }
+            }
             @if let Some(chart) = chart { (chart) }
             (draw::render::html::sections(&blocks)?)
         })
@@ -210,7 +214,8 @@ impl Asked {
         blocks
     }
 
-    fn by_pair(&self, figure: Figure, months: &[Month]) -> Vec<(Cell, Values)> {
+    /// The first pairs that have the figure in this year, and how many have it.
+    fn by_pair(&self, figure: Figure, months: &[Month]) -> (Vec<(Cell, Values)>, usize) {
         let mut pairs: BTreeMap<&Pair, Vec<&Month>> = BTreeMap::new();
         for month in months
             .iter()
@@ -218,12 +223,14 @@ impl Asked {
         {
             pairs.entry(&month.pair).or_default().push(month);
         }
-        let rows = pairs.into_iter().take(ROWS);
-        rows.map(|(pair, months)| {
+        let is_of_year = |month: &&Month| calendar::year(month.figures.start) == self.year;
+        pairs.retain(|_, months| months.iter().any(is_of_year));
+        let count = pairs.len();
+        let row = |(pair, months): (&Pair, Vec<&Month>)| {
             let name = Cell::link(pair.to_string(), href::pair(pair, &self.task).to_string());
             (name, Values::of_pair(figure, months.into_iter()))
-        })
-        .collect()
+        };
+        (pairs.into_iter().take(ROWS).map(row).collect(), count)
     }
 }
 
@@ -249,3 +256,6 @@ fn usual(months: &[Month]) -> Figure {
         false => Figure::Probes(PingFigure::Median),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,8 @@ const LINES: usize = 6;
 /// Fewer months are no line.
 const MONTHS_LEAST: usize = 3;
 const HEIGHT: u32 = 260;
+/// The longest month: places further apart have a month without a value between them.
+const MONTH_SECONDS: f64 = 31.0 * 86_400.0;
 /// Ticks of the upright axis.
 const TICKS: usize = 5;
 
@@ -78,10 +80,32 @@ pub fn drawn(figure: Figure, rows: &[(Cell, Values)]) -> Result<Option<Markup>, 
     }))
 }
 
-fn line((index, (_, places)): (usize, &(&str, Vec<(f64, f64)>))) -> [Layer; 2] {
+/// Dots, and lines between those of months in a row.
+fn line((index, (_, places)): (usize, &(&str, Vec<(f64, f64)>))) -> Vec<Layer> {
     let colour = palette::window_colour(index);
-    [
-        Layer::new(colour, Shape::Line(places.clone())),
-        Layer::new(colour, Shape::Dots(3, places.clone())),
-    ]
+    let in_a_row = places.chunk_by(|one, next| next.0 - one.0 <= MONTH_SECONDS);
+    let lines = in_a_row.filter(|places| places.len() > 1);
+    let lines = lines.map(|places| Layer::new(colour, Shape::Line(places.to_vec())));
+    let dots = Layer::new(colour, Shape::Dots(3, places.clone()));
+    lines.chain([dots]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_where_a_month_has_no_value() {
+        let day = |day: u64| (day as f64 * 86_400.0, 1.0);
+        // January, February, April, and June to August.
+        let places = [0, 31, 90, 151, 181, 212].map(day);
+        let layers = line((0, &("a to b", places.to_vec())));
+        let shapes: Vec<Shape> = layers.into_iter().map(|layer| layer.shape).collect();
+        let wanted = [
+            Shape::Line(places[..2].to_vec()),
+            Shape::Line(places[3..].to_vec()),
+            Shape::Dots(3, places.to_vec()),
+        ];
+        assert_eq!(shapes, wanted);
+    }
 }

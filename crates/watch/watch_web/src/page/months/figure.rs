@@ -88,6 +88,7 @@ impl Figure {
             ) => "ms",
             Figure::Probes(PingFigure::Unpredictability) => "unpredictability",
             Figure::Probes(PingFigure::OpinionScore) => "MOS",
+            Figure::Probes(PingFigure::Duplicates | PingFigure::Reordering) => "probes",
             Figure::Failed | Figure::Probes(_) => "%",
         }
     }
@@ -120,6 +121,9 @@ impl Figure {
             }
             Figure::Probes(PingFigure::Variation) => {
                 "Distance between the quartiles of the differences from one probe to the next."
+            }
+            Figure::Probes(PingFigure::Duplicates | PingFigure::Reordering) => {
+                "How many small probes; the large ones of a ping show none."
             }
             Figure::Probes(_) => {
                 "Visits without any answer are counted apart: they are no loss of the path."
@@ -157,7 +161,16 @@ impl Figure {
             Figure::Probes(PingFigure::Unpredictability | PingFigure::OpinionScore) => {
                 format!("{value:.2}")
             }
+            Figure::Probes(PingFigure::Duplicates | PingFigure::Reordering) => count(value),
             Figure::Failed | Figure::Probes(_) => format::percent(value),
         }
+    }
+}
+
+/// A number of probes; means of several pairs with a tenth.
+fn count(value: f64) -> String {
+    match value.fract() == 0.0 {
+        true => format!("{value:.0}"),
+        false => format!("{value:.1}"),
     }
 }
