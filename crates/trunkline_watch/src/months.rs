@@ -263,3 +263,6 @@ impl Months {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -223,8 +223,8 @@ pub(crate) struct WatchMonths {
 /// Write results as tables for other programs
 ///
 /// One row for each visit, raw round trip, tenth of a second, event, incident or month of a path.
-/// The database is only read, also while a collector writes to it. There is never a part of a table under the name
-/// of FILE.
+/// The database is only read, also while a collector writes to it. There is never a part of a table
+/// under the name of FILE.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trunkline watch export visits visits.csv\n  \

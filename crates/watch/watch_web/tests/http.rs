@@ -177,6 +177,30 @@ fn every_page_shows_what_it_is_for() {
     }
 }
 
+#[test]
+fn months_of_a_group_have_a_mean_and_the_visits_behind_it() {
+    let path = "/months?task=goodput&by=group&figure=loss";
+    let page = get(&month(), path).body;
+    let rows: Vec<&str> = page
+        .split("<tr")
+        .filter(|row| row.contains("transatlantic"))
+        .collect();
+    let [means, counts] = rows[..] else {
+        panic!("{} rows of the group", rows.len());
+    };
+    let cell = |row: &str| {
+        let (_, rest) = row.split_once("data-name=\"Oct 2026\">").unwrap();
+        rest.split('<').next().unwrap().to_owned()
+    };
+    // A thousandth of the probes, of 12 pairs with a visit an hour.
+    let mean = cell(means);
+    let loss: f64 = mean.strip_suffix(" %").unwrap().parse().unwrap();
+    assert!((0.06..0.14).contains(&loss), "{mean}");
+    let counts = cell(counts);
+    let visits: u64 = counts.strip_prefix("12 / ").unwrap().parse().unwrap();
+    assert!((8_500..=12 * 24 * DAYS).contains(&visits), "{counts}");
+}
+
 /// The axis of time of the chart of a page, in seconds since 1970.
 fn axis(page: &str) -> (u64, u64) {
     let end = |name: &str| {
