@@ -73,6 +73,10 @@ def targets():
         for name in ("server", "silent host", "dropped packets"):
             words = [command, hosts[name], "--transport", "udp", *own[command], "--no-history"]
             yield State(command, f"{name}, UDP", lambda stage, run, w=words: w, STOPPED)
+    for name in ("server", "silent host", "dropped packets", "emu"):
+        for rate in ("5M", "find"):
+            words = ["measure", hosts[name], "--udp", rate, "-t", "100s", "--no-history"]
+            yield State("measure", f"{name}, datagrams {rate}", lambda stage, run, w=words: w, STOPPED)
 
 
 def ssh(stage, run):

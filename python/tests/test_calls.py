@@ -56,6 +56,23 @@ def test_each_operation_gives_its_document():
     assert rpm.schema == "trunkline/responsiveness"
 
 
+def test_datagrams_at_a_rate_and_the_highest_rate():
+    seen = tl.measure("sim:slac-cern", udp="90M", duration=5)
+    assert seen.schema == "trunkline/datagrams"
+    forward = seen.document.ways[0]
+    assert forward.way == "forward" and 0.45 < forward.loss_ratio < 0.55
+    assert forward.streams[0].duplicates == 0
+    search = tl.measure("sim:slac-cern", udp="find", duration=5, history=False).document.search
+    assert 40e6 < search.found_bits_per_second < 45e6
+    assert search.ceiling == "path" and search.tries[-1].carried
+    with pytest.raises(tl.RequestError, match="`udp` cannot be used with `window`"):
+        tl.measure("sim:slac-cern", udp="90M", window="64k")
+    with pytest.raises(tl.RequestError, match="not between"):
+        tl.measure("sim:slac-cern", udp=0)
+    with pytest.raises(tl.RequestError, match="length=1400"):
+        tl.measure("sim:slac-cern", length=1400)
+
+
 def test_a_grid_is_simulated_on_all_processors():
     grid = tl.simulate(
         "slac-cern", streams=range(1, 5), window=["auto", 65536], seeds=2, duration=5, cache=False

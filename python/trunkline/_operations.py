@@ -17,6 +17,7 @@ from ._text import Counts, File, History, Rate, Size, Sizes, Time
 
 if TYPE_CHECKING:
     from . import documents
+    from ._measure import Measure
     from ._simulate import Simulate
 else:
     documents = Lazy("trunkline.documents")
@@ -112,6 +113,8 @@ def _measure(
     requests: int | None = None,
     block: Size | None = None,
     mover_option: str | Iterable[str] = (),
+    udp: Rate | None = None,
+    length: int | None = None,
     port: int = PORT,
     ipv4: bool = False,
     ipv6: bool = False,
@@ -120,7 +123,7 @@ def _measure(
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[documents.MeasureDocument]]:
+) -> Call[Result[documents.MeasureDocument | documents.DatagramsDocument]]:
     """Measures one setting in detail, and finds what limited it.
 
     Args:
@@ -141,6 +144,9 @@ def _measure(
         requests: Requests that another program has without an answer.
         block: Data of one request, read or write of another program.
         mover_option: Words that the client of another program is given as they stand.
+        udp: Datagrams are sent at this rate, of all streams together, in place of bulk data;
+            `"find"` looks for the highest rate that loses no more than 1 %.
+        length: Data of each datagram, in bytes; 1400 without.
         port: The server's port, where the target names none.
         ipv4: Only over IPv4.
         ipv6: Only over IPv6.
@@ -154,7 +160,8 @@ def _measure(
         on_progress: Told of what happens, on the thread that waits.
 
     Returns:
-        The result: `r.document.goodput_bits_per_second`, `r.document.limit`, `r.samples`, ...
+        The result: `r.document.goodput_bits_per_second`, `r.document.limit`, `r.samples`, ...; of
+        datagrams `r.document.ways[0].loss_ratio`, `r.document.search`, ...
     """
     given = dict(locals())
     leaving = _leaving(ipv4, ipv6, bind, dscp)
@@ -170,6 +177,8 @@ def _measure(
         "requests": _text.count(requests),
         "block": _text.optional_size(block),
         "mover_option": _words(mover_option),
+        "udp": _text.rate(udp),
+        "length": _text.count(length),
     }
     return _call(_trunkline.start_measure, "measure", given, asked, on_progress, _measure)
 
@@ -695,7 +704,7 @@ def _copy(
     return _call(_trunkline.start_copy, "copy", command, asked, on_progress, _copy)
 
 
-measure = Operation(_measure)
+measure = cast("Measure", Operation(_measure))
 tune = Operation(_tune)
 sweep = Operation(_sweep)
 simulate = cast("Simulate", Operation(_simulate))

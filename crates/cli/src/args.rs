@@ -24,7 +24,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
-use trunkline::ask::{block, bytes, duration, pacing, window};
+use trunkline::ask::{block, bytes, datagram_rate, duration, pacing, window};
+use trunkline::datagrams::DatagramRate;
 use trunkline::log::LogFile;
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Dscp, Family, Rate, Source, Span, Via};
@@ -171,7 +172,9 @@ pub(crate) struct Carrier {
 #[command(
     after_help = "Examples:\n  trunkline measure emu:slac-cern -P 8 -w 64k\n  \
     trunkline measure dtn.example.org -P 4 -t 30s -R --json\n  \
-    trunkline measure dtn.example.org --transport udp"
+    trunkline measure dtn.example.org --transport udp\n  \
+    trunkline measure dtn.example.org --udp 50M\n  \
+    trunkline measure dtn.example.org --udp find -R"
 )]
 pub(crate) struct Measure {
     #[command(flatten)]
@@ -187,6 +190,15 @@ pub(crate) struct Measure {
 
     #[command(flatten)]
     pub carrier: Carrier,
+
+    /// Send datagrams at this rate, of all streams together, in place of bulk data, and tell loss,
+    /// jitter and order; `find` looks for the highest rate that loses no more than 1 %
+    #[arg(long, value_name = "RATE|find", value_parser = datagram_rate)]
+    pub udp: Option<DatagramRate>,
+
+    /// Data of each datagram of `--udp` in bytes, 16 to 65507 [default: 1400]
+    #[arg(short = 'l', long, value_name = "BYTES", value_parser = whole(16..=65507u16))]
+    pub length: Option<u16>,
 
     /// How long to send: `10`, `10s`, `2min`
     #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = duration)]

@@ -19,6 +19,8 @@ use units::{Bytes, Rate, Span};
 
 pub use simulate::List;
 
+use crate::datagrams::DatagramRate;
+
 /// A time; a bare number means seconds, as for iperf3.
 ///
 /// # Errors
@@ -65,6 +67,19 @@ pub fn block(text: &str) -> Result<Bytes, String> {
 pub fn pacing(text: &str) -> Result<Rate, String> {
     let bounds = Rate::from_bits_per_second(10_000)..=Rate::from_bits_per_second(1_000_000_000_000);
     in_bits(text, within(text, bounds))
+}
+
+/// A rate of datagrams, with the bounds of [`pacing`], or `find`.
+///
+/// # Errors
+/// A sentence when it is neither, or outside its bounds.
+pub fn datagram_rate(text: &str) -> Result<DatagramRate, String> {
+    match text {
+        "find" => Ok(DatagramRate::Find),
+        text => pacing(text).map(DatagramRate::At).map_err(|refusal| {
+            format!("{refusal}; `find` looks for the highest rate that the path carries")
+        }),
+    }
 }
 
 /// The refusal of a rate, where it counts bytes with what to write instead.

@@ -3,9 +3,11 @@
 use pyo3::prelude::*;
 use trunkline::TargetName;
 use trunkline::ask;
+use trunkline::datagrams::{DatagramPlan, DatagramRate};
 use trunkline::examine::{Plan, Wanted, Way};
 use trunkline::measure::{Amount, Moving, SamplePlan, Setting, StreamCount, Window};
 use trunkline::tune::{self, Axis, Budget, Controls, Ended, Objective, TunePlan};
+use trunkline::units::Bytes;
 
 use crate::asked::{
     Keep, Leaving, TargetAsked, direction, exclusive, no_mover, number, open, optional, transport,
@@ -81,9 +83,36 @@ struct Measure {
     requests: Option<String>,
     block: Option<String>,
     mover_option: Vec<String>,
+    udp: Option<String>,
+    length: Option<String>,
 }
 
 impl Measure {
+    /// What only streams of bulk data have is refused beside datagrams, and their size without
+    /// them.
+    fn check_datagrams(&self, tcp: &Tcp) -> Result<(), Failure> {
+        let streams = [
+            ("window", self.window != "auto"),
+            ("transport", self.transport != "tcp"),
+            ("bytes", self.bytes.is_some()),
+            ("pacing", self.pacing.is_some()),
+            ("congestion", tcp.congestion.is_some()),
+            ("set_mss", tcp.set_mss.is_some()),
+            ("requests", self.requests.is_some()),
+            ("block", self.block.is_some()),
+            ("mover_option", !self.mover_option.is_empty()),
+        ];
+        let given = streams.iter().find(|(_, is_given)| *is_given);
+        match (&self.udp, given, &self.length) {
+            (Some(_), Some((argument, _)), _) => Err(exclusive("udp", argument)),
+            (None, _, Some(length)) => Err(Failure::request(
+                format!("`length={length}` is the size of datagrams, and this run sends none"),
+                "add `udp=\"50M\"`, or leave it out",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// What only other programs have.
     fn moving(&self, name: &TargetName) -> Result<Moving, Failure> {
         let asked = [("requests", &self.requests), ("block", &self.block)];
@@ -111,6 +140,11 @@ fn requests(text: &str) -> Result<u16, String> {
 pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     let (common, tcp): (Common<'_>, Tcp) = (asked.extract()?, asked.extract()?);
     let own: Measure = asked.extract()?;
+    own.check_datagrams(&tcp)?;
+    if let Some(rate) = &own.udp {
+        let rate = value("udp", rate, ask::datagram_rate)?;
+        return start_datagrams(common, tcp, &own, rate);
+    }
     let (name, seed) = (common.name()?, common.seed);
     let setting = Setting {
         moving: own.moving(&name)?,
@@ -140,6 +174,39 @@ pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         let measured = trunkline::measure(&mut target, &setting, &plan, cancel, on_progress)?;
         Ok(Done::of(measured.document).kept_in(&history))
     })
+}
+
+/// Starts a measurement of datagrams.
+fn start_datagrams(
+    common: Common<'_>,
+    tcp: Tcp,
+    own: &Measure,
+    rate: DatagramRate,
+) -> PyResult<Call> {
+    let (name, seed) = (common.name()?, common.seed);
+    let duration = own.duration.as_deref().unwrap_or("10s");
+    let plan = DatagramPlan::new(None, value("duration", duration, ask::duration)?);
+    let plan = DatagramPlan {
+        direction: direction(tcp.reverse, tcp.bidir)?,
+        streams: streams(&own.streams)?,
+        size: optional("length", own.length.as_deref(), length)?.unwrap_or(plan.size),
+        ..plan
+    };
+    let history = common.history.history();
+    Call::start("measure", common.command, move |cancel, tell| {
+        let mut target = open(name, seed)?;
+        let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
+        let document = trunkline::datagrams(&mut target, &plan, rate, cancel, on_progress)?;
+        Ok(Done::of(document).kept_in(&history))
+    })
+}
+
+/// The data of a datagram, as the program bounds it.
+fn length(text: &str) -> Result<Bytes, String> {
+    let length = text.parse::<u64>().ok();
+    let length = length.filter(|length| (16..=65_507).contains(length));
+    let length = length.map(Bytes::new);
+    length.ok_or_else(|| format!("{text} is not between 16 and 65507"))
 }
 
 #[derive(FromPyObject)]

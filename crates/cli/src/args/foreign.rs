@@ -226,12 +226,12 @@ const MEASURE: &[Foreign] = &[
     answer(&["-J"], "write `--json`"),
     answer(
         &["-b", "--bitrate", "--bandwidth"],
-        "write `--pacing 100M`, for each stream, in `trunkline measure`",
+        "write `--pacing 100M`, for each stream, in `trunkline measure`; of datagrams `--udp 100M`",
     ),
     answer(
-        &["-u", "--udp"],
-        "write `--transport udp`: one connection of QUIC; `trunkline path` tells loss and delay \
-         with packets of its own",
+        &["-u"],
+        "write `--udp 50M` for datagrams at a rate, of all streams together, or `--udp find`; \
+         `--transport udp` is reliable streams over QUIC",
     ),
     answer(
         &["-O", "--omit"],
@@ -252,8 +252,9 @@ const MEASURE: &[Foreign] = &[
     answer(&["--time"], "write `--duration TIME` or `-t TIME`"),
     answer(&["--parallel"], "write `--streams COUNT` or `-P COUNT`"),
     answer(
-        &["-k", "--blockcount", "-l", "--len"],
-        "write `-n SIZE` for an amount; the size of writes is chosen here",
+        &["-k", "--blockcount", "--len"],
+        "write `-n SIZE` for an amount; the size of writes is chosen here, that of datagrams is \
+         `-l SIZE`",
     ),
     answer(
         &[
@@ -427,7 +428,7 @@ mod tests {
             ("trunkline copy a -l 1000 h:b", "-l", "--max-rate"),
             ("trunkline copy -aH a h:b", "-H", "rsync or tar"),
             ("trunkline measure -c h", "-c", "measure HOST"),
-            ("trunkline measure h -u", "-u", "--transport udp"),
+            ("trunkline measure h -u", "-u", "--udp 50M"),
             ("trunkline copy -3 a:x b:y", "-3", "leave it out"),
             ("trunkline copy --rate 10M a h:b", "--rate", "--max-rate"),
             ("trunkline simulate -C cubic p", "-C", "--variant"),

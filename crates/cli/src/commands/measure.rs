@@ -1,5 +1,7 @@
 //! `trunkline measure`: one setting in detail.
 
+mod datagrams;
+
 use std::process::ExitCode;
 
 use trunkline::TargetName;
@@ -14,6 +16,10 @@ use crate::stop;
 pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     let name = arguments.mover.of(arguments.target.parse()?)?;
     refuse_moving(arguments, &name)?;
+    if let Some(rate) = arguments.udp {
+        return datagrams::run(arguments, rate, name);
+    }
+    datagrams::refuse_length(arguments)?;
     output::check_places(&arguments.output.output, None)?;
     let cancel = stop::listen()?;
     let mut target = arguments.target.open(name)?;

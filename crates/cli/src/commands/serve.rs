@@ -164,7 +164,15 @@ fn describe(event: &ServerEvent) -> String {
             session,
             peer,
             request,
-        } => format!("#{session} {peer}: test of {}", count(request.streams)),
+        } => {
+            let streams = count(request.streams);
+            let datagrams = match (request.datagrams, request.pacing) {
+                (None, _) => String::new(),
+                (Some(_), Some(rate)) => format!(" of datagrams, at {} each", rate.human()),
+                (Some(_), None) => " of datagrams, without a rate".to_owned(),
+            };
+            format!("#{session} {peer}: test of {streams}{datagrams}")
+        }
         ServerEvent::Probing { session, peer } => format!("#{session} {peer}: trains of packets"),
         ServerEvent::Ended {
             session,

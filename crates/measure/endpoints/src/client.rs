@@ -13,14 +13,15 @@
 //! streams that come and go can be built of tests.
 //!
 //! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the
-//! streams run), `test`, `stage` (looking at them) and `assemble`; `datagrams` for tests over UDP,
+//! streams run), `test`, `stage` (looking at them) and `assemble`; `datagrams` with `counted` for tests over UDP,
 //! `probe_session` for those who want to send trains instead.
 
 mod assemble;
 pub(crate) mod busy_retry;
 pub(crate) mod connect;
 mod conversation;
-pub(crate) mod datagrams;
+mod counted;
+mod datagrams;
 mod error;
 mod flow;
 mod precision;

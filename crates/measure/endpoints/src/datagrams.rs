@@ -1,51 +1,95 @@
-//! One stream of datagrams, one thread: the sender keeps to a rate, the receiver counts.
+//! Streams of datagrams, each with one thread: the sender keeps to a rate, the receiver counts.
+
+mod pace;
+mod receiving;
+mod sending;
 
 use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::stream::noise;
-use measure_protocol::iperf3::datagram::{DatagramHeader, HEADER_LENGTH, Receipts};
-use socket2::SockRef;
-use sockets::Clock;
-use units::{Bytes, Rate, Span, Time};
+use measure_protocol::iperf3::datagram::Counter;
+use measure_protocol::{DatagramCounts, DatagramForm, Results, StreamResult, stream_id};
+use units::{Bytes, Rate, Span};
 
-/// How soon a receiver notices that it is to stop.
+/// How soon a thread notices that it is to stop.
 const TICK: Duration = Duration::from_millis(50);
-/// Datagrams that are due within this time leave together: waking for each would take a processor.
-const TOGETHER: Duration = Duration::from_millis(1);
-/// What a sender that was held up makes up for.
-const BEHIND_MAX: Duration = Duration::from_millis(20);
-/// Room for 30 ms of 1 Gbit/s at either end, as far as the host grants it.
-const BUFFER: usize = 4 << 20;
 /// One rate for each.
-const INTERVAL: Span = Span::from_millis(100);
-/// Rates that are kept: an hour of them.
+pub(crate) const INTERVAL: Span = Span::from_millis(100);
+/// Rates that are kept over all streams of a test: an hour of one.
 const INTERVALS_MAX: usize = 36_000;
-/// The most of one datagram.
-const DATAGRAM_MAX: usize = 65_535;
+
+/// What a stream is to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task {
+    /// Whether it sends, and how fast: `None` for as fast as it goes.
+    pub job: Job,
+    /// Data of each datagram that it sends.
+    pub size: Bytes,
+    /// How its datagrams look.
+    pub form: DatagramForm,
+    /// The beginning that does not count.
+    pub omit: Span,
+}
 
 /// What the thread does.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Job {
-    /// Sends at a rate, datagrams of this size.
-    Send(Rate, Bytes),
-    /// Counts what comes.
-    Receive,
+    /// Sends at a rate, or as fast as it goes.
+    Send(Option<Rate>),
+    /// Counts what comes, and repeats the answer to a greeting until something does.
+    Receive {
+        /// Whether that is this end's to do.
+        welcomes: bool,
+    },
+}
+
+impl Task {
+    /// Whether this end sends.
+    pub(crate) fn sends(&self) -> bool {
+        matches!(self.job, Job::Send(_))
+    }
 }
 
 /// What the thread has seen.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Moved {
-    /// Of a sender its own datagrams.
-    pub receipts: Receipts,
-    /// From the start, or from the first that came, to the last.
+    /// Whether it sent.
+    pub sent: bool,
+    /// Datagrams sent, or up to the last that came.
+    pub highest: u64,
+    /// Of those, how many did not come.
+    pub lost: u64,
+    /// How many came, each counted once; of a sender those sent.
+    pub arrived: u64,
+    /// Their data.
+    pub bytes: Bytes,
+    /// Of a receiver.
+    pub reordered: u64,
+    /// Of a receiver.
+    pub duplicates: u64,
+    /// What this host dropped.
+    pub dropped: u64,
+    /// Of a receiver.
+    pub jitter: Span,
+    /// From the start, or from the first that came to the last.
     pub duration: Span,
     /// Data of each interval.
     pub intervals: Vec<Bytes>,
+    /// What does not count; it is within all the others.
+    pub omitted: Option<Omitted>,
+}
+
+/// What had moved when counting began.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Omitted {
+    highest: u64,
+    lost: u64,
+    bytes: Bytes,
+    duration: Span,
 }
 
 /// A running stream. Dropping it stops the thread and waits for it.
@@ -56,42 +100,84 @@ pub(crate) struct DatagramStream {
     thread: Option<JoinHandle<Moved>>,
 }
 
-impl DatagramStream {
-    /// Starts a thread for a connected socket.
+/// A stream whose socket has all that it needs, before anything flows.
+pub(crate) struct PreparedStream(Work);
+
+enum Work {
+    Send(sending::Sending),
+    Receive(receiving::Receiving),
+}
+
+impl PreparedStream {
+    /// * `socket`: connected to the other end.
     ///
     /// # Errors
-    /// When the socket or the thread cannot be set up.
-    pub(crate) fn start(socket: UdpSocket, job: Job) -> io::Result<Self> {
+    /// When the socket cannot be set up.
+    pub(crate) fn new(socket: UdpSocket, task: Task) -> io::Result<Self> {
         socket.set_nonblocking(false)?;
         socket.set_read_timeout(Some(TICK))?;
         socket.set_write_timeout(Some(TICK))?;
-        let mut stream = DatagramStream {
-            stop: Arc::default(),
-            bytes: Arc::default(),
-            thread: None,
-        };
-        let body = Body {
-            socket,
-            stop: Arc::clone(&stream.stop),
-            bytes: Arc::clone(&stream.bytes),
-            moved: Moved::default(),
-        };
-        let builder = thread::Builder::new().name("datagrams".to_owned());
-        stream.thread = Some(builder.spawn(move || match job {
-            Job::Send(rate, size) => body.send(rate, size),
-            Job::Receive => body.receive(),
-        })?);
-        Ok(stream)
+        Ok(PreparedStream(match task.job {
+            Job::Send(rate) => Work::Send(sending::Sending::new(socket, task, rate)?),
+            Job::Receive { welcomes } => {
+                Work::Receive(receiving::Receiving::new(socket, task, welcomes)?)
+            }
+        }))
     }
 
+    /// Starts its thread.
+    ///
+    /// # Errors
+    /// When this host has none left.
+    pub(crate) fn start(self) -> io::Result<DatagramStream> {
+        let shared = Shared {
+            stop: Arc::default(),
+            bytes: Arc::default(),
+        };
+        let (stop, bytes) = (Arc::clone(&shared.stop), Arc::clone(&shared.bytes));
+        let builder = thread::Builder::new().name("datagrams".to_owned());
+        let thread = builder.spawn(move || match self.0 {
+            Work::Send(sending) => sending.run(&shared),
+            Work::Receive(receiving) => receiving.run(&shared),
+        })?;
+        Ok(DatagramStream {
+            stop,
+            bytes,
+            thread: Some(thread),
+        })
+    }
+}
+
+/// What the threads have in common.
+struct Shared {
+    stop: Arc<AtomicBool>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Shared {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl DatagramStream {
     /// Data sent or received so far.
     pub(crate) fn bytes(&self) -> Bytes {
         Bytes::new(self.bytes.load(Ordering::Relaxed))
     }
 
+    /// Asks the thread to stop, and does not wait for it.
+    pub(crate) fn halt(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
     /// Stops the thread; what it has seen.
     pub(crate) fn finish(&mut self) -> Moved {
-        self.stop.store(true, Ordering::Relaxed);
+        self.halt();
         let thread = self.thread.take();
         thread
             .and_then(|thread| thread.join().ok())
@@ -105,137 +191,85 @@ impl Drop for DatagramStream {
     }
 }
 
-/// Makes room for bursts; who is not root gets what the host grants.
-pub(crate) fn widen(socket: &UdpSocket) -> io::Result<()> {
-    let socket = SockRef::from(socket);
-    socket.set_send_buffer_size(BUFFER)?;
-    socket.set_recv_buffer_size(BUFFER)
-}
-
-struct Body {
-    socket: UdpSocket,
-    stop: Arc<AtomicBool>,
-    bytes: Arc<AtomicU64>,
-    moved: Moved,
-}
-
-impl Body {
-    fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// A datagram that the kernel has no room for was not sent: the next one takes its number. A
-    /// sender that is held up sends less, not a burst that the path loses.
-    fn send(mut self, rate: Rate, size: Bytes) -> Moved {
-        let clock = Clock::start();
-        let mut datagram = noise(size.get() as usize);
-        let apart = Duration::from(rate.time_to_send(size));
-        let mut due = Instant::now();
-        while !self.is_stopped() {
-            let now = Instant::now();
-            if due > now {
-                thread::sleep((due - now).clamp(TOGETHER, TICK));
-                continue;
-            }
-            due = due.max(now.checked_sub(BEHIND_MAX).unwrap_or(now));
-            let header = DatagramHeader {
-                sent: clock.now().since(Time::ZERO),
-                number: self.moved.receipts.highest.wrapping_add(1),
-            };
-            if let Some(beginning) = datagram.first_chunk_mut::<HEADER_LENGTH>() {
-                *beginning = header.encode();
-            }
-            // One that a router complains of has left.
-            let has_left = match self.socket.send(&datagram) {
-                Ok(_) => true,
-                Err(error) => error.raw_os_error() == Some(libc::ECONNREFUSED),
-            };
-            match has_left {
-                true => {
-                    due += apart;
-                    self.count(header, size, header.sent);
-                }
-                false => due = now + apart,
-            }
-        }
-        self.moved.duration = clock.now().since(Time::ZERO);
-        self.moved
-    }
-
-    fn receive(mut self) -> Moved {
-        let mut began: Option<Clock> = None;
-        let mut datagram = vec![0; DATAGRAM_MAX];
-        while !self.is_stopped() {
-            // Nothing came, or a complaint about an earlier datagram.
-            let Ok(size) = self.socket.recv(&mut datagram) else {
-                continue;
-            };
-            let Some(header) = DatagramHeader::decode(datagram.get(..size).unwrap_or_default())
-            else {
-                continue;
-            };
-            let at = began.get_or_insert_with(Clock::start).now();
-            self.count(header, Bytes::new(size as u64), at.since(Time::ZERO));
-        }
-        self.moved
-    }
-
-    fn count(&mut self, header: DatagramHeader, size: Bytes, at: Span) {
-        self.moved.receipts.take(header, size, at);
-        self.moved.duration = at;
-        self.bytes.fetch_add(size.get(), Ordering::Relaxed);
+impl Moved {
+    fn count(&mut self, bytes: u64, at: Span) {
+        self.duration = self.duration.max(at);
         let place = (at.as_nanos() / INTERVAL.as_nanos()) as usize;
         if place < INTERVALS_MAX {
-            let room = self.moved.intervals.len().max(place + 1);
-            self.moved.intervals.resize(room, Bytes::ZERO);
-            self.moved.intervals[place] += size;
+            let room = self.intervals.len().max(place + 1);
+            self.intervals.resize(room, Bytes::ZERO);
+            self.intervals[place] += Bytes::new(bytes);
+        }
+    }
+
+    /// Counting begins.
+    fn omit(&mut self) {
+        self.omitted = Some(Omitted {
+            highest: self.highest,
+            lost: self.lost,
+            bytes: self.bytes,
+            duration: self.duration,
+        });
+    }
+
+    /// What this end tells the other of the stream at position `index` of `streams`.
+    ///
+    /// * `ours`: the other end is ours.
+    fn told(&self, index: u16, streams: usize, ours: bool) -> StreamResult {
+        let omitted = self.omitted.unwrap_or_default();
+        StreamResult {
+            id: stream_id(index).into(),
+            bytes: (self.bytes - omitted.bytes).get(),
+            jitter: Some(self.jitter.as_secs_f64()),
+            errors: Some(self.lost),
+            packets: Some(self.highest),
+            omitted_packets: self.omitted.map(|omitted| omitted.highest),
+            omitted_errors: self.omitted.map(|omitted| omitted.lost),
+            start_time: Some(0.0),
+            end_time: Some((self.duration - omitted.duration).as_secs_f64()),
+            trunkline: ours.then(|| self.counts(INTERVALS_MAX / streams.max(1))),
+            ..StreamResult::default()
+        }
+    }
+
+    fn counts(&self, intervals_max: usize) -> DatagramCounts {
+        let received = |count| (!self.sent).then_some(count);
+        let intervals = self.intervals.iter().filter(|_| !self.sent);
+        DatagramCounts {
+            reordered: received(self.reordered),
+            duplicates: received(self.duplicates),
+            dropped: received(self.dropped),
+            refused: self.sent.then_some(self.dropped),
+            tenths: intervals
+                .take(intervals_max)
+                .map(|bytes| bytes.get())
+                .collect(),
         }
     }
 }
 
-impl Moved {
-    /// The rate of each whole interval.
-    pub(crate) fn rates(&self) -> Vec<Rate> {
-        let whole = (self.duration.as_nanos() / INTERVAL.as_nanos()) as usize;
-        let whole = self.intervals.iter().take(whole);
-        let seconds = INTERVAL.as_secs_f64();
-        whole
-            .map(|bytes| Rate::from_f64(bytes.as_f64() * 8.0 / seconds))
-            .collect()
+/// What this end tells the other of all streams.
+pub(crate) fn results(moved: &[Moved], ours: bool) -> Results {
+    let streams = (0..).zip(moved);
+    Results {
+        streams: streams
+            .map(|(index, one)| one.told(index, moved.len(), ours))
+            .collect(),
+        ..Results::default()
     }
 }
+
+/// Tells all streams to stop before the first is waited for; what each has seen.
+pub(crate) fn finish_all(streams: &mut [DatagramStream]) -> Vec<Moved> {
+    streams.iter().for_each(DatagramStream::halt);
+    streams.iter_mut().map(DatagramStream::finish).collect()
+}
+
+/// The form of our own clients: numbers that do not wrap.
+pub(crate) const FORM: DatagramForm = DatagramForm {
+    counter: Counter::Wide,
+    burst: 0,
+};
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_receiver_counts_what_a_sender_sends() {
-        let ends = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
-        let addresses = [0, 1].map(|end: usize| ends[end].local_addr().unwrap());
-        let [near, far] = ends;
-        near.connect(addresses[1]).unwrap();
-        far.connect(addresses[0]).unwrap();
-        let mut receiver = DatagramStream::start(far, Job::Receive).unwrap();
-        let rate = Rate::from_bits_per_second(8_000_000);
-        let mut sender = DatagramStream::start(near, Job::Send(rate, Bytes::new(1_000))).unwrap();
-        // 1,000 datagrams a second; a busy machine may take long.
-        let until = Instant::now() + Duration::from_secs(30);
-        while sender.bytes() < Bytes::new(300_000) && Instant::now() < until {
-            thread::sleep(TICK);
-        }
-        let sent = sender.finish();
-        while receiver.bytes() < sent.receipts.bytes && Instant::now() < until {
-            thread::sleep(TICK);
-        }
-        let seen = receiver.finish();
-        assert!(sent.receipts.highest >= 300, "{sent:?}");
-        assert_eq!(seen.receipts.highest, sent.receipts.highest);
-        assert_eq!(
-            seen.receipts.lost() + seen.receipts.arrived,
-            seen.receipts.highest
-        );
-        let bytes = seen.intervals.iter().map(|bytes| bytes.get()).sum::<u64>();
-        assert_eq!(bytes, seen.receipts.bytes.get());
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
 //! Both ends of iperf3's protocol over real sockets, with our extensions.
 //!
 //! Drives the state machines of `wire` with sockets and threads and fills the vocabulary of
-//! `observe`. Streams go over TCP, or between two trunkline ends in QUIC over UDP. Datagrams at a
-//! rate (`iperf3 -u`) go one way on one stream. Left out: several streams of them.
+//! `observe`. Streams go over TCP, or between two trunkline ends in QUIC over UDP; datagrams at a
+//! rate (`iperf3 -u`) go as they are.
 //!
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what

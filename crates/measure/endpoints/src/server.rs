@@ -16,13 +16,15 @@
 //! UDP, of tests and of copies, share the port of the echoes; their acceptor reads it, and passes
 //! echoes on.
 //!
-//! Left out: iperf3's UDP tests, SCTP, authentication, and a reply address for echoes chosen by the
-//! request's destination; a host with several addresses answers echoes from the one its routes
-//! pick.
+//! Streams of datagrams (`iperf3 -u`) share that port, too: a socket connected to the client's gets
+//! what comes from there.
+//!
+//! Left out: SCTP, authentication, and a reply address for echoes chosen by the request's
+//! destination; a host with several addresses answers echoes from the one its routes pick.
 //!
 //! Reading order: [`ServerLimits`], [`Server`], `event`, then `arrivals`, `acceptor`, `session`,
-//! `agreed`, `flow`, `report`; `datagrams` and `udp_streams` for what comes over UDP; `probe_demux`
-//! with `probing` for trains.
+//! `agreed`, `flow`, `report`; `greeters`, `datagrams` and `udp_streams` for what comes over UDP;
+//! `probe_demux` with `probing` for trains.
 
 mod acceptor;
 mod agreed;
@@ -32,6 +34,7 @@ mod echo;
 mod enforce;
 mod event;
 mod flow;
+mod greeters;
 mod probe_demux;
 mod probing;
 mod report;
@@ -55,7 +58,7 @@ use units::Span;
 
 use arrivals::ArrivalSender;
 use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity, Source, UdpAcceptor};
-use datagrams::Greeters;
+use greeters::Greeters;
 use probe_demux::ProbeDemux;
 use udp_memory::UdpMemory;
 

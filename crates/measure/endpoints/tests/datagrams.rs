@@ -2,46 +2,82 @@
 
 mod support;
 
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use endpoints::{Client, ClientError};
-use observe::{DatagramPlan, Datagrams, Way};
+use observe::{DatagramPlan, Datagrams, Direction, Peer, StreamCount, Way};
+use serde_json::Value;
 use support::{Iperf3Server, Running, finished, iperf3_client};
-use units::{Address, Rate, Span};
+use units::{Address, Bytes, Rate, Span};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
-fn run(target: &Address, way: Way) -> Result<Datagrams, ClientError> {
-    let plan = DatagramPlan {
-        way,
-        rate: RATE,
-        duration: Span::from_secs(1),
-    };
-    Client::new(target.clone()).datagrams(&plan, &mut ())
+fn plan(direction: Direction, streams: u64) -> DatagramPlan {
+    DatagramPlan {
+        direction,
+        streams: StreamCount::new(streams).unwrap(),
+        ..DatagramPlan::new(Some(RATE), Span::from_secs(1))
+    }
+}
+
+fn run(target: &Address, plan: &DatagramPlan) -> Result<Datagrams, ClientError> {
+    Client::new(target.clone()).datagrams(plan, &mut ())
 }
 
 /// A busy machine sends later than it should, and no more than that: most of a second's data has
 /// come.
-fn check(seen: &Datagrams, what: &str) {
-    assert!(seen.sent > 100, "{what}: {seen:?}");
-    assert!(seen.lost < seen.sent / 2, "{what}: {seen:?}");
-    let goodput = seen.goodput().as_f64();
-    assert!((1e6..9e6).contains(&goodput), "{what}: {goodput}, {seen:?}");
-    assert!(seen.jitter < Span::from_millis(500), "{what}: {seen:?}");
+fn check(seen: &Datagrams, plan: &DatagramPlan, what: &str) {
+    for way in Way::BOTH {
+        let Some(totals) = seen.totals(way) else {
+            continue;
+        };
+        assert!(totals.sent > 100, "{what}: {seen:?}");
+        assert!(totals.lost < totals.sent / 2, "{what}: {seen:?}");
+        assert_eq!(
+            totals.sent,
+            totals.arrived + totals.lost,
+            "{what}: {seen:?}"
+        );
+        let goodput = totals.goodput.as_f64();
+        assert!((1e6..9e6).contains(&goodput), "{what}: {goodput}, {seen:?}");
+        assert!(totals.goodput <= totals.rate_sent, "{what}: {seen:?}");
+        assert!(totals.jitter < Span::from_millis(500), "{what}: {seen:?}");
+        assert_eq!(totals.reordered.unwrap_or(0), 0, "{what}: {seen:?}");
+        assert_eq!(totals.duplicates.unwrap_or(0), 0, "{what}: {seen:?}");
+        let streams = seen.of(way).count();
+        assert_eq!(streams, usize::from(plan.streams.get()), "{what}");
+    }
+    let ways = Way::BOTH.map(|way| seen.totals(way).is_some());
+    let expected = match plan.direction {
+        Direction::Forward => [true, false],
+        Direction::Reverse => [false, true],
+        Direction::Both => [true, true],
+    };
+    assert_eq!(ways, expected, "{what}");
 }
 
 #[test]
 fn our_client_sends_and_receives_at_our_server() {
     let server = Running::start();
     let target = server.address.to_string().parse().unwrap();
-    for way in [Way::Forward, Way::Reverse] {
-        let seen = run(&target, way).unwrap();
-        check(&seen, "ours");
-        let summary = server.next_end().unwrap();
-        let (at_server, other) = match way {
-            Way::Forward => (summary.received, summary.sent),
-            Way::Reverse => (summary.sent, summary.received),
+    for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
+        let plan = plan(direction, 2);
+        let seen = run(&target, &plan).unwrap();
+        check(&seen, &plan, "ours");
+        assert_eq!(seen.peer, Peer::Trunkline);
+        let told = |stream: &observe::DatagramStream| {
+            let dropped = stream.dropped_by_receiver.and(stream.dropped_by_sender);
+            dropped.is_some() && stream.rates.len() >= 5
         };
-        assert!(at_server >= seen.arrived, "{summary:?}, {seen:?}");
-        assert_eq!(other.get(), 0);
+        assert!(seen.streams.iter().all(told), "{seen:?}");
+        let summary = server.next_end().unwrap();
+        let bytes = |way| -> Bytes { seen.of(way).map(|one| one.arrived_bytes).sum() };
+        assert!(summary.received >= bytes(Way::Forward), "{summary:?}");
+        assert!(summary.sent >= bytes(Way::Reverse), "{summary:?}");
     }
 }
 
@@ -50,49 +86,216 @@ fn our_client_sends_and_receives_at_iperf3() {
     if !testkit::has_program("iperf3") {
         return;
     }
-    for way in [Way::Forward, Way::Reverse] {
+    let plans = [
+        plan(Direction::Forward, 1),
+        plan(Direction::Reverse, 4),
+        plan(Direction::Both, 2),
+    ];
+    for plan in plans {
         // It serves one test.
         let server = Iperf3Server::start();
-        check(&run(&server.target, way).unwrap(), "iperf3's server");
+        let seen = run(&server.target, &plan).unwrap();
+        check(&seen, &plan, "iperf3's server");
+        assert_eq!(seen.peer, Peer::Iperf3);
     }
 }
 
+/// What iperf3's client reports of a test at our server.
+fn reported(options: &[&str]) -> Value {
+    let server = Running::start();
+    let mut all = vec!["-u", "-J"];
+    all.extend(options);
+    let text = finished(iperf3_client(server.address, &all));
+    let summary = server.next_end().unwrap();
+    assert!(summary.received + summary.sent > Bytes::ZERO, "{options:?}");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{options:?}: {error}: {text}"))
+}
+
+fn number(report: &Value, place: &str) -> f64 {
+    let value = report.pointer(place).and_then(Value::as_f64);
+    value.unwrap_or_else(|| panic!("{place} is not in {report}"))
+}
+
+/// Loss, jitter and packets are those of a loopback that is not full.
 #[test]
-fn iperf3_sends_and_receives_at_our_server() {
+fn iperf3_measures_at_our_server_whatever_it_asks_for() {
     if !testkit::has_program("iperf3") {
         return;
     }
-    for options in [
-        &["-u", "-b", "8M", "-t", "1"][..],
-        &["-u", "-R", "-b", "8M", "-t", "1"],
-    ] {
-        let server = Running::start();
-        let text = finished(iperf3_client(server.address, options));
-        assert!(text.contains("receiver"), "{text}");
-        let summary = server.next_end().unwrap();
-        let bytes = summary.received.get() + summary.sent.get();
+    let cases: [&[&str]; 9] = [
+        &["-b", "8M", "-t", "1"],
+        &["-b", "8M", "-t", "1", "-R"],
+        &["-b", "8M", "-t", "1", "--bidir"],
+        &["-b", "2M", "-t", "1", "-P", "4"],
+        &[
+            "-b",
+            "2M",
+            "-t",
+            "1",
+            "-P",
+            "4",
+            "-R",
+            "--udp-counters-64bit",
+        ],
+        &["-b", "8M/10", "-l", "1400", "-n", "500K"],
+        &["-b", "8M/10", "-l", "1400", "-k", "400", "-R"],
+        &["-b", "8M", "-t", "1", "-O", "1", "--get-server-output"],
+        &["-b", "8M", "-t", "1", "-S", "32", "-4"],
+    ];
+    for options in cases {
+        let report = reported(options);
+        assert_eq!(report["error"], Value::Null, "{options:?}");
+        let lost = number(&report, "/end/sum/lost_packets");
+        let packets = number(&report, "/end/sum/packets");
         assert!(
-            (200_000..1_100_000).contains(&bytes),
-            "{options:?}: {summary:?}"
+            packets > 100.0 && lost < packets / 2.0,
+            "{options:?}: {lost} of {packets}"
         );
+        let jitter = number(&report, "/end/sum/jitter_ms");
+        assert!((0.0..500.0).contains(&jitter), "{options:?}: {jitter}");
+    }
+}
+
+/// As fast as it goes, in the direction in which our server sends.
+#[test]
+fn without_a_rate_our_server_sends_as_fast_as_it_can() {
+    if !testkit::has_program("iperf3") {
+        return;
+    }
+    for options in [&["-b", "0", "-t", "1", "-R"][..], &["-b", "0", "-t", "1"]] {
+        let report = reported(options);
+        // Many times the rate that iperf3 has without `-b`.
+        let rate = number(&report, "/end/sum/bits_per_second");
+        assert!(rate > 20e6, "{options:?}: {rate}");
     }
 }
 
 #[test]
-fn other_tests_of_datagrams_are_refused_in_words() {
+fn eight_iperf3_clients_are_served_at_once_over_tcp_and_udp() {
     if !testkit::has_program("iperf3") {
         return;
     }
-    for (options, why) in [
-        (&["-u", "-P", "2", "-t", "1"][..], "several streams"),
-        (&["-u", "--bidir", "-t", "1"], "both ways"),
-        (&["-u", "-b", "0", "-t", "1"], "no rate"),
+    let server = Running::start();
+    let options: [&[&str]; 4] = [
+        &["-u", "-b", "2M", "-t", "2", "-P", "2", "-J"],
+        &["-t", "2", "-b", "20M", "-J"],
+        &["-u", "-b", "2M", "-t", "2", "-R", "-P", "3", "-J"],
+        &["-t", "2", "-b", "20M", "-R", "-J"],
+    ];
+    let clients: Vec<_> = (0..8)
+        .map(|index| (index, iperf3_client(server.address, options[index % 4])))
+        .collect();
+    for (index, client) in clients {
+        let report: Value = serde_json::from_str(&finished(client)).unwrap();
+        assert_eq!(report["error"], Value::Null, "client {index}");
+        if index % 2 == 0 {
+            let lost = number(&report, "/end/sum/lost_percent");
+            assert!(lost < 50.0, "client {index}: {lost}");
+            assert!(number(&report, "/end/sum/packets") > 50.0, "client {index}");
+        }
+    }
+    for _ in 0..8 {
+        server.next_end().unwrap();
+    }
+}
+
+/// Carries datagrams to a server and back, but for some of them; TCP goes by itself.
+struct Lossy {
+    at: SocketAddr,
+    dropped: Arc<AtomicUsize>,
+}
+
+/// Drops the first `greetings` of the client's datagrams and the first `answers` of the server's.
+fn lossy(server: SocketAddr, greetings: usize, answers: usize) -> Lossy {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&dropped);
+    // One host is the client's, another one the server sees: the ports are the same.
+    let near = UdpSocket::bind(SocketAddr::from(([127, 0, 0, 3], server.port()))).unwrap();
+    let listener = std::net::TcpListener::bind(near.local_addr().unwrap()).unwrap();
+    let at = near.local_addr().unwrap();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let client = client.unwrap();
+            let far = std::net::TcpStream::connect(server).unwrap();
+            for (mut from, mut to) in [
+                (client.try_clone().unwrap(), far.try_clone().unwrap()),
+                (far, client),
+            ] {
+                thread::spawn(move || std::io::copy(&mut from, &mut to));
+            }
+        }
+    });
+    thread::spawn(move || {
+        let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+        far.connect(server).unwrap();
+        let timeout = Some(Duration::from_millis(5));
+        near.set_read_timeout(timeout).unwrap();
+        far.set_read_timeout(timeout).unwrap();
+        let (mut there, mut back, mut client) = (0, 0, None);
+        let mut datagram = [0; 2_000];
+        loop {
+            if let Ok((length, from)) = near.recv_from(&mut datagram) {
+                client = Some(from);
+                there += 1;
+                match there <= greetings {
+                    true => drop(counted.fetch_add(1, Ordering::Relaxed)),
+                    false => drop(far.send(&datagram[..length])),
+                }
+            }
+            if let (Ok(length), Some(client)) = (far.recv(&mut datagram), client) {
+                back += 1;
+                match back <= answers {
+                    true => drop(counted.fetch_add(1, Ordering::Relaxed)),
+                    false => drop(near.send_to(&datagram[..length], client)),
+                }
+            }
+        }
+    });
+    Lossy { at, dropped }
+}
+
+#[test]
+fn lost_greetings_and_lost_answers_are_made_up_for() {
+    for (greetings, answers, direction) in [
+        (2, 0, Direction::Forward),
+        (0, 2, Direction::Forward),
+        (1, 1, Direction::Reverse),
     ] {
         let server = Running::start();
-        let client = iperf3_client(server.address, options);
-        let output = client.wait_with_output().unwrap();
-        assert!(!output.status.success());
-        let end = server.next_end().unwrap_err().to_string();
-        assert!(end.contains(why) && end.contains("(`-b`)"), "{end}");
+        let path = lossy(server.address, greetings, answers);
+        let target = path.at.to_string().parse().unwrap();
+        let plan = plan(direction, 1);
+        let plan = DatagramPlan {
+            rate: Some(Rate::from_bits_per_second(1_000_000)),
+            ..plan
+        };
+        let seen = run(&target, &plan).unwrap();
+        let way = match direction {
+            Direction::Reverse => Way::Reverse,
+            _ => Way::Forward,
+        };
+        let totals = seen.totals(way).unwrap();
+        assert!(totals.arrived > 20, "{direction:?}: {seen:?}");
+        let dropped = path.dropped.load(Ordering::Relaxed);
+        assert_eq!(dropped, greetings + answers, "{direction:?}");
     }
+}
+
+/// A client that gives up before its first datagram holds up no other one of its host for long, and
+/// a stranger's datagrams open nothing and are not answered.
+#[test]
+fn greetings_of_no_test_are_not_answered() {
+    let server = Running::start();
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    stranger.connect(server.address).unwrap();
+    stranger
+        .set_read_timeout(Some(Duration::from_millis(300)))
+        .unwrap();
+    for greeting in [&b"9876"[..], &[0x15, 0xCD, 0x5B, 0x07], &[0; 16]] {
+        stranger.send(greeting).unwrap();
+        assert!(stranger.recv(&mut [0; 64]).is_err(), "{greeting:?}");
+    }
+    let target = server.address.to_string().parse().unwrap();
+    let plan = plan(Direction::Forward, 1);
+    check(&run(&target, &plan).unwrap(), &plan, "behind strangers");
 }

@@ -13,7 +13,7 @@ use endpoints::{Client, ClientError, Runs, ServerEvent, ServerLimits};
 use measure_protocol::{Cookie, TestBounds, numbered_greeting};
 use observe::{
     Amount, DatagramPlan, Direction, Observation, Peer, SamplePlan, Setting, StreamCount,
-    TargetError, Then, Transport, UDP_CONTROL, Way, Window,
+    TargetError, Then, Transport, UDP_CONTROL, Window,
 };
 use support::{Iperf3Server, Running};
 use units::{Address, Bytes, Rate, Span};
@@ -178,11 +178,8 @@ fn a_port_that_takes_no_udp_is_named() {
         ClientError::Udp(DialError::UdpRefused { peer }) if *peer == at
     ));
     assert!(error.to_string().contains(&at.to_string()), "{error}");
-    let plan = DatagramPlan {
-        way: Way::Reverse,
-        rate: Rate::from_bits_per_second(1_000_000),
-        duration: Span::from_secs(1),
-    };
+    let rate = Rate::from_bits_per_second(1_000_000);
+    let plan = DatagramPlan::new(Some(rate), Span::from_secs(1));
     let target: Address = at.to_string().parse().unwrap();
     let error = Client::new(target).datagrams(&plan, &mut ()).unwrap_err();
     assert!(matches!(

@@ -1,17 +1,18 @@
 //! What small, well-timed packets tell of a path: its capacity, the bandwidth that others leave,
-//! and how round trips grow under load.
+//! how round trips grow under load, and how fast it carries datagrams.
 //!
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens
 //! a socket or reads a clock, so each method runs the same over a live path, an emulated one and in
 //! virtual time.
 //!
 //! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`],
-//! [`characterise`](mod@characterise), [`responsiveness`].
+//! [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
 
 pub mod available;
 pub mod capacity;
 pub mod characterise;
 pub mod chirp;
+pub mod datagram_rate;
 pub mod hops;
 mod part;
 mod passage;

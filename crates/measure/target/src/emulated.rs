@@ -11,8 +11,8 @@ use emu::{EmuError, Lateness};
 use endpoints::{BindError, Client, Runs, Server, ServerLimits};
 use netpath::{Hosts, PathSpec, Way};
 use observe::{
-    Fault, Observation, Probes, ProbesError, Punctuality, RunObserver, SamplePlan, Setting, Target,
-    TargetError, TargetInfo, TargetKind, Transport,
+    DatagramPlan, Datagrams, Fault, Observation, Probes, ProbesError, Punctuality, RunObserver,
+    SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Transport,
 };
 use sockets::BufferLimit;
 use units::{Address, PORT_DEFAULT};
@@ -90,6 +90,20 @@ impl Target for EmulatedPath {
         let near = self.network.network().near();
         let observed = near.run(|| self.runs.observe(&setting, plan, watch));
         match observed.map_err(namespace_lost)? {
+            Err(_) if !self.network.network().is_carrying() => Err(path_down()),
+            other => Ok(other?),
+        }
+    }
+
+    fn datagrams(
+        &mut self,
+        plan: &DatagramPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Datagrams, TargetError> {
+        let near = self.network.network().near();
+        let client = Client::new(far_server(&self.path.hosts));
+        let seen = near.run(|| client.datagrams(plan, watch));
+        match seen.map_err(namespace_lost)? {
             Err(_) if !self.network.network().is_carrying() => Err(path_down()),
             other => Ok(other?),
         }

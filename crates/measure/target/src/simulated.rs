@@ -4,6 +4,7 @@
 //! during an observation.
 
 mod buffers;
+mod datagrams;
 mod probes;
 mod readings;
 mod run;
@@ -11,8 +12,8 @@ mod stage;
 
 use netpath::PathSpec;
 use observe::{
-    Direction, Fault, Observation, Probes, ProbesError, RunObserver, SamplePlan, Setting, Target,
-    TargetError, TargetInfo, TargetKind, Then, Transport,
+    DatagramPlan, Datagrams, Direction, Fault, Observation, Probes, ProbesError, RunObserver,
+    SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Then, Transport,
 };
 use sim::{Scenario, Variant};
 use units::Bytes;
@@ -178,6 +179,17 @@ impl Target for SimulatedPath {
         let observation = Stage::of(&mut run, plan, watch).observe()?;
         self.kept = (plan.then == Then::KeepRunning).then_some(run);
         Ok(observation)
+    }
+
+    fn datagrams(
+        &mut self,
+        plan: &DatagramPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Datagrams, TargetError> {
+        let seed = seed_of_run(self.seed, self.runs);
+        self.runs += 1;
+        let probes = SimulatedProbes::new(&self.path, seed).map_err(datagrams::told)?;
+        datagrams::datagrams(&self.path, probes, plan, watch)
     }
 
     fn stop(&mut self) {

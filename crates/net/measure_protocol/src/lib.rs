@@ -8,8 +8,8 @@
 //! open no socket and read no clock, so every conversation can be replayed in a test. Each wait has
 //! a deadline that the driver has to honour; a peer's mistake is a typed error, never a panic.
 //!
-//! Spoken: TCP tests in all directions, and UDP tests of one stream one way, against iperf3 3.0 to
-//! 3.21 and against ourselves. Left out: SCTP tests and authentication; a peer that asks for them
+//! Spoken: tests over TCP and of datagrams in all directions, against iperf3 3.0 to 3.21 and against
+//! ourselves. Left out: SCTP tests and authentication; a peer that asks for them
 //! gets an error.
 //!
 //! Two of our own ends recognise each other by the key `trunkline` in the client's parameters,
@@ -38,11 +38,11 @@ pub use iperf3::extension::{
 };
 pub use iperf3::params::Params;
 pub use iperf3::request::{
-    BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, Nagle, STREAMS_MAX, ServerOutput, StreamPlan,
-    TestBounds, TestEnd, TestRequest,
+    BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, DatagramForm, Nagle, STREAMS_MAX, ServerOutput,
+    StreamPlan, TestBounds, TestEnd, TestRequest,
 };
 pub use iperf3::request_error::{RequestError, WINDOW_MAX};
-pub use iperf3::results::{Results, StreamResult, stream_id};
+pub use iperf3::results::{DatagramCounts, Results, StreamResult, stream_id};
 pub use iperf3::server::{ServerAction, ServerControl, ServerControlError, ServerWaits};
 pub use iperf3::state::{State, UnknownState};
 pub use iperf3::telemetry::{Role, StreamTelemetry, Telemetry};

@@ -1,17 +1,18 @@
-//! TCP sockets as Linux offers them, and what else a measurement asks of its host.
+//! Sockets as Linux offers them, and what else a measurement asks of its host.
 //!
 //! [`options`] sets what a stream asks for and reads what it got, [`tcp_info`] reads `TCP_INFO`,
-//! [`poll`] and [`Deadline`] wait, [`mod@connect`] connects, [`fn@listen`] listens. [`host`] has
-//! the limits of this network namespace, [`processor`] the processor time of threads, [`Clock`] the
-//! monotonic clock, [`random`] the kernel's randomness. [`child`] runs other programs, [`diag`]
-//! reads their connections. [`eviction`] chooses which connection goes when too many are
-//! unidentified.
+//! [`datagrams`] moves many at once, [`poll`] and [`Deadline`] wait, [`mod@connect`] connects,
+//! [`fn@listen`] listens. [`host`] has the limits of this network namespace, [`processor`] the
+//! processor time of threads, [`Clock`] the monotonic clock, [`random`] the kernel's randomness.
+//! [`child`] runs other programs, [`diag`] reads their connections. [`eviction`] chooses which
+//! connection goes when too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`. Left out: choosing the local address.
 
 pub mod child;
 mod clock;
 pub mod connect;
+pub mod datagrams;
 mod deadline;
 pub mod diag;
 pub mod eviction;

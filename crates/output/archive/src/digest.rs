@@ -4,7 +4,7 @@ use units::Rate;
 
 use super::copied::of_copy;
 use super::essence::{Essence, Outcome, Point, Tried};
-use super::examined::{of_characteristics, of_responsiveness};
+use super::examined::{of_characteristics, of_datagrams, of_responsiveness};
 use super::rows;
 use record::simulate::SimulatedRun;
 use record::{
@@ -27,6 +27,7 @@ impl Essence {
             AnyDocument::Responsiveness(document) => {
                 of_responsiveness(&document.body, &document.origin)?
             }
+            AnyDocument::Datagrams(document) => of_datagrams(&document.body, &document.origin)?,
             AnyDocument::Copy(document) => of_copy(&document.body, &document.origin)?,
             _ => return None,
         };

@@ -7,11 +7,12 @@ use serde_json::Value;
 use crate::{AnyDocument, LoadError, parse};
 
 /// Lists of readings, each below the key that it stands in; `None` for any.
-const READINGS: [(Option<&str>, &str); 8] = [
+const READINGS: [(Option<&str>, &str); 9] = [
     (None, "probes"),
     (None, "progress"),
     (None, "series"),
     (Some("streams"), "tcp"),
+    (Some("streams"), "rates_bits_per_second"),
     (Some("near"), "samples"),
     (Some("variations"), "packets"),
     (Some("intervals"), "loaded_seconds"),
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_brief_document_says_the_same_without_readings() {
-        let documents: [AnyDocument; 9] = [
+        let documents: [AnyDocument; 10] = [
             synthetic::measure(&Case::streams(8, 1)).into(),
             synthetic::tune(1).into(),
             synthetic::demo(1).into(),
@@ -71,6 +72,7 @@ mod tests {
             synthetic::campaign().into(),
             synthetic::characteristics().into(),
             synthetic::responsiveness().into(),
+            synthetic::datagrams(true).into(),
             synthetic::predict().into(),
             synthetic::fit().into(),
         ];

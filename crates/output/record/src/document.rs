@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, from_value};
 
 use crate::{
-    Campaign, Characteristics, Copy, Demo, Emulation, Fit, Host, Measure, Predict, Responsiveness,
-    Simulate, Sweep, Tune, layout,
+    Campaign, Characteristics, Copy, Datagrams, Demo, Emulation, Fit, Host, Measure, Predict,
+    Responsiveness, Simulate, Sweep, Tune, layout,
 };
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
@@ -116,6 +116,8 @@ kinds! {
     Characteristics: Characteristics = "trunkline/path",
     /// Round trips while a path is saturated.
     Responsiveness: Responsiveness = "trunkline/responsiveness",
+    /// Datagrams at a steady rate.
+    Datagrams: Datagrams = "trunkline/datagrams",
     /// Files that were copied.
     Copy: Copy = "trunkline/copy",
 }

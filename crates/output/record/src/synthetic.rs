@@ -4,6 +4,7 @@
 //! about 5 Mbit/s. The documents come about through the same conversions as real ones.
 
 mod copied;
+mod datagrams;
 mod examined;
 mod prediction;
 mod run;
@@ -16,6 +17,7 @@ use units::{Bytes, Rate, Span};
 
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
 pub use copied::{copy, copy_spec, events};
+pub use datagrams::datagrams;
 pub use examined::{characteristics, responsiveness};
 pub use prediction::{fit, predict};
 pub use run::Case;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use archive::{Comparison, Listing};
 use record::copy::CopyEvent;
 use record::{
-    Body, Campaign, Characteristics, Copy, Demo, Document, Emulation, Fit, Measure, Predict,
-    Responsiveness, Simulate, Sweep, SweepComparison, Tune,
+    Body, Campaign, Characteristics, Copy, Datagrams, Demo, Document, Emulation, Fit, Measure,
+    Predict, Responsiveness, Simulate, Sweep, SweepComparison, Tune,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -93,6 +93,7 @@ fn schema() -> Value {
         document::<Sweep>,
         document::<Characteristics>,
         document::<Responsiveness>,
+        document::<Datagrams>,
         document::<Copy>,
     ];
     let documents = documents.map(|document| document(&mut generator));
@@ -208,6 +209,7 @@ impl Page {
             section::<Sweep>(&mut generator),
             section::<Characteristics>(&mut generator),
             section::<Responsiveness>(&mut generator),
+            section::<Datagrams>(&mut generator),
             section::<Copy>(&mut generator),
         ];
         let mut other = |heading: &str, schema| sections.push((heading.to_owned(), schema));

@@ -5,6 +5,7 @@
 mod beside;
 mod campaign;
 mod copy;
+mod datagrams;
 mod demo;
 mod emulation;
 mod fit;
@@ -42,6 +43,7 @@ pub fn page(document: &AnyDocument, visit: Option<&Measure>) -> Page {
         AnyDocument::Sweep(document) => sweep::page(&document.body, visit),
         AnyDocument::Characteristics(document) => path::page(&document.body),
         AnyDocument::Responsiveness(document) => responsiveness::page(&document.body),
+        AnyDocument::Datagrams(document) => datagrams::page(&document.body),
         AnyDocument::Copy(document) => copy::page(&document.body),
     };
     let busy = punctuality(document).and_then(text::host_was_busy);
@@ -69,6 +71,7 @@ fn punctuality(document: &AnyDocument) -> Option<&Punctuality> {
         AnyDocument::Sweep(document) => &document.body.target,
         AnyDocument::Characteristics(document) => &document.body.target,
         AnyDocument::Responsiveness(document) => &document.body.target,
+        AnyDocument::Datagrams(document) => &document.body.target,
         _ => return None,
     };
     target.punctuality.as_ref()

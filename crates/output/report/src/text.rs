@@ -2,6 +2,7 @@
 
 mod clamp;
 pub mod copy;
+pub mod datagrams;
 mod run;
 mod search;
 pub mod simulated;

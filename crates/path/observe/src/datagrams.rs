@@ -1,44 +1,264 @@
 //! Datagrams at a steady rate, as `iperf3 -u` sends them.
 
-use units::{Bytes, Rate, Span, Way};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Direction, Rate, Span, Way};
+
+use crate::{Peer, StreamCount};
 
 /// What is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatagramPlan {
-    /// Which end sends.
-    pub way: Way,
-    /// How fast, counting the data of datagrams alone.
-    pub rate: Rate,
+    /// Which ends send.
+    pub direction: Direction,
+    /// Streams of each direction.
+    pub streams: StreamCount,
+    /// How fast they send together in each direction, counting the data of datagrams alone; `None`
+    /// for as fast as they go.
+    pub rate: Option<Rate>,
+    /// Data of each datagram.
+    pub size: Bytes,
     /// For how long.
     pub duration: Span,
 }
 
+impl DatagramPlan {
+    /// Data of a datagram: with its headers it fits into 1,500 bytes, also within a tunnel.
+    pub const SIZE: Bytes = Bytes::new(1_400);
+
+    /// One stream at `rate`, forward.
+    pub fn new(rate: Option<Rate>, duration: Span) -> Self {
+        DatagramPlan {
+            direction: Direction::Forward,
+            streams: StreamCount::ONE,
+            rate,
+            size: DatagramPlan::SIZE,
+            duration,
+        }
+    }
+
+    /// The part of one stream.
+    pub fn rate_each(&self) -> Option<Rate> {
+        let streams = u64::from(self.streams.get());
+        let each =
+            |rate: Rate| Rate::from_bits_per_second((rate.bits_per_second() / streams).max(1));
+        self.rate.map(each)
+    }
+}
+
 /// What became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Datagrams {
-    /// Datagrams that were sent, as far as the receiver can tell: up to the last that arrived.
-    pub sent: u32,
-    /// Of those, how many did not arrive.
-    pub lost: u32,
-    /// How many arrived behind one that was sent later; zero where the receiver does not tell.
-    pub reordered: u32,
-    /// The data that arrived.
-    pub arrived: Bytes,
-    /// How long they were received.
-    pub duration: Span,
+    /// What the far end is.
+    pub peer: Peer,
+    /// Those of this end first.
+    pub streams: Vec<DatagramStream>,
+}
+
+/// What became of the datagrams of one stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DatagramStream {
+    /// Which end sent.
+    pub way: Way,
+    /// Datagrams that the sender sent.
+    pub sent: u64,
+    /// Their data.
+    #[serde(rename = "sent_bytes")]
+    pub sent_bytes: Bytes,
+    /// How long it sent.
+    #[serde(rename = "sending_seconds")]
+    pub sending: Span,
+    /// Datagrams that arrived, each counted once.
+    pub arrived: u64,
+    /// The data that arrived, copies included.
+    #[serde(rename = "arrived_bytes")]
+    pub arrived_bytes: Bytes,
+    /// From the first that arrived to the last; absent where the receiver does not tell.
+    #[serde(rename = "receiving_seconds", skip_serializing_if = "Option::is_none")]
+    pub receiving: Option<Span>,
+    /// Datagrams that were sent and did not arrive.
+    pub lost: u64,
+    /// Of those lost, dropped by a queue of the sending host; absent where it does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_by_sender: Option<u64>,
+    /// Of those lost, dropped by the receiving host, whose buffer was full; absent where it does
+    /// not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_by_receiver: Option<u64>,
+    /// Arrived behind one that was sent later (RFC 4737); absent where the receiver does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordered: Option<u64>,
+    /// Arrived once more; absent where the receiver does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u64>,
     /// How much the delay varied from one to the next (RFC 3550, section 6.4.1).
+    #[serde(rename = "jitter_seconds")]
     pub jitter: Span,
-    /// Data that arrived in each tenth of a second; empty where the receiver does not tell.
+    /// Data that arrived in each tenth of a second; absent where the receiver does not tell.
+    #[serde(
+        rename = "rates_bits_per_second",
+        default,
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub rates: Vec<Rate>,
 }
 
+/// What became of all datagrams of one direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DatagramTotals {
+    /// At what rate they were sent, in truth.
+    pub rate_sent: Rate,
+    /// At what rate they arrived.
+    pub goodput: Rate,
+    /// How many were sent.
+    pub sent: u64,
+    /// How many arrived.
+    pub arrived: u64,
+    /// How many did not.
+    pub lost: u64,
+    /// Of those, how many this and the far host are known to have dropped.
+    pub dropped_by_hosts: u64,
+    /// Behind one that was sent later.
+    pub reordered: Option<u64>,
+    /// Once more.
+    pub duplicates: Option<u64>,
+    /// Mean over the streams.
+    pub jitter: Span,
+}
+
+impl DatagramTotals {
+    /// Those that did not arrive, as a share of those sent; zero of none.
+    pub fn loss_ratio(&self) -> f64 {
+        share(self.lost, self.sent)
+    }
+
+    /// Those that neither host is known to have dropped.
+    pub fn lost_on_path(&self) -> u64 {
+        self.lost.saturating_sub(self.dropped_by_hosts)
+    }
+
+    /// The same as a share of those that were sent.
+    pub fn path_loss_ratio(&self) -> f64 {
+        share(self.lost_on_path(), self.sent)
+    }
+}
+
+fn share(part: u64, all: u64) -> f64 {
+    match all {
+        0 => 0.0,
+        all => part as f64 / all as f64,
+    }
+}
+
 impl Datagrams {
-    /// The rate at which data arrived; zero of no time.
+    /// All streams of a direction together; `None` where none went that way.
+    pub fn totals(&self, way: Way) -> Option<DatagramTotals> {
+        let streams: Vec<&DatagramStream> = self.of(way).collect();
+        let count = streams.len() as u64;
+        let sum = |of: fn(&DatagramStream) -> u64| -> u64 {
+            streams
+                .iter()
+                .fold(0, |sum, one| sum.saturating_add(of(one)))
+        };
+        let known = |of: fn(&DatagramStream) -> Option<u64>| -> Option<u64> {
+            let counts = streams.iter().map(|one| of(one));
+            counts.reduce(|sum, one| Some(sum?.saturating_add(one?)))?
+        };
+        let rate = |of: fn(&DatagramStream) -> Rate| {
+            Rate::from_f64(streams.iter().map(|one| of(one).as_f64()).sum())
+        };
+        let by_sender = known(|one| one.dropped_by_sender).unwrap_or(0);
+        let by_receiver = known(|one| one.dropped_by_receiver).unwrap_or(0);
+        (count > 0).then(|| DatagramTotals {
+            rate_sent: rate(DatagramStream::rate_sent),
+            goodput: rate(DatagramStream::goodput),
+            sent: sum(|one| one.sent),
+            arrived: sum(|one| one.arrived),
+            lost: sum(|one| one.lost),
+            dropped_by_hosts: by_sender.saturating_add(by_receiver),
+            reordered: known(|one| one.reordered),
+            duplicates: known(|one| one.duplicates),
+            jitter: Span::from_nanos(sum(|one| one.jitter.as_nanos()) / count),
+        })
+    }
+
+    /// The streams of a direction.
+    pub fn of(&self, way: Way) -> impl Iterator<Item = &DatagramStream> {
+        self.streams.iter().filter(move |stream| stream.way == way)
+    }
+}
+
+impl DatagramStream {
+    /// At what rate it was sent; zero of no time.
+    pub fn rate_sent(&self) -> Rate {
+        Rate::of(self.sent_bytes, self.sending)
+    }
+
+    /// At what rate it arrived: over the time of arrivals, or of sending where that is longer, as
+    /// it is of few datagrams. Zero of no time.
     pub fn goodput(&self) -> Rate {
-        let seconds = self.duration.as_secs_f64();
-        match seconds > 0.0 {
-            true => Rate::from_f64(self.arrived.as_f64() * 8.0 / seconds),
-            false => Rate::ZERO,
+        let span = self.receiving.unwrap_or(Span::ZERO).max(self.sending);
+        Rate::of(self.arrived_bytes, span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(way: Way, lost: u64, told: Option<u64>) -> DatagramStream {
+        DatagramStream {
+            way,
+            sent: 1_000,
+            sent_bytes: Bytes::new(1_000_000),
+            sending: Span::from_secs(1),
+            arrived: 1_000 - lost,
+            arrived_bytes: Bytes::new(1_000 * (1_000 - lost)),
+            receiving: Some(Span::from_millis(1_250)),
+            lost,
+            dropped_by_sender: told,
+            dropped_by_receiver: told,
+            reordered: told,
+            duplicates: None,
+            jitter: Span::from_micros(lost),
+            rates: Vec::new(),
         }
+    }
+
+    #[test]
+    fn totals_are_of_one_way_and_say_what_all_streams_tell() {
+        let seen = Datagrams {
+            peer: Peer::Trunkline,
+            streams: vec![
+                stream(Way::Forward, 100, Some(10)),
+                stream(Way::Forward, 300, Some(20)),
+                stream(Way::Reverse, 0, None),
+            ],
+        };
+        let forward = seen.totals(Way::Forward).unwrap();
+        assert_eq!(
+            (forward.sent, forward.lost, forward.lost_on_path()),
+            (2_000, 400, 340)
+        );
+        assert_eq!(
+            (forward.loss_ratio(), forward.path_loss_ratio()),
+            (0.2, 0.17)
+        );
+        assert_eq!(forward.rate_sent, Rate::from_bits_per_second(16_000_000));
+        // 1.6 MB in 1.25 s.
+        assert_eq!(forward.goodput, Rate::from_bits_per_second(10_240_000));
+        assert_eq!((forward.reordered, forward.duplicates), (Some(30), None));
+        assert_eq!(forward.jitter, Span::from_micros(200));
+        let reverse = seen.totals(Way::Reverse).unwrap();
+        assert_eq!((reverse.reordered, reverse.loss_ratio()), (None, 0.0));
+    }
+
+    #[test]
+    fn streams_share_the_rate() {
+        let plan = DatagramPlan {
+            streams: StreamCount::new(4).unwrap(),
+            ..DatagramPlan::new(Some(Rate::from_bits_per_second(10)), Span::from_secs(1))
+        };
+        assert_eq!(plan.rate_each(), Some(Rate::from_bits_per_second(2)));
     }
 }

@@ -29,7 +29,7 @@ pub use analysis::{
     DirectionSummary, Goodput, Lacking, RateInterval, Steadiness, SteadyWindow, StreamGoodput,
     Summary, TcpSummary, Unsettled,
 };
-pub use datagrams::{DatagramPlan, Datagrams};
+pub use datagrams::{DatagramPlan, DatagramStream, DatagramTotals, Datagrams};
 pub use errors::Fault;
 pub use limit::{Limit, Verdict};
 pub use observation::{

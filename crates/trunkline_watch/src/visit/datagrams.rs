@@ -17,24 +17,33 @@ pub(super) fn datagrams(
     deadline: &mut Deadline<'_>,
 ) -> Result<(), TargetError> {
     trace(target, part, deadline);
+    let rate = order.rate_max.map_or(rate, |most| rate.min(most));
+    let way = match order.direction {
+        Direction::Reverse => Way::Reverse,
+        Direction::Forward | Direction::Both => Way::Forward,
+    };
     let plan = DatagramPlan {
-        way: match order.direction {
-            Direction::Reverse => Way::Reverse,
-            Direction::Forward | Direction::Both => Way::Forward,
+        direction: match way {
+            Way::Forward => Direction::Forward,
+            Way::Reverse => Direction::Reverse,
         },
-        rate: order.rate_max.map_or(rate, |most| rate.min(most)),
-        duration: running_time(order.duration, deadline),
+        ..DatagramPlan::new(Some(rate), running_time(order.duration, deadline))
     };
     let seen = target.observed.datagrams(&plan, deadline)?;
+    let Some(totals) = seen.totals(way) else {
+        return Ok(());
+    };
     let visit = &mut part.shown.visit;
-    visit.goodput = Some(seen.goodput());
-    visit.jitter = Some(seen.jitter);
+    visit.goodput = Some(totals.goodput);
+    visit.jitter = Some(totals.jitter);
+    let count = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     visit.probes = Some(ProbeCount {
-        sent: seen.sent,
-        lost: seen.lost,
-        duplicated: 0,
-        reordered: seen.reordered,
+        sent: count(totals.sent),
+        lost: count(totals.lost),
+        duplicated: count(totals.duplicates.unwrap_or(0)),
+        reordered: count(totals.reordered.unwrap_or(0)),
     });
-    part.shown.rates = (!seen.rates.is_empty()).then_some(seen.rates);
+    let rates = seen.streams.into_iter().next().map(|stream| stream.rates);
+    part.shown.rates = rates.filter(|rates| !rates.is_empty());
     Ok(())
 }

@@ -150,10 +150,19 @@ impl Conversation {
         ours: &Results,
         watch: &dyn RunObserver,
     ) -> Result<Results, ClientError> {
+        self.exchange_with(watch, &mut || ours.clone())
+    }
+
+    /// The same with results that are made when the server asks for them.
+    pub(super) fn exchange_with(
+        &mut self,
+        watch: &dyn RunObserver,
+        ours: &mut dyn FnMut() -> Results,
+    ) -> Result<Results, ClientError> {
         loop {
             match self.await_action(watch)? {
                 ClientAction::GiveResults => {
-                    let outcome = self.machine.give_results(self.clock.now(), ours);
+                    let outcome = self.machine.give_results(self.clock.now(), &ours());
                     self.explain(outcome)?;
                 }
                 ClientAction::Finished(theirs) => return Ok(*theirs),

@@ -1,33 +1,32 @@
 //! Datagrams at a steady rate, to or from a server of iperf3's protocol.
 
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::thread;
 use std::time::Duration;
 
 use copy_net::DialError;
-use measure_protocol::iperf3::datagram::{HELLO, WELCOME};
-use measure_protocol::{
-    ClientAction, Cookie, Offer, Results, StreamResult, TestEnd, TestRequest, stream_id,
-};
-use observe::{DatagramPlan, Datagrams, RunObserver, Transport, Way};
-use sockets::{Clock, random};
-use units::{Bytes, Direction, Span, Time};
+use measure_protocol::iperf3::datagram::{HELLO, WELCOME, repeated_hello};
+use measure_protocol::{ClientAction, Cookie, Offer, TestEnd, TestRequest};
+use observe::{DatagramPlan, Datagrams, RunObserver, Snapshot, Transport};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use sockets::{Clock, FarEnd, random};
+use units::{Bytes, Rate, Span, Time};
 
 use super::busy_retry::{ServerState, retry_while_busy};
 use super::connect;
 use super::conversation::{Conversation, check_cancelled};
+use super::counted;
 use super::{Client, ClientError};
-use crate::datagrams::{DatagramStream, Job, Moved, widen};
+use crate::datagrams::{DatagramStream, FORM, INTERVAL, Job, PreparedStream, Task, finish_all};
 
-/// Data of a datagram: with its headers it fits into 1,500 bytes, also within a tunnel.
-const SIZE: Bytes = Bytes::new(1_400);
-/// How often a greeting is repeated to a server that takes a second one for what it is.
+/// How often a greeting is repeated.
 const AGAIN: Duration = Duration::from_millis(500);
-/// How long an answer to it is waited for, as iperf3 does.
+/// How long an answer to it is waited for.
 const GREETING_MAX: Span = Span::from_secs(10);
-/// How soon a cancellation is noticed.
-const TICK: Duration = Duration::from_millis(100);
+/// What is on its way when the senders stop may take so long: longer than round trips by
+/// satellite. What comes later counts as lost.
+const ON_THE_WAY: Span = Span::from_millis(600);
 
 impl Client {
     /// Sends datagrams at a rate, or has them sent, and tells what arrived.
@@ -47,150 +46,203 @@ impl Client {
     fn datagrams_once(
         &self,
         plan: &DatagramPlan,
-        watch: &dyn RunObserver,
+        watch: &mut dyn RunObserver,
     ) -> Result<Datagrams, ClientError> {
         let (control, peer) = connect::control(&self.address, Transport::Tcp, watch)?;
         let cookie = Cookie::from_random(&random::bytes()?);
+        let request = TestRequest {
+            dscp: self.address.via.dscp,
+            ..request(plan)
+        };
+        let tasks = tasks(&request);
         let address = self.address.clone();
-        let mut conversation = Conversation::begin(address, control, cookie, request(plan));
+        let mut conversation = Conversation::begin(address, control, cookie, request);
         let is_open = |action: &_| matches!(action, ClientAction::OpenStreams(_));
         while !is_open(&conversation.await_action(watch)?) {}
-        let socket = self.greet(&mut conversation, peer, watch)?;
+        let far = FarEnd {
+            address: peer,
+            via: self.address.via.clone(),
+        };
+        let open = |task: &Task| {
+            let socket = greet(&mut conversation, &far, watch)?;
+            Ok::<_, ClientError>(PreparedStream::new(socket, *task)?)
+        };
+        let open = tasks.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         conversation.on_streams_open();
         while conversation.await_action(watch)? != ClientAction::Start {}
-        let job = match plan.way {
-            Way::Forward => Job::Send(plan.rate, SIZE),
-            Way::Reverse => Job::Receive,
+        let streams = open.into_iter().map(PreparedStream::start);
+        let running = Running {
+            streams: streams.collect::<Result<_, _>>()?,
+            tasks,
+            duration: plan.duration,
         };
-        let mut stream = DatagramStream::start(socket, job)?;
-        let clock = Clock::start();
-        while clock.now().since(Time::ZERO) < plan.duration {
-            thread::sleep(TICK.min(clock.until(Time::ZERO + plan.duration)));
-            check_cancelled(watch)?;
-            conversation.hear()?;
+        running.until_over(conversation, watch)
+    }
+}
+
+/// A test whose datagrams flow.
+struct Running {
+    streams: Vec<DatagramStream>,
+    tasks: Vec<Task>,
+    duration: Span,
+}
+
+impl Running {
+    fn until_over(
+        mut self,
+        mut conversation: Conversation,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Datagrams, ClientError> {
+        let answer = conversation.answer();
+        self.flow(&mut conversation, watch)?;
+        // Those that send stop first: what they sent last is to be counted, too.
+        let first = self.senders();
+        let (senders, receivers) = self.streams.split_at_mut(first);
+        let mut ours = finish_all(senders);
+        if !ours.is_empty() {
+            rest(&mut conversation, watch)?;
         }
-        let ours = stream.finish();
         conversation.end_test()?;
-        let theirs = conversation.exchange(&results(&ours), watch)?;
-        Ok(match plan.way {
-            Way::Forward => arrived_there(&ours, &theirs),
-            Way::Reverse => arrived_here(&ours),
-        })
+        let theirs = conversation.exchange_with(watch, &mut || {
+            // The server has stopped; its last datagrams may be behind its word.
+            thread::sleep(INTERVAL.into());
+            ours.append(&mut finish_all(receivers));
+            crate::datagrams::results(&ours, answer.is_some())
+        })?;
+        Ok(counted::datagrams(&ours, &theirs, answer.is_some()))
     }
 
-    /// Opens the stream: the server learns where the datagrams come from.
-    fn greet(
+    fn senders(&self) -> usize {
+        self.tasks.iter().filter(|task| task.sends()).count()
+    }
+
+    /// Until the time is over.
+    fn flow(
         &self,
         conversation: &mut Conversation,
-        peer: SocketAddr,
-        watch: &dyn RunObserver,
-    ) -> Result<UdpSocket, ClientError> {
-        let any: SocketAddr = match peer {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let socket = UdpSocket::bind(any)?;
-        socket.connect(peer)?;
-        widen(&socket)?;
-        socket.set_read_timeout(Some(AGAIN))?;
-        let repeats = conversation.answer().is_some();
+        watch: &mut dyn RunObserver,
+    ) -> Result<(), ClientError> {
         let clock = Clock::start();
-        let mut has_greeted = false;
-        while clock.now().since(Time::ZERO) < GREETING_MAX {
+        let mut before = (Time::ZERO, Bytes::ZERO);
+        while clock.now().since(Time::ZERO) < self.duration {
+            let left = clock.until(Time::ZERO + self.duration);
+            thread::sleep(Duration::from(INTERVAL).min(left));
             check_cancelled(watch)?;
-            if repeats || !has_greeted {
-                has_greeted = socket.send(&HELLO).is_ok();
-            }
-            // Whatever comes back shows that the greeting has arrived, and so does the server that
-            // begins: its answer may have been lost.
-            match socket.recv(&mut [0; WELCOME.len()]) {
-                Ok(_) => return Ok(socket),
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                    return Err(DialError::UdpRefused { peer }.into());
+            conversation.hear()?;
+            let now = (clock.now(), self.moved());
+            watch.on_progress(&self.snapshot(before, now));
+            before = now;
+        }
+        Ok(())
+    }
+
+    /// Of those that receive, and where none do of those that send.
+    fn moved(&self) -> Bytes {
+        let senders = self.senders();
+        let receivers = self.streams.get(senders..).unwrap_or_default();
+        let shown = match receivers.is_empty() {
+            true => &self.streams,
+            false => receivers,
+        };
+        shown.iter().map(DatagramStream::bytes).sum()
+    }
+
+    fn snapshot(&self, before: (Time, Bytes), (at, bytes): (Time, Bytes)) -> Snapshot {
+        Snapshot {
+            at,
+            duration_max: Some(self.duration),
+            bytes,
+            rate: Rate::of(bytes - before.1, at.since(before.0)),
+            rtt: None,
+            probe_rtt: None,
+            retransmitted_share: None,
+        }
+    }
+}
+
+/// What is on its way arrives, or does not.
+fn rest(conversation: &mut Conversation, watch: &dyn RunObserver) -> Result<(), ClientError> {
+    let clock = Clock::start();
+    let end = Time::ZERO + ON_THE_WAY;
+    while clock.now() < end {
+        thread::sleep(clock.until(end).min(INTERVAL.into()));
+        check_cancelled(watch)?;
+        conversation.hear()?;
+    }
+    Ok(())
+}
+
+/// Opens a stream: the server learns where its datagrams come from.
+fn greet(
+    conversation: &mut Conversation,
+    far: &FarEnd,
+    watch: &dyn RunObserver,
+) -> Result<UdpSocket, ClientError> {
+    let socket = socket_towards(far)?;
+    socket.set_read_timeout(Some(AGAIN))?;
+    let is_ours = conversation.answer().is_some();
+    let peer = far.address;
+    let clock = Clock::start();
+    let mut has_greeted = false;
+    while clock.now().since(Time::ZERO) < GREETING_MAX {
+        check_cancelled(watch)?;
+        let _ = match has_greeted && !is_ours {
+            true => socket.send(&repeated_hello()),
+            false => socket.send(&HELLO),
+        };
+        has_greeted = true;
+        // Whatever comes back shows that the greeting has arrived, and so does the server that
+        // begins: its answer may have been lost. What is longer is counted later.
+        match socket.peek(&mut [0; 2 * WELCOME.len()]) {
+            Ok(length) => {
+                if length <= WELCOME.len() {
+                    let _ = socket.recv(&mut [0; WELCOME.len()]);
                 }
-                _ => conversation.hear()?,
-            }
-            if conversation.is_running() {
                 return Ok(socket);
             }
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                return Err(DialError::UdpRefused { peer }.into());
+            }
+            _ => conversation.hear()?,
         }
-        Err(DialError::UdpSilent {
-            peer,
-            after: GREETING_MAX,
+        if conversation.is_running() {
+            return Ok(socket);
         }
-        .into())
     }
+    let after = GREETING_MAX;
+    Err(DialError::UdpSilent { peer, after }.into())
+}
+
+fn socket_towards(far: &FarEnd) -> Result<UdpSocket, ClientError> {
+    let domain = Domain::for_address(far.address);
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+    far.prepare(&SockRef::from(&socket))?;
+    socket.connect(&far.address.into())?;
+    Ok(socket.into())
 }
 
 fn request(plan: &DatagramPlan) -> TestRequest {
     TestRequest {
-        direction: match plan.way {
-            Way::Forward => Direction::Forward,
-            Way::Reverse => Direction::Reverse,
-        },
-        block: SIZE,
-        pacing: Some(plan.rate),
+        direction: plan.direction,
+        block: plan.size,
+        pacing: plan.rate_each(),
         offer: Some(Offer::default()),
-        datagrams: true,
-        ..TestRequest::new(1, TestEnd::After(plan.duration))
+        datagrams: Some(FORM),
+        ..TestRequest::new(plan.streams.get(), TestEnd::After(plan.duration))
     }
 }
 
-/// What this end tells the other.
-pub(crate) fn results(moved: &Moved) -> Results {
-    let seen = &moved.receipts;
-    Results {
-        streams: vec![StreamResult {
-            id: stream_id(0).into(),
-            bytes: seen.bytes.get(),
-            jitter: Some(seen.jitter().as_secs_f64()),
-            errors: Some(seen.lost().into()),
-            packets: Some(seen.highest.into()),
-            start_time: Some(0.0),
-            end_time: Some(moved.duration.as_secs_f64()),
-            ..StreamResult::default()
-        }],
-        ..Results::default()
-    }
-}
-
-/// By the server's count and clock, which end with the last datagram that arrived there: what
-/// waited in a queue comes later than it was sent. Where none did, all that were sent are lost.
-fn arrived_there(ours: &Moved, theirs: &Results) -> Datagrams {
-    let sent = ours.receipts.highest;
-    let seen = theirs.stream(0).cloned().unwrap_or_default();
-    let number = |number: Option<u64>| u32::try_from(number.unwrap_or(0)).unwrap_or(u32::MAX);
-    let (sent, lost) = match number(seen.packets) {
-        0 => (sent, sent),
-        packets => (packets, number(seen.errors).min(packets)),
-    };
-    let took = seen.end_time.unwrap_or(0.0) - seen.start_time.unwrap_or(0.0);
-    let jitter = seen
-        .jitter
-        .filter(|jitter| jitter.is_finite() && *jitter >= 0.0);
-    Datagrams {
-        sent,
-        lost,
-        reordered: 0,
-        arrived: Bytes::new(seen.bytes.min(ours.receipts.bytes.get())),
-        duration: match took.is_finite() && took > 0.0 {
-            true => Span::from_secs_f64(took),
-            false => ours.duration,
+/// Those to send on come first.
+fn tasks(request: &TestRequest) -> Vec<Task> {
+    let plan = request.client_streams();
+    let task = |index: u16| Task {
+        job: match index < plan.send {
+            true => Job::Send(request.pacing),
+            false => Job::Receive { welcomes: false },
         },
-        jitter: Span::from_secs_f64(jitter.unwrap_or(0.0)),
-        rates: Vec::new(),
-    }
-}
-
-fn arrived_here(ours: &Moved) -> Datagrams {
-    let seen = &ours.receipts;
-    Datagrams {
-        sent: seen.highest,
-        lost: seen.lost(),
-        reordered: seen.reordered,
-        arrived: seen.bytes,
-        duration: ours.duration,
-        jitter: seen.jitter(),
-        rates: ours.rates(),
-    }
+        size: request.block,
+        form: FORM,
+        omit: Span::ZERO,
+    };
+    (0..plan.total()).map(task).collect()
 }

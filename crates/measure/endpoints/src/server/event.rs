@@ -79,9 +79,11 @@ pub enum SessionError {
     /// Other tests over UDP hold what all may have in memory.
     #[error("tests over UDP hold all memory that they, or those of one address, may have")]
     NoUdpMemory,
-    /// Two tests of datagrams of one host begin together.
-    #[error("another test of datagrams from its address waits for its first datagram")]
-    Greeted,
+    /// Other tests of datagrams of its host took too long to begin.
+    #[error(
+        "other tests of datagrams from its address have waited for their first datagrams for {0}"
+    )]
+    NoTurn(Span),
     /// The owner allows less than was asked for.
     #[error(transparent)]
     Beyond(#[from] BeyondBounds),

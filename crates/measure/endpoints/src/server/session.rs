@@ -1,5 +1,6 @@
 //! One client's test, from its cookie to its goodbye.
 
+mod datagrams;
 mod hand_over;
 
 use std::any::Any;
@@ -14,7 +15,7 @@ use measure_protocol::{
     Answer, EchoToken, ErrorCode, Results, ServerAction, ServerControl, TestEnd, TestRequest,
 };
 use observe::SamplePlan;
-use units::{Bytes, Span};
+use units::{Span, Time};
 
 use super::agreed::Agreed;
 use super::arrivals::Arrivals;
@@ -23,7 +24,6 @@ use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::flow::Flow;
 use super::udp_memory::ReservedMemory;
 use super::{Shared, enforce, report};
-use crate::client::datagrams;
 use crate::control_connection::{ControlConnection, Heard};
 use sockets::Clock;
 use sockets::poll::{readable, wait};
@@ -81,6 +81,8 @@ struct Session<'a> {
     test: Option<Agreed<'a>>,
     flow: Option<Flow>,
     datagrams: Option<DatagramTest<'a>>,
+    /// A test of datagrams that waits for its turn, since when.
+    waiting: Option<(TestRequest, Time)>,
     probed: Option<SessionSummary>,
 }
 
@@ -117,6 +119,7 @@ impl<'a> Session<'a> {
             test: None,
             flow: None,
             datagrams: None,
+            waiting: None,
             probed: None,
         })
     }
@@ -143,7 +146,8 @@ impl<'a> Session<'a> {
             self.wait()?;
             self.check_stop()?;
             self.take_arrivals();
-            self.take_greeting()?;
+            self.take_turn()?;
+            self.take_greetings()?;
             self.hear()?;
             self.read_streams()?;
             if self
@@ -159,6 +163,10 @@ impl<'a> Session<'a> {
     fn act(&mut self, action: ServerAction) -> Result<(), SessionError> {
         match action {
             ServerAction::Send(bytes) => Ok(self.control.send(&bytes, SEND_LIMIT)?),
+            ServerAction::Decide(request) if request.datagrams.is_some() => {
+                self.waiting = Some((*request, self.clock.now()));
+                self.take_turn()
+            }
             ServerAction::Decide(request) => self.decide(*request),
             ServerAction::Start => self.start(),
             ServerAction::CloseStreams => {
@@ -189,13 +197,6 @@ impl<'a> Session<'a> {
             });
         };
         let memory = self.memory_for(&request)?;
-        if request.datagrams {
-            self.datagrams = DatagramTest::begin(self.shared, &request, self.peer);
-            if self.datagrams.is_none() {
-                self.machine.refuse(ErrorCode::STREAM_ACCEPT);
-                return Err(SessionError::Greeted);
-            }
-        }
         let answer = self.answer(&request)?;
         if let Some(time) = usual_time(&request) {
             self.arrivals.ends.set_after(time);
@@ -244,17 +245,6 @@ impl<'a> Session<'a> {
         Ok(Some(Answer::new(offer, value, SamplePlan::INTERVAL)))
     }
 
-    /// Opens the stream of a test of datagrams when its client has greeted.
-    fn take_greeting(&mut self) -> Result<(), SessionError> {
-        let Some(test) = &mut self.datagrams else {
-            return Ok(());
-        };
-        if test.opened(self.control.local_address()?)? {
-            self.machine.on_stream(self.clock.now());
-        }
-        Ok(())
-    }
-
     fn start(&mut self) -> Result<(), SessionError> {
         if let Some(test) = &mut self.datagrams {
             return Ok(test.start()?);
@@ -277,14 +267,17 @@ impl<'a> Session<'a> {
         let now = self.clock.now();
         let reading = self.flow.as_ref().and_then(Flow::until_reading);
         let deadline = self.machine.deadline().map(|at| at.since(now));
-        let limit = [reading, deadline]
+        let turn = self.waiting.as_ref().map(|_| datagrams::TURN_TICK);
+        let limit = [reading, deadline, turn]
             .into_iter()
             .flatten()
             .fold(TICK, Span::min);
-        let mut watched = [
+        let mut watched = vec![
             readable(self.control.as_fd()),
             readable(self.arrivals.bell.as_fd()),
         ];
+        let greetings = self.datagrams.as_ref().and_then(DatagramTest::watched);
+        watched.extend(greetings.map(readable));
         wait(&mut watched, limit.into())?;
         Ok(())
     }
@@ -326,14 +319,13 @@ impl<'a> Session<'a> {
     }
 
     fn read_streams(&mut self) -> Result<(), SessionError> {
-        let idle = self.shared.limits.idle;
-        if let Some((took, received)) = self.datagrams.as_ref().and_then(DatagramTest::received) {
-            let kept = enforce::check_amount(&self.shared.limits, took, received);
-            return kept.inspect_err(|_| self.machine.refuse(ErrorCode::OVERDUE));
+        if self.datagrams.is_some() {
+            return self.check_datagrams();
         }
         let Some(flow) = self.flow.as_mut().filter(|flow| flow.is_open()) else {
             return Ok(());
         };
+        let idle = self.shared.limits.idle;
         flow.read_when_due();
         enforce::check(&self.shared.limits, flow)
             .inspect_err(|_| self.machine.refuse(ErrorCode::OVERDUE))?;
@@ -353,7 +345,7 @@ impl<'a> Session<'a> {
 
     fn results(&self) -> Results {
         match (&self.test, &self.flow, &self.datagrams) {
-            (_, _, Some(test)) => datagrams::results(&test.moved()),
+            (_, _, Some(test)) => test.results(),
             (Some(test), Some(flow), None) => report::results(&test.request, flow),
             _ => Results::default(),
         }
@@ -364,13 +356,9 @@ impl<'a> Session<'a> {
             return summary.clone();
         }
         if let Some(test) = &self.datagrams {
-            let moved = test.moved();
-            let (received, sent) = match test.sends() {
-                true => (Bytes::ZERO, moved.receipts.bytes),
-                false => (moved.receipts.bytes, Bytes::ZERO),
-            };
+            let (duration, received, sent) = test.totals();
             return SessionSummary {
-                duration: moved.duration,
+                duration,
                 received,
                 sent,
                 notes: Vec::new(),

@@ -84,9 +84,10 @@ impl SimulatedProbes {
         };
         let latest = *last + self.path.delay(way) + PATIENCE;
         let flight = self.flights;
+        let mut missing = departures.len();
         let chain = self.chain(way);
         for (number, at) in departures.iter().enumerate() {
-            pass(chain, *at, flight, &mut arrivals);
+            missing -= pass(chain, *at, flight, &mut arrivals);
             let packet = Datagram {
                 size,
                 flight,
@@ -95,12 +96,12 @@ impl SimulatedProbes {
             let _ = chain.offer(packet, *at);
         }
         let mut now = *last;
-        while now < latest && arrivals.iter().any(Option::is_none) {
+        while now < latest && missing > 0 {
             let Some(wakeup) = chain.next_wakeup() else {
                 break;
             };
             now = wakeup.max(now).min(latest);
-            pass(chain, now, flight, &mut arrivals);
+            missing -= pass(chain, now, flight, &mut arrivals);
         }
         arrivals
     }
@@ -141,13 +142,21 @@ impl SimulatedProbes {
     }
 }
 
-/// What has come out by `now`.
-fn pass(chain: &mut Chain<Datagram>, now: Time, flight: u64, arrivals: &mut [Option<Time>]) {
+/// What has come out by `now`; how many packets.
+fn pass(
+    chain: &mut Chain<Datagram>,
+    now: Time,
+    flight: u64,
+    arrivals: &mut [Option<Time>],
+) -> usize {
+    let mut passed = 0;
     while let Some((arrival, packet)) = chain.poll_timed(now) {
         if packet.flight == flight {
             arrivals[packet.number] = Some(arrival);
+            passed += 1;
         }
     }
+    passed
 }
 
 fn cancelled(watch: &dyn RunObserver) -> Result<(), ProbesError> {

@@ -358,5 +358,6 @@ fn cross_traffic_takes_its_share_from_the_beginning() {
     assert!(idle > Span::from_millis(15), "{idle}");
 }
 
+mod datagrams;
 mod growth;
 mod intervals;

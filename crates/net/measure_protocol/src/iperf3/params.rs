@@ -66,6 +66,18 @@ pub struct Params {
         skip_serializing_if = "Option::is_none"
     )]
     pub bandwidth: Option<u64>,
+    /// Datagrams that are sent together at a rate.
+    #[serde(
+        deserialize_with = "number::count",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub burst: Option<u64>,
+    /// 1 when datagrams have numbers of 64 bits.
+    #[serde(
+        deserialize_with = "number::count",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub udp_counters_64bit: Option<u64>,
     /// Bits per second and stream, kept by the kernel's pacing.
     #[serde(
         deserialize_with = "number::count",

@@ -4,7 +4,7 @@ mod bounds;
 
 use units::{Bytes, Direction, Dscp, Rate, Span};
 
-use crate::iperf3::datagram::HEADER_LENGTH;
+use crate::iperf3::datagram::{self, Counter};
 use crate::iperf3::extension::VERSION;
 use crate::iperf3::request_error::{SEGMENT_MAX, SEGMENT_MIN};
 use crate::{Offer, Params, RequestError, WINDOW_MAX};
@@ -18,10 +18,10 @@ pub const BLOCK_DEFAULT: Bytes = Bytes::from_kib(128);
 /// Most bytes per write, as in iperf3.
 pub const BLOCK_MAX: Bytes = Bytes::from_mib(1);
 
-/// Data of a datagram: iperf3's default where it does not know the path, and the most that IPv4 has
-/// room for.
+/// Data of a datagram: iperf3's default where it does not know the path.
 const DATAGRAM_DEFAULT: u64 = 1_460;
-const DATAGRAM_MAX: u64 = 65_507;
+/// Datagrams that are sent together, as in iperf3.
+const BURST_MAX: u64 = 1_000;
 const SECONDS_MAX: u64 = 86_400;
 const OMIT_SECONDS_MAX: u64 = 600;
 const CONGESTION_NAME_MAX: usize = 15;
@@ -71,6 +71,15 @@ impl StreamPlan {
     }
 }
 
+/// What sets a test of datagrams apart (`iperf3 -u`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DatagramForm {
+    /// How wide their numbers are.
+    pub counter: Counter,
+    /// Datagrams that are sent together; 0 leaves it to the sender.
+    pub burst: u16,
+}
+
 /// One test as the client asks for it, over TCP or of datagrams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRequest {
@@ -100,9 +109,9 @@ pub struct TestRequest {
     pub server_output: ServerOutput,
     /// Our own offer, when it reaches the version spoken here.
     pub offer: Option<Offer>,
-    /// Whether its stream is datagrams at a steady rate, [`TestRequest::pacing`], of the size of
-    /// a block: iperf3's tests over UDP.
-    pub datagrams: bool,
+    /// Its streams are datagrams at a steady rate each, [`TestRequest::pacing`], or as fast as they
+    /// go, of the size of a block: iperf3's tests over UDP.
+    pub datagrams: Option<DatagramForm>,
 }
 
 impl TestRequest {
@@ -122,7 +131,7 @@ impl TestRequest {
             dscp: None,
             server_output: ServerOutput::Unwanted,
             offer: None,
-            datagrams: false,
+            datagrams: None,
         }
     }
 
@@ -165,13 +174,19 @@ impl TestRequest {
             TestEnd::Bytes(bytes) => (0, bytes.get()),
             TestEnd::Client => (0, 0),
         };
+        let burst = self.datagrams.map(|form| form.burst.into());
+        let is_wide = self
+            .datagrams
+            .is_some_and(|form| form.counter == Counter::Wide);
         Params {
-            tcp: !self.datagrams,
-            udp: self.datagrams,
+            tcp: self.datagrams.is_none(),
+            udp: self.datagrams.is_some(),
+            // Absent, some servers send 1 Mbit/s.
             bandwidth: self
-                .pacing
-                .filter(|_| self.datagrams)
-                .map(Rate::bits_per_second),
+                .datagrams
+                .map(|_| self.pacing.map_or(0, Rate::bits_per_second)),
+            burst: burst.filter(|burst| *burst > 0),
+            udp_counters_64bit: is_wide.then_some(1),
             omit: Some(whole_seconds(self.omit)),
             time: i64::try_from(time).ok(),
             num: Some(num),
@@ -185,7 +200,7 @@ impl TestRequest {
             window: self.window.map(Bytes::get),
             fqrate: self
                 .pacing
-                .filter(|_| !self.datagrams)
+                .filter(|_| self.datagrams.is_none())
                 .map(Rate::bits_per_second),
             tos: self.dscp.map(|dscp| dscp.octet().into()),
             congestion: self.congestion.clone(),
@@ -201,11 +216,12 @@ impl TestRequest {
         if params.sctp {
             return Err(RequestError::Sctp);
         }
-        let block = match params.udp {
-            true => datagram(params.len),
-            false => block(params.len),
+        let datagrams = params.udp.then(|| form(params));
+        let block = match datagrams {
+            Some(form) => datagram(form, params.len),
+            None => block(params.len),
         };
-        let request = TestRequest {
+        Ok(TestRequest {
             direction: direction(params),
             streams: streams(params.parallel)?,
             end: end(params, block)?,
@@ -226,23 +242,18 @@ impl TestRequest {
                 _ => ServerOutput::Unwanted,
             },
             offer: params.trunkline.filter(|offer| offer.version >= VERSION),
-            datagrams: params.udp,
-        };
-        match request.datagrams {
-            true => request.of_datagrams(),
-            false => Ok(request),
-        }
+            datagrams,
+        })
     }
 }
 
-impl TestRequest {
-    fn of_datagrams(self) -> Result<Self, RequestError> {
-        match (self.streams, self.direction, self.pacing) {
-            (2.., ..) => Err(RequestError::Datagrams("several streams were asked for")),
-            (_, Direction::Both, _) => Err(RequestError::Datagrams("both ways were asked for")),
-            (_, _, None) => Err(RequestError::Datagrams("no rate was asked for")),
-            _ => Ok(self),
-        }
+fn form(params: &Params) -> DatagramForm {
+    DatagramForm {
+        counter: match params.udp_counters_64bit {
+            Some(1..) => Counter::Wide,
+            _ => Counter::Narrow,
+        },
+        burst: params.burst.unwrap_or(0).min(BURST_MAX) as u16,
     }
 }
 
@@ -290,10 +301,10 @@ fn block(len: Option<i64>) -> Bytes {
 }
 
 /// The data of a datagram; there is room for its header.
-fn datagram(len: Option<i64>) -> Bytes {
+fn datagram(form: DatagramForm, len: Option<i64>) -> Bytes {
     let len = len.and_then(|len| u64::try_from(len).ok());
-    let least = HEADER_LENGTH as u64;
-    Bytes::new(len.unwrap_or(DATAGRAM_DEFAULT).clamp(least, DATAGRAM_MAX))
+    let len = len.filter(|len| *len > 0).unwrap_or(DATAGRAM_DEFAULT);
+    datagram::size(form.counter, len)
 }
 
 fn window(asked: Option<u64>) -> Result<Option<Bytes>, RequestError> {
@@ -317,7 +328,6 @@ fn is_name(name: &str) -> bool {
     (1..=CONGESTION_NAME_MAX).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-/// The smaller of the two rates a client can set, both per stream.
 /// What is no octet is nothing, and so is the default class.
 fn dscp(tos: u64) -> Option<Dscp> {
     let class = u8::try_from(tos)
@@ -326,6 +336,7 @@ fn dscp(tos: u64) -> Option<Dscp> {
     class.filter(|class| *class != Dscp::DEFAULT)
 }
 
+/// The smaller of the two rates a client can set, both per stream.
 fn pacing(params: &Params) -> Option<Rate> {
     let rates = [params.fqrate, params.bandwidth];
     let rates = rates.into_iter().flatten().filter(|rate| *rate > 0);

@@ -21,9 +21,6 @@ pub enum RequestError {
     /// SCTP.
     #[error("SCTP tests are not served, only TCP and UDP")]
     Sctp,
-    /// A test over UDP of another kind than is served.
-    #[error("{0}; over UDP one stream is served, one way, at a rate (`-b`)")]
-    Datagrams(&'static str),
     /// No stream, or too many.
     #[error("{0} streams were asked for; 1 to 128 are possible")]
     Streams(i64),
@@ -46,7 +43,7 @@ impl RequestError {
     pub fn code(&self) -> ErrorCode {
         match self {
             RequestError::Json(_) => ErrorCode::PARAMETERS,
-            RequestError::Sctp | RequestError::Datagrams(_) => ErrorCode::NOT_IMPLEMENTED,
+            RequestError::Sctp => ErrorCode::NOT_IMPLEMENTED,
             RequestError::Streams(_) => ErrorCode::STREAM_COUNT,
             RequestError::Seconds(_) => ErrorCode::DURATION,
             RequestError::Window(_) => ErrorCode::BUFFER_SIZE,

@@ -115,6 +115,21 @@ pub struct StreamResult {
         serialize_with = "or_none"
     )]
     pub packets: Option<u64>,
+    /// UDP only: of the datagrams those of the omitted time, where there was one; iperf3 3.14 and
+    /// later tell both or neither.
+    #[serde(
+        default,
+        deserialize_with = "number::count",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub omitted_packets: Option<u64>,
+    /// The same of those lost.
+    #[serde(
+        default,
+        deserialize_with = "number::count",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub omitted_errors: Option<u64>,
     /// Beginning of the counted time, in seconds.
     #[serde(
         default,
@@ -129,6 +144,35 @@ pub struct StreamResult {
         serialize_with = "or_zero"
     )]
     pub end_time: Option<f64>,
+    /// What one of our ends has counted of datagrams beyond that.
+    #[serde(
+        default,
+        deserialize_with = "datagrams",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub trunkline: Option<DatagramCounts>,
+}
+
+/// What a receiver or sender of datagrams tells another of our ends about one stream; what it does
+/// not count is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DatagramCounts {
+    /// Arrived behind one that was sent later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordered: Option<u64>,
+    /// Arrived once more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u64>,
+    /// Dropped by the receiving host, whose buffer was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
+    /// Dropped by the sending host, whose queue was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<u64>,
+    /// Bytes that came in each tenth of a second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tenths: Vec<u64>,
 }
 
 /// A results message that cannot be used.
@@ -158,6 +202,12 @@ impl Results {
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
+}
+
+/// Counts of another shape cost only themselves.
+fn datagrams<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DatagramCounts>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(from)?;
+    Ok(serde_json::from_str(raw.get()).ok())
 }
 
 fn telemetry<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Telemetry>, D::Error> {
@@ -280,6 +330,12 @@ mod tests {
                 packets: Some(0),
                 start_time: Some(0.0),
                 end_time: Some(1.5),
+                trunkline: Some(DatagramCounts {
+                    dropped: Some(9),
+                    tenths: vec![1, 2],
+                    ..DatagramCounts::default()
+                }),
+                ..StreamResult::default()
             }],
             ..Results::default()
         };

@@ -29,6 +29,8 @@ fn documents() -> Vec<AnyDocument> {
         AnyDocument::from(synthetic::campaign()),
         AnyDocument::from(synthetic::characteristics()),
         AnyDocument::from(synthetic::responsiveness()),
+        AnyDocument::from(synthetic::datagrams(false)),
+        AnyDocument::from(synthetic::datagrams(true)),
         AnyDocument::from(synthetic::copy()),
         AnyDocument::from(synthetic::sweep(&swept(1))),
         AnyDocument::from(synthetic::sweep(&swept(8))),

@@ -72,7 +72,7 @@ fn absurd_counts_are_refused_with_value_and_bound() {
 fn each_refusal_has_iperf3s_number() {
     let code = |json| checked(json).unwrap_err().code();
     assert_eq!(code(r#"{"parallel":129}"#), ErrorCode(6));
-    assert_eq!(code(r#"{"udp":true}"#), ErrorCode(13));
+    assert_eq!(code(r#"{"sctp":true}"#), ErrorCode(13));
     assert_eq!(code("nonsense"), ErrorCode(114));
 }
 
@@ -128,4 +128,27 @@ fn an_offer_below_the_version_spoken_here_is_none() {
             ..Offer::default()
         })
     );
+}
+
+#[test]
+fn datagrams_have_what_iperf3_sends_of_them() {
+    let json = r#"{"udp":true,"bandwidth":0,"len":0,"burst":7,"udp_counters_64bit":1,
+        "parallel":4,"bidirectional":true}"#;
+    let request = checked(json).unwrap();
+    let form = request.datagrams.unwrap();
+    assert_eq!((form.counter, form.burst), (Counter::Wide, 7));
+    assert_eq!((request.pacing, request.block.get()), (None, 1_460));
+    let params = request.to_params();
+    assert!(params.udp && !params.tcp);
+    assert_eq!((params.bandwidth, params.fqrate), (Some(0), None));
+    assert_eq!(
+        checked(&String::from_utf8(params.to_json()).unwrap()),
+        Ok(request)
+    );
+    let least = |json| checked(json).unwrap().block.get();
+    assert_eq!(least(r#"{"udp":true,"len":1}"#), 12);
+    assert_eq!(least(r#"{"udp":true,"len":1,"udp_counters_64bit":1}"#), 16);
+    assert_eq!(least(r#"{"udp":true,"len":100000}"#), 65_507);
+    let burst = checked(r#"{"udp":true,"burst":99999}"#).unwrap().datagrams;
+    assert_eq!(burst.unwrap().burst, 1_000);
 }

@@ -1,0 +1,226 @@
+//! What became of datagrams, in sentences.
+
+use record::datagrams::{Ceiling, DatagramWay, RateSearch};
+use record::{Datagrams, Peer};
+use units::{Rate, Way};
+
+use super::count;
+use draw::format;
+
+/// Less of the rate that was asked for is told.
+const REACHED: f64 = 0.97;
+
+/// The verdict first.
+pub fn sentences(body: &Datagrams) -> Vec<String> {
+    let mut all: Vec<String> = body
+        .search
+        .iter()
+        .map(|search| found(body, search))
+        .collect();
+    for way in &body.ways {
+        if body.search.is_none() {
+            all.push(loss(body, way));
+        }
+        all.extend(not_reached(body, way));
+        all.extend(in_hosts(way));
+        all.extend(untold(body, way));
+    }
+    all
+}
+
+/// Which way, where there are two.
+fn named(body: &Datagrams, way: Way) -> &'static str {
+    match (body.ways.len(), way) {
+        (..=1, _) => "The path",
+        (_, Way::Forward) => "Forward, the path",
+        (_, Way::Reverse) => "In reverse, the path",
+    }
+}
+
+fn loss(body: &Datagrams, way: &DatagramWay) -> String {
+    let path = named(body, way.way);
+    let sent = format::rate(way.sent_bits_per_second);
+    match (way.sent, way.arrived, way.lost_on_path) {
+        (0, ..) => format!("{path} was sent no datagram."),
+        (_, 0, _) => format!(
+            "{path} carried none of {}: is UDP let through to this port?",
+            count(way.sent, "datagram")
+        ),
+        (sent_count, _, 0) => format!(
+            "{path} lost none of {} at {sent}.",
+            count(sent_count, "datagram")
+        ),
+        _ => format!(
+            "{path} lost {} at {sent}; {} arrived. `--udp find` looks for the highest rate that it \
+             carries.",
+            format::percent(way.path_loss_ratio),
+            format::rate(way.goodput_bits_per_second)
+        ),
+    }
+}
+
+fn found(body: &Datagrams, search: &RateSearch) -> String {
+    let bound = format::percent(search.loss_max_ratio);
+    let way = body.ways.first();
+    let lost = way.map_or(0.0, |way| way.loss_ratio);
+    let Some(rate) = search.found_bits_per_second.map(format::rate) else {
+        return match search.tries.iter().min_by_key(|one| one.asked) {
+            Some(slowest) => format!(
+                "No rate was found at which less than {bound} is lost: at {} it was {}.",
+                slowest.sent.human(),
+                format::percent(slowest.loss_ratio)
+            ),
+            None => "Nothing was sent.".to_owned(),
+        };
+    };
+    match search.ceiling {
+        Some(Ceiling::Host) => format!(
+            "The hosts at its ends go no faster than {rate}; the path carries that and may carry \
+             more. It lost {}.",
+            format::percent(lost)
+        ),
+        _ => {
+            let faster = |one: &&record::datagrams::Try| {
+                let over = Rate::from_bits_per_second(search.found_bits_per_second.unwrap_or(0));
+                !one.carried && one.sent > over
+            };
+            let next = search
+                .tries
+                .iter()
+                .filter(faster)
+                .min_by_key(|one| one.sent);
+            let next = next.map(|one| {
+                let at = one.sent.human();
+                match one.loss_ratio > search.loss_max_ratio {
+                    true => format!("; at {at} it lost {}", format::percent(one.loss_ratio)),
+                    false => format!("; at {at} its queue was filling"),
+                }
+            });
+            format!(
+                "The path carries {rate} below {bound} loss: it lost {} of it in {}{}.",
+                format::percent(lost),
+                body.duration.human(),
+                next.unwrap_or_default()
+            )
+        }
+    }
+}
+
+/// The rate that counts is what was sent.
+fn not_reached(body: &Datagrams, way: &DatagramWay) -> Option<String> {
+    let asked = body.asked?;
+    let host = match way.way {
+        Way::Forward => "This host",
+        Way::Reverse => "The far host",
+    };
+    let sent = way.sent_bits_per_second;
+    ((sent as f64) < asked.as_f64() * REACHED).then(|| {
+        format!(
+            "{host} sent {} of the {} that were asked for: it sends no faster, and the figures \
+             are of what it sent.",
+            format::rate(sent),
+            asked.human()
+        )
+    })
+}
+
+/// What the ends dropped themselves.
+fn in_hosts(way: &DatagramWay) -> Vec<String> {
+    let sum = |of: fn(&record::datagrams::DatagramStream) -> Option<u64>| -> u64 {
+        let counts = way.streams.iter().filter_map(of);
+        counts.fold(0, u64::saturating_add)
+    };
+    let share = |count: u64| format::percent(count as f64 / way.sent.max(1) as f64);
+    let (sender, receiver) = match way.way {
+        Way::Forward => ("this host", "the far host"),
+        Way::Reverse => ("the far host", "this host"),
+    };
+    let mut all = Vec::new();
+    let dropped = sum(|one| one.dropped_by_sender);
+    if dropped > 0 {
+        all.push(format!(
+            "A queue of {sender} was full and dropped {} ({}) before they left: send slower, or \
+             lengthen the queue of its device (`ip link set DEVICE txqueuelen`).",
+            count(dropped, "datagram"),
+            share(dropped)
+        ));
+    }
+    let dropped = sum(|one| one.dropped_by_receiver);
+    if dropped > 0 {
+        all.push(format!(
+            "{} ({}) arrived and were dropped by {receiver}, whose receive buffer was full: it is \
+             too slow or too busy, or its `net.core.rmem_max` is too small.",
+            count(dropped, "datagram"),
+            share(dropped)
+        ));
+    }
+    all
+}
+
+/// What cannot be told apart.
+fn untold(body: &Datagrams, way: &DatagramWay) -> Option<String> {
+    let tells = |one: &record::datagrams::DatagramStream| match way.way {
+        Way::Forward => one.dropped_by_receiver.is_some(),
+        Way::Reverse => one.dropped_by_sender.is_some(),
+    };
+    let is_iperf3 = body.peer == Peer::Iperf3;
+    let is_open = way.lost_on_path > 0 && !way.streams.iter().all(tells);
+    (is_iperf3 && is_open).then(|| {
+        "The far end is an iperf3 server, which does not tell what its own host dropped: that is \
+         within the loss."
+            .to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use record::synthetic;
+
+    use super::*;
+
+    fn said(change: impl FnOnce(&mut Datagrams)) -> String {
+        let mut body = synthetic::datagrams(false).body;
+        body.ways.truncate(1);
+        change(&mut body);
+        sentences(&body).join("\n")
+    }
+
+    #[test]
+    fn losses_of_the_path_and_of_hosts_are_told_apart() {
+        let text = said(|_| ());
+        assert!(
+            text.starts_with("The path lost 2.7 % at 43.0 Mbit/s; 41.6 Mbit/s arrived."),
+            "{text}"
+        );
+        assert!(
+            text.contains("170 datagrams (0.44 %) arrived and were dropped by the far host"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_rate_that_was_not_reached_is_told() {
+        let text = said(|body| body.asked = Some(Rate::from_bits_per_second(100_000_000)));
+        let what = "This host sent 43.0 Mbit/s of the 100 Mbit/s that were asked for";
+        assert!(text.contains(what), "{text}");
+    }
+
+    #[test]
+    fn a_path_without_loss_and_one_without_datagrams_are_told() {
+        let none = said(|body| body.ways[0].lost_on_path = 0);
+        assert!(
+            none.starts_with("The path lost none of 38400 datagrams"),
+            "{none}"
+        );
+        let nothing = said(|body| body.ways[0].arrived = 0);
+        assert!(nothing.contains("is UDP let through"), "{nothing}");
+    }
+
+    #[test]
+    fn a_search_says_what_is_carried_and_what_is_not() {
+        let text = sentences(&synthetic::datagrams(true).body).join("\n");
+        let what = "The path carries 43.0 Mbit/s below 1.0 % loss: it lost 0.031 % of it in 10.0 s; \
+            at 44.0 Mbit/s it lost 2.3 %.";
+        assert!(text.starts_with(what), "{text}");
+    }
+}
