@@ -234,6 +234,49 @@ fn who_ends_a_sweep_is_told_how_to_go_on() {
 }
 
 #[test]
+fn several_paths_are_visited_in_turn_and_shown_in_one_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("paths.html").display().to_string();
+    let mut words = SMALL.to_vec();
+    words.splice(1..2, ["sim:lan", "sim:slac-cern", "sim:oc3-80ms"]);
+    let told = text(&[&words[..], &["--report", &page]].concat());
+    for part in [
+        "3 paths with the same settings",
+        "carries the most",
+        "slac-cern: sweep 2",
+    ] {
+        assert!(told.contains(part), "{part} in\n{told}");
+    }
+    assert!(
+        told.lines().all(|line| line.chars().count() <= 80),
+        "{told}"
+    );
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(html.contains("against the number of streams, each path"));
+    let list = json(&["history", "--json"]);
+    let entries = list["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 3);
+    assert!(entries.iter().all(|entry| entry["measured"] == 4), "{list}");
+    // By itself a path has the same visits.
+    let together = json(&["history", "1", "--json"]);
+    let alone: Value = serde_json::from_str(&text(&[&SMALL[..], &["--json"]].concat())).unwrap();
+    let goodputs = |document: &Value| -> Vec<u64> {
+        let cells = document["cells"].as_array().unwrap().iter();
+        cells
+            .map(|cell| cell["figures"]["goodput_bits_per_second"].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(goodputs(&together), goodputs(&alone));
+    refused(
+        &[&words[..], &["--json"]].concat(),
+        2,
+        &["`--json` is for one path, and 3 are named", "hint: "],
+    );
+    words[2] = "sim:lan";
+    refused(&words, 2, &["sim:lan is named twice"]);
+}
+
+#[test]
 fn two_processes_do_not_make_one_sweep() {
     let first = under_way();
     refused(

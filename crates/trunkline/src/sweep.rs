@@ -9,7 +9,7 @@ use archive::{Archive, ArchiveError};
 use archive::{Filter, KeptSweep, SweepClaim, SweepEntry};
 use record::AnyDocument;
 
-use crate::progress::Watcher;
+use crate::progress::{Progress, Watcher};
 use crate::target::{PORT_DEFAULT, TargetName};
 use crate::{Cancel, Error, OnProgress, Target, origin};
 use keeper::ArchiveKeeper;
@@ -124,18 +124,37 @@ impl Sweep {
     /// When it ended before its last visit. What was finished is kept, and [`Sweep::resume`] goes
     /// on.
     pub fn run(&mut self, cancel: &Cancel, on_progress: &mut OnProgress<'_>) -> Result<(), Ended> {
+        self.run_until(self.plan.cycles, cancel, on_progress)
+    }
+
+    /// The same of the visits up to and with a cycle.
+    fn run_until(
+        &mut self,
+        cycle: u32,
+        cancel: &Cancel,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<(), Ended> {
         let mut watcher = Watcher::new(cancel, on_progress);
         let info = self.target.describe();
         let path = self.target.name.path();
         let mut keeper = ArchiveKeeper::new(&mut self.archive, self.id, self.plan.seed, path, info);
         let ended = ::sweep::run(
             &mut *self.target.observed,
-            &self.plan,
+            &self.plan.until(cycle),
             &mut self.ledger,
             &mut keeper,
             &mut watcher,
         );
         ended.map_err(|error| self.ended(error))
+    }
+
+    /// Ends it with another one: without a visit nothing is kept of it.
+    fn set_aside(&mut self, why: &str) {
+        // Where nothing can be written, the rows say what there is.
+        let _ = match self.ledger.made() {
+            0 => self.archive.discard_empty_sweep(self.id),
+            _ => self.archive.mark_sweep(self.id, Some(why)),
+        };
     }
 
     fn ended(&mut self, error: SweepError) -> Ended {
@@ -167,6 +186,42 @@ impl Sweep {
         }
         Ok(document)
     }
+}
+
+/// Makes the visits of several sweeps of one plan, cycle by cycle: what changes over the hours
+/// touches all paths alike. Each cycle has the paths in an order of its own.
+///
+/// * `on_progress`: hears what happens, with the place of the sweep.
+///
+/// # Errors
+/// When one of them ended before its last visit; the others are kept as unfinished with it.
+pub fn run_together(
+    sweeps: &mut [Sweep],
+    cancel: &Cancel,
+    on_progress: &mut (dyn FnMut(usize, Progress<'_>) + Send),
+) -> Result<(), Ended> {
+    let Some(first) = sweeps.first() else {
+        return Ok(());
+    };
+    let (cycles, seed) = (first.plan.cycles, first.plan.seed);
+    for cycle in 1..=cycles {
+        for place in ::sweep::turns(sweeps.len(), cycle, seed) {
+            let Some(sweep) = sweeps.get_mut(place) else {
+                continue;
+            };
+            let done = sweep.run_until(cycle, cancel, &mut |event| on_progress(place, event));
+            if let Err(ended) = done {
+                let why = ended.error.to_string();
+                for (other, sweep) in sweeps.iter_mut().enumerate() {
+                    if other != place {
+                        sweep.set_aside(&why);
+                    }
+                }
+                return Err(ended);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether visits can be kept in the archive `place`, which is made if it does not exist.

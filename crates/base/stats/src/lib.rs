@@ -9,7 +9,7 @@
 //! shifts lean on nothing but independent values.
 //!
 //! Reading order: `summary.rs` for one number about a slice, `fairness.rs`, `regression.rs`,
-//! `slope.rs`, `curves.rs`, `distribution.rs` and `interpolate.rs` for one formula each,
+//! `slope.rs`, `curves.rs`, `distribution.rs`, `fits.rs` and `interpolate.rs` for one formula each,
 //! `estimate.rs` for a mean with its interval, `difference.rs` for two of them, `spread.rs` and
 //! `shift.rs` for the same with medians, `several.rs` for many comparisons at once, `steady.rs` for
 //! where warm-up ends.
@@ -19,6 +19,7 @@ mod difference;
 mod distribution;
 mod estimate;
 mod fairness;
+mod fits;
 mod interpolate;
 mod regression;
 mod several;
@@ -33,6 +34,7 @@ pub use difference::{Difference, Mean, difference};
 pub use distribution::{Frequencies, bin_width, cumulative, frequencies};
 pub use estimate::{BATCH_DEGREES, CONFIDENCE, Estimate, Interval, SERIES_MIN, mean_with_interval};
 pub use fairness::jain_index;
+pub use fits::{Family, Fitted};
 pub use interpolate::between;
 pub use regression::{Line, fit_line, fit_line_weighted};
 pub use several::holm;

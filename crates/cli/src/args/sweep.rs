@@ -23,13 +23,14 @@ use super::{RowsOutput, Tcp, port, whole};
     --duration 20s\n  trunkline sweep dtn.example.org --streams 2,4,8,16,32,64,126 --product \
     5M,10M,20M --both-ways\n  trunkline sweep sim:slac-cern --cycles 2 --report sweep.html\n  \
     trunkline sweep dtn.example.org --beside sim --report sweep.html\n  trunkline sweep \
-    --resume\n\nA sweep of six settings in five cycles of ten seconds takes six minutes; before it \
-    starts, it says how long it will take.")]
+    dtn1.example.org dtn2.example.org --report paths.html\n  trunkline sweep --resume\n\n\
+    A sweep of six settings in five cycles of ten seconds takes six minutes; before it starts, \
+    it says how long it will take.")]
 pub(crate) struct Sweep {
     /// `HOST[:PORT]`, or `emu:PATH` or `sim:PATH` with a named path or a path file; not needed with
-    /// `--resume`
+    /// `--resume`. Several are visited cycle by cycle, and shown in one figure and table
     #[arg(value_name = "TARGET", required_unless_present = "resume")]
-    pub target: Option<String>,
+    pub targets: Vec<String>,
 
     /// Numbers of parallel streams: `8`, `1..20`, `1..4,8,16`; doubling shows the knee with the
     /// fewest visits

@@ -1,6 +1,7 @@
 //! `trunkline sweep`: a grid of settings in cycles, each visit kept as it is finished.
 
 mod plan;
+mod together;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ pub(crate) fn run(arguments: &Sweep) -> Result<ExitCode, Failure> {
     let place = place(arguments)?;
     match arguments.resume {
         Some(asked) => resume(arguments, &place, asked),
+        None if arguments.targets.len() > 1 => together::run(arguments, &place),
         None => begin(arguments, &place),
     }
 }
@@ -52,7 +54,7 @@ fn elsewhere(arguments: &Sweep) -> String {
 }
 
 fn begin(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> {
-    let asked = arguments.target.as_deref().unwrap_or_default();
+    let asked = arguments.targets.first().map_or("", String::as_str);
     let name = TargetName::parse(asked, arguments.port)?;
     let plan = plan::plan(arguments)?;
     sweep::check_place(place)?;

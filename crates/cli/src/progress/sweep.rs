@@ -12,6 +12,8 @@ use crate::output::tell;
 pub(crate) struct SweepProgress {
     line: RunProgress,
     visits: u64,
+    /// Which path, where there are several; empty for one.
+    path: String,
     /// Goodput of the last visit that was measured.
     last: Option<Rate>,
 }
@@ -21,7 +23,15 @@ impl SweepProgress {
         SweepProgress {
             line: RunProgress::new(),
             visits: plan.visits(),
+            path: String::new(),
             last: None,
+        }
+    }
+
+    /// Says of which path the next events are.
+    pub(crate) fn of(&mut self, path: &str) {
+        if self.path != path {
+            path.clone_into(&mut self.path);
         }
     }
 
@@ -35,8 +45,12 @@ impl SweepProgress {
 
     /// `visit 85 of 1680, cycle 3: 8 x 64KiB`.
     fn name(&self, visit: &Visit) -> String {
+        let path = match self.path.as_str() {
+            "" => String::new(),
+            path => format!("{path}, "),
+        };
         format!(
-            "visit {} of {}, cycle {}: {}",
+            "{path}visit {} of {}, cycle {}: {}",
             visit.number,
             self.visits,
             visit.cycle,

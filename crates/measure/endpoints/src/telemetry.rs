@@ -130,6 +130,11 @@ const COLUMNS: &[(&str, Get, Put)] = &[
         |s| s.duplicates_reported.map(u64::from),
         |s, v| s.duplicates_reported = count(v),
     ),
+    (
+        "windows_unscaled",
+        |s| s.window_scaling.filter(|scales| !scales).map(|_| 1),
+        |s, v| s.window_scaling = (v == 1).then_some(false),
+    ),
 ];
 
 const TIME: &str = "time_us";

@@ -12,7 +12,7 @@
 //! `bench/inference`, and is part of what a sample is allowed to differ by.
 //!
 //! Reading order: `path.rs`, `rounds.rs`, `stream.rs`; `evidence.rs`, `likelihood.rs`; `prior.rs`,
-//! `posterior.rs`, `explaining.rs`; `answer.rs`, `verdict.rs`, `file.rs`.
+//! `posterior.rs`, `explaining.rs`; `answer.rs`, `verdict.rs`, `scaling.rs`, `file.rs`.
 
 mod answer;
 mod draw;
@@ -24,6 +24,7 @@ mod path;
 mod posterior;
 mod prior;
 mod rounds;
+mod scaling;
 mod stream;
 mod verdict;
 

@@ -14,6 +14,7 @@ use crate::evidence::{Evidence, Held};
 use crate::path::Path;
 use crate::posterior::Posterior;
 use crate::rounds::Run;
+use crate::scaling;
 
 /// A cause that is less likely is not named.
 const LIKELY: f64 = 0.1;
@@ -70,6 +71,7 @@ pub fn verdict(seen: &Observation) -> Verdict {
             _ => verdict.or.push(Limit::Host),
         }
     }
+    scaling::tell(&mut verdict, &main);
     verdict
 }
 

@@ -24,6 +24,8 @@ impl CellFigures {
             retransmitted_ratio: again.max_by(f64::total_cmp),
             cpu_user_ratio: summary.cpu_near.map(|(user, _)| user),
             cpu_kernel_ratio: summary.cpu_near.map(|(_, kernel)| kernel),
+            cpu_far_user_ratio: summary.cpu_far.map(|(user, _)| user),
+            cpu_far_kernel_ratio: summary.cpu_far.map(|(_, kernel)| kernel),
             limit,
             streams: streams(seen, &summary),
             losses_together_ratio: together.map(|losses| losses.share),

@@ -30,7 +30,7 @@ pub use analysis::{
 pub use cell::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
 pub use compare::{DirectionChange, SettingChange, SweepChange, compare};
 pub use estimate::{Done, Ledger};
-pub use order::{Visit, VisitKey};
+pub use order::{Visit, VisitKey, turns};
 pub use plan::{Grid, GridError, LeftOut, SweepPlan, VISITS_MAX, WINDOW_MIN, Windows};
 pub use run::{
     FAILED_AT_FIRST, FAILED_IN_A_ROW, Finished, KEEP_RETRIES, KeepError, Keeper, Measured, RETRIES,

@@ -67,6 +67,31 @@ impl SweepPlan {
     }
 }
 
+/// In which order several paths have their visits of a cycle: each cycle has another.
+///
+/// ```
+/// let cycles: Vec<Vec<usize>> = (1..=40).map(|cycle| sweep::turns(3, cycle, 1)).collect();
+/// // Each path is first about as often as the others.
+/// for path in 0..3 {
+///     let first = cycles.iter().filter(|turns| turns[0] == path).count();
+///     assert!((7..=20).contains(&first), "{path}: {first}");
+/// }
+/// ```
+pub fn turns(paths: usize, cycle: u32, seed: u64) -> Vec<usize> {
+    let mut random = Pcg64::seed_from_u64(seed ^ (u64::from(cycle) << 32));
+    shuffled(paths, &mut random)
+}
+
+impl SweepPlan {
+    /// The visits up to and with a cycle: the same, in the same order.
+    pub fn until(&self, cycle: u32) -> SweepPlan {
+        SweepPlan {
+            cycles: cycle.min(self.cycles),
+            ..self.clone()
+        }
+    }
+}
+
 /// The numbers below `count` in an order in which each is equally likely at each place (Fisher and
 /// Yates).
 fn shuffled(count: usize, random: &mut Pcg64) -> Vec<usize> {

@@ -7,7 +7,8 @@
 //!
 //! Read for this: iperf3 3.12's help; globus-url-copy's usage text of the Globus Toolkit; xrdcp's
 //! manual page; bbcp's `bbcp_Config.C` and `bbcp_Network.C`; FDT's `TCPTransportProvider.java`;
-//! rclone's documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
+//! rclone's documentation of `--multi-thread-streams`; bbftp's usage text and its client's
+//! `setsendwinsize`, which counts KiB. Left out: tools without parallel streams.
 
 use observe::{Direction, Setting, StreamCount, Transport, Window};
 use schemars::JsonSchema;
@@ -29,6 +30,8 @@ pub enum Tool {
     Fdt,
     /// rclone.
     Rclone,
+    /// bbftp.
+    Bbftp,
     /// tc, which paces whatever a Linux host sends.
     Tc,
     /// trunkline itself.
@@ -37,13 +40,14 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool that takes streams, in the order in which advice is given.
-    pub const ALL: [Tool; 6] = [
+    pub const ALL: [Tool; 7] = [
         Tool::Iperf3,
         Tool::GlobusUrlCopy,
         Tool::Xrdcp,
         Tool::Bbcp,
         Tool::Fdt,
         Tool::Rclone,
+        Tool::Bbftp,
     ];
 
     /// Whether it sets the congestion control of its sockets, or has nothing to do with it.
@@ -60,6 +64,7 @@ impl Tool {
             Tool::Bbcp => "bbcp",
             Tool::Fdt => "FDT",
             Tool::Rclone => "rclone",
+            Tool::Bbftp => "bbftp",
             Tool::Tc => "tc",
             Tool::Trunkline => "trunkline",
         }
@@ -174,6 +179,7 @@ pub fn for_tool(tool: Tool, setting: &Setting) -> Advice {
         Tool::Bbcp => bbcp(setting, &mut flags),
         Tool::Fdt => fdt(setting, &mut flags),
         Tool::Rclone => rclone(setting, &mut flags),
+        Tool::Bbftp => bbftp(setting, &mut flags),
         Tool::Tc => tc(setting, &mut flags),
         Tool::Trunkline => trunkline(setting, &mut flags),
     }
@@ -333,6 +339,22 @@ fn rclone(setting: &Setting, flags: &mut Flags) {
     flags.without_window(setting);
 }
 
+/// Windows are whole KiB and hold for both ends.
+fn bbftp(setting: &Setting, flags: &mut Flags) {
+    let window = fixed(setting).map(|window| window.get().div_ceil(1024));
+    let sizes = window.map_or(String::new(), |kib| {
+        format!("setsendwinsize {kib}; setrecvwinsize {kib}; ")
+    });
+    flags.word("bbftp");
+    flags.flag("-p", setting.streams);
+    flags.word(&format!("-e '{sizes}put SOURCE DESTINATION' HOST"));
+    match window {
+        Some(_) => flags.note("it counts windows in KiB"),
+        None => flags
+            .note("it sets a window of its own unless told one, which ends the kernel's growth"),
+    }
+}
+
 /// `maxrate` of the queueing discipline fq bounds each stream (tc-fq(8)).
 fn tc(setting: &Setting, flags: &mut Flags) {
     let pace = setting.pacing.map_or(0, Rate::bits_per_second);
@@ -408,6 +430,7 @@ mod tests {
                 "bbcp -s 4 SOURCE HOST:DESTINATION",
                 "java -jar fdt.jar -c HOST -P 4 -d DIRECTORY FILES",
                 "rclone copy --transfers 1 --multi-thread-streams 4 SOURCE DESTINATION",
+                "bbftp -p 4 -e 'put SOURCE DESTINATION' HOST",
             ]
         );
     }
@@ -425,6 +448,10 @@ mod tests {
             "bbcp -s 8 -w =81920 SOURCE HOST:DESTINATION"
         );
         assert!(command(Tool::Fdt, &setting).contains("-ss 65536"));
+        assert_eq!(
+            command(Tool::Bbftp, &setting),
+            "bbftp -p 8 -e 'setsendwinsize 64; setrecvwinsize 64; put SOURCE DESTINATION' HOST"
+        );
     }
 
     #[test]
@@ -450,14 +477,14 @@ mod tests {
         let commands: Vec<&str> = advice.iter().map(|one| one.command.as_str()).collect();
         assert_eq!(commands[0], "iperf3 -c HOST -P 2 --fq-rate 40000000");
         assert_eq!(
-            commands[6],
+            commands[7],
             "trunkline copy -P 2 --max-rate 80Mbit/s SOURCE HOST:DESTINATION"
         );
         assert_eq!(
-            commands[7],
+            commands[8],
             "tc qdisc replace dev DEVICE root fq maxrate 40000000bit"
         );
-        for one in &advice[1..6] {
+        for one in &advice[1..7] {
             let note = one.note.as_deref().unwrap_or_default();
             assert!(note.contains("let tc pace it"), "{one:?}");
         }
@@ -470,7 +497,7 @@ mod tests {
                 None
             )
             .len(),
-            6
+            7
         );
     }
 

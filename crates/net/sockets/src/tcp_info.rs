@@ -80,7 +80,17 @@ pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
         send_buffer_limited: long(184).map(micros),
         reorderings: word(220),
         duplicates_reported: word(216),
+        window_scaling: lacks_scaling(info).then_some(false),
     }
+}
+
+/// Whether a connection that is set up has no window scaling: `tcpi_state` is beyond `SYN_RECV`,
+/// and `tcpi_options` is without `TCPI_OPT_WSCALE`.
+fn lacks_scaling(info: &[u8]) -> bool {
+    const ESTABLISHED: u8 = 1;
+    const SCALED: u8 = 4;
+    let (state, options) = (info.first(), info.get(5));
+    state == Some(&ESTABLISHED) && options.is_some_and(|options| options & SCALED == 0)
 }
 
 /// Segments times their payload. Segments that a pause of the program or a rate cut short make that
@@ -131,6 +141,8 @@ mod tests {
         assert_eq!(sent.bytes_sent, Some(Bytes::new(10_000)));
         assert!(sent.mss.unwrap() > Bytes::new(500));
         assert!(sent.rtt_min.is_some() && sent.cwnd_segments > Some(0));
+        // As hosts are set up.
+        assert_eq!(sent.window_scaling, None);
         let received = read(&receiver, at).unwrap();
         assert_eq!(received.bytes_received, Some(Bytes::new(10_000)));
     }

@@ -5,7 +5,8 @@
 //! anywhere, so its texts are escaped or stripped of control characters and its numbers are not
 //! trusted to be sensible.
 //!
-//! What is left out: charts in the terminal, and pages over many documents but comparisons of two.
+//! What is left out: charts in the terminal, and pages over many documents but comparisons of two
+//! and sweeps of several paths.
 //!
 //! Reading order: [`mod@text`] (sentences), [`mod@page`], [`rows`].
 
@@ -17,7 +18,7 @@ pub mod text;
 
 use draw::page::Fact;
 use draw::{ChartError, Paint, format, render};
-use record::{AnyDocument, Host, Measure, Origin};
+use record::{AnyDocument, Document, Host, Measure, Origin, Sweep};
 
 pub use page::sweep::representative;
 
@@ -34,6 +35,22 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
 pub fn html(document: &AnyDocument, visit: Option<&Measure>) -> Result<String, ChartError> {
     let page = page::page(document, visit);
     render::html::html(&page, &source(document.origin()))
+}
+
+/// The page of several sweeps beside each other, each with its number in the archive: for a
+/// terminal, and for a browser.
+///
+/// # Errors
+/// When a chart cannot be drawn.
+pub fn sweeps(
+    sweeps: &[(i64, Document<Sweep>)],
+    paint: Paint,
+) -> Result<(String, String), ChartError> {
+    let bodies: Vec<(i64, &Sweep)> = sweeps.iter().map(|(id, one)| (*id, &one.body)).collect();
+    let page = page::sweeps::page(&bodies);
+    let origin = sweeps.first().map(|(_, one)| source(&one.origin));
+    let html = render::html::html(&page, &origin.unwrap_or_default())?;
+    Ok((render::terminal::text(&page, paint), html))
 }
 
 /// Every chart of the page as an SVG file, each with its name.

@@ -18,6 +18,7 @@ mod run;
 mod simulate;
 pub mod sweep;
 mod sweep_comparison;
+pub mod sweeps;
 pub mod tune;
 
 use archive::{Comparison, Listed};

@@ -96,4 +96,8 @@ pub struct TcpSample {
     /// Duplicates that the peer reported (`tcpi_dsack_dups`): retransmissions sent in vain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates_reported: Option<u32>,
+    /// `false` where both ends did not agree on window scaling (`tcpi_options`), so that no window
+    /// is beyond 65,535 bytes; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
 }

@@ -1,8 +1,8 @@
 //! Export as tables: one row for each visit, round trip, rate, event, incident or month.
 //!
-//! Columns and their values are in `tables.rs`; `incidents.rs` and `months.rs` have their own. `text.rs`
-//! writes lines of JSON and comma-separated values, `parquet.rs` files of columns, which the
-//! feature `parquet` adds.
+//! Columns and their values are in `tables.rs`; `incidents.rs` and `months.rs` have their own.
+//! `text.rs` writes lines of JSON and comma-separated values, `parquet.rs` files of columns, which
+//! the feature `parquet` adds.
 
 mod incidents;
 mod months;

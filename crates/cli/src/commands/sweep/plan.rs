@@ -65,7 +65,7 @@ fn directions(arguments: &Sweep) -> Vec<Direction> {
 
 /// Refuses to go on with a sweep on another target, or with other settings.
 pub(super) fn check_same(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Failure> {
-    if let Some(asked) = &arguments.target {
+    for asked in &arguments.targets {
         let kept_name = TargetName::parse(&kept.asked, PORT_DEFAULT)?;
         let other = TargetName::parse(asked, arguments.port)?;
         if other != kept_name {

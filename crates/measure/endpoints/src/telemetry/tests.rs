@@ -25,6 +25,7 @@ fn sample() -> TcpSample {
         send_buffer_limited: micros(17),
         reorderings: Some(18),
         duplicates_reported: Some(19),
+        window_scaling: Some(false),
     }
 }
 

@@ -93,6 +93,8 @@ impl Made {
                 // 0.15 % for each Mbit/s, ten parts kernel and one user.
                 cpu_user_ratio: Some(goodput * 1.5e-9 / 11.0),
                 cpu_kernel_ratio: Some(goodput * 1.5e-9 * 10.0 / 11.0),
+                cpu_far_user_ratio: None,
+                cpu_far_kernel_ratio: None,
                 limit: Some(Limit::Link),
                 streams: (1..=streams).map(stream).collect(),
                 losses_together_ratio: Some(0.8),

@@ -44,6 +44,8 @@ fn figures(number: u32) -> CellFigures {
         retransmitted_ratio: Some(0.1 + 0.2),
         cpu_user_ratio: None,
         cpu_kernel_ratio: None,
+        cpu_far_user_ratio: None,
+        cpu_far_kernel_ratio: None,
         limit: None,
         losses_together_ratio: None,
         losses_together_by_chance_ratio: None,

@@ -167,6 +167,7 @@ fn tcp(case: &Case, progress: Progress, noise: &mut Noise) -> TcpSample {
         send_buffer_limited: Some(Span::ZERO),
         reorderings: Some(0),
         duplicates_reported: Some(0),
+        window_scaling: None,
     }
 }
 

@@ -207,6 +207,8 @@ fn figures(setting: &Setting, number: u32, duration: f64, noise: &mut Noise) -> 
         retransmitted_ratio: Some(lost_again * noise.factor(0.5)),
         cpu_user_ratio: Some(load.goodput / 1e6 * 0.000145 * noise.factor(0.2)),
         cpu_kernel_ratio: Some(kernel),
+        cpu_far_user_ratio: None,
+        cpu_far_kernel_ratio: Some(kernel * 1.2),
         limit: Some(load.limit()),
         losses_together_ratio: (setting.streams > StreamCount::ONE && load.wanted > 1.0)
             .then(|| 0.6 * noise.factor(0.4)),

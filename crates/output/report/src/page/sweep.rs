@@ -14,9 +14,10 @@ use record::{AnyDocument, Measure, Sweep, SweepAnalysis};
 use super::{beside, run};
 use crate::text;
 use crate::text::sweep as say;
+pub(super) use charts::streams_axis;
 use draw::format::{self, RateUnit};
 use draw::page::{Block, Fact, Medium, Page};
-use groups::{Group, groups};
+pub(super) use groups::{Group, groups};
 use metric::{GOODPUT, Metric};
 
 /// A browser folds away the tables of sweeps with more settings than this.
@@ -182,6 +183,12 @@ fn direction(
         });
     }
     blocks.push(Block::note(say::LEGEND));
+    let ours = groups.iter().filter(|group| group.is_of(way.direction));
+    if let Some(table) = tables::variability(&ours.collect::<Vec<_>>()) {
+        blocks.push(Block::heading("How visits vary"));
+        blocks.push(Block::Table(table));
+        blocks.push(Block::note(say::VARIABILITY));
+    }
     let fits = say::fits(way);
     if !fits.is_empty() {
         blocks.push(Block::heading("All visits together"));

@@ -6,7 +6,7 @@ use units::{Bytes, Rate};
 
 use super::{direction, known, table};
 
-const NAMES: [&str; 38] = [
+const NAMES: [&str; 40] = [
     "number",
     "cycle",
     "started",
@@ -39,6 +39,8 @@ const NAMES: [&str; 38] = [
     "retransmitted_ratio",
     "cpu_user_ratio",
     "cpu_kernel_ratio",
+    "cpu_far_user_ratio",
+    "cpu_far_kernel_ratio",
     "limit",
     "losses_together_ratio",
     "losses_together_by_chance_ratio",
@@ -97,6 +99,8 @@ fn figures(figures: Option<&CellFigures>) -> Vec<String> {
         known(figures.and_then(|f| f.retransmitted_ratio)),
         known(figures.and_then(|f| f.cpu_user_ratio)),
         known(figures.and_then(|f| f.cpu_kernel_ratio)),
+        known(figures.and_then(|f| f.cpu_far_user_ratio)),
+        known(figures.and_then(|f| f.cpu_far_kernel_ratio)),
         known(figures.and_then(|f| f.limit).map(Limit::name)),
         known(figures.and_then(|f| f.losses_together_ratio)),
         known(figures.and_then(|f| f.losses_together_by_chance_ratio)),

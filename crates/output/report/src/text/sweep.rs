@@ -21,6 +21,11 @@ pub const LEGEND: &str = "Medians over the visits. \u{b1}: half the 95 % interva
     bytes; Jain: 1 where all streams got the same; starved: visits in which a stream got next to \
     nothing. - where it is not known.";
 
+/// What the rows of the table of variability are.
+pub const VARIABILITY: &str = "In percent, over all visits. Goodput by the median of its setting \
+    (three visits or more): sd is its coefficient of variation. RV: 1 - shortest / mean round \
+    trip.";
+
 /// A share of the highest above which nothing worth a word is left for others.
 const NEARLY_ALL: f64 = 0.97;
 

@@ -7,9 +7,13 @@ mod against;
 mod curves;
 mod delay;
 mod duration;
+pub mod goodput;
 mod map;
+mod price;
 mod processor;
 mod variability;
+
+pub use curves::streams_axis;
 
 use super::groups::Group;
 use draw::chart::Chart;
@@ -40,6 +44,10 @@ pub fn section(group: &Group<'_>) -> Vec<Block> {
         against::goodput_and_its_price(group),
         map::map(group),
         delay::delay(group),
+        price::against_goodput(group),
+        price::against_streams(group),
+        goodput::histogram(group),
+        goodput::cumulated(group),
         variability::histogram(group),
         variability::cumulated(group),
         processor::against_goodput(group),

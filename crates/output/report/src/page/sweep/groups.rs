@@ -9,7 +9,7 @@ use record::{Direction, Setting, Sweep, SweepAnalysis, SweepCell, Window};
 
 pub use super::column::Column;
 use super::column::columns;
-use super::metric::{self, Metric};
+use super::metric::{self, Metric, Middle};
 use crate::text;
 
 /// The visits that differ in streams and windows alone: what one figure shows.
@@ -254,12 +254,20 @@ impl Spread {
     /// `None` without values.
     pub fn of(values: &[f64], metric: &Metric) -> Option<Spread> {
         let spread = stats::spread(values)?;
-        if metric.is_mean {
-            let mean = stats::mean(values)?;
+        let mean = stats::mean(values)?;
+        let alone = match metric.middle {
+            Middle::Median => None,
+            Middle::Mean => Some(mean),
+            Middle::Scatter => {
+                let deviation = stats::standard_deviation(values).filter(|_| values.len() > 2);
+                Some(deviation.filter(|_| mean > 0.0)? / mean)
+            }
+        };
+        if let Some(alone) = alone {
             return Some(Spread {
-                low: mean,
-                middle: mean,
-                high: mean,
+                low: alone,
+                middle: alone,
+                high: alone,
                 visits: values.len(),
             });
         }

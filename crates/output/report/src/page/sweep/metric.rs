@@ -13,9 +13,19 @@ pub struct Metric {
     pub scale: Scale,
     /// Its value in base units.
     pub of: fn(&CellFigures) -> Option<f64>,
-    /// Whether several visits are told by their mean: of what is zero in most of them the median
-    /// tells nothing.
-    pub is_mean: bool,
+    /// How several visits are told.
+    pub middle: Middle,
+}
+
+/// What stands for several visits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Middle {
+    /// Their median, with quartiles.
+    Median,
+    /// Their mean: of what is zero in most of them the median tells nothing.
+    Mean,
+    /// Their standard deviation by their mean, of three visits or more.
+    Scatter,
 }
 
 /// What the numbers of an axis are in.
@@ -38,12 +48,19 @@ const fn metric(title: &'static str, scale: Scale, of: fn(&CellFigures) -> Optio
         title,
         scale,
         of,
-        is_mean: false,
+        middle: Middle::Median,
     }
 }
 
 /// What arrived.
 pub const GOODPUT: Metric = metric("goodput", Scale::Rate, goodput);
+/// How much it varies between the visits of a setting.
+pub const GOODPUT_SCATTER: Metric = Metric {
+    title: "CV of goodput",
+    scale: Scale::Share,
+    of: goodput,
+    middle: Middle::Scatter,
+};
 /// Mean round trip beside the streams less the idle one's.
 pub const ADDED_DELAY: Metric = metric("dRTT", Scale::Time, added_delay);
 /// Share of the bytes resent.
@@ -53,7 +70,7 @@ pub const PROBES_LOST: Metric = Metric {
     title: "probes lost",
     scale: Scale::Share,
     of: |figures| share(figures.rtt_loaded?.loss),
-    is_mean: true,
+    middle: Middle::Mean,
 };
 /// One less the smallest over the mean round trip, beside the streams.
 pub const VARIABILITY_LOADED: Metric =
@@ -66,10 +83,25 @@ pub const VARIABILITY_IDLE: Metric = metric("RV, unloaded", Scale::Share, |f| {
 pub const IDLE: Metric = metric("unloaded RTT", Scale::Time, |f| time(f.rtt_unloaded?.mean));
 /// Mean round trip beside the streams.
 pub const LOADED: Metric = metric("loaded RTT", Scale::Time, |f| time(f.rtt_loaded?.mean));
+/// Median round trip beside the streams.
+pub const LOADED_MEDIAN: Metric = metric("loaded RTT", Scale::Time, |f| time(f.rtt_loaded?.median));
+/// Distance of the quartiles of the round trips beside the streams.
+pub const LOADED_RANGE: Metric = metric("IQR of RTT", Scale::Time, |f| {
+    let trips = f.rtt_loaded?;
+    time(time(trips.quartile3)? - time(trips.quartile1)?)
+});
 /// Processor time in the program.
 pub const USER: Metric = metric("user", Scale::Share, |f| processors(f.cpu_user_ratio?));
 /// Processor time in the kernel.
 pub const KERNEL: Metric = metric("kernel", Scale::Share, |f| processors(f.cpu_kernel_ratio?));
+/// Processor time of the far end's program, where it said so.
+pub const FAR_USER: Metric = metric("far user", Scale::Share, |f| {
+    processors(f.cpu_far_user_ratio?)
+});
+/// The same in its kernel.
+pub const FAR_KERNEL: Metric = metric("far kernel", Scale::Share, |f| {
+    processors(f.cpu_far_kernel_ratio?)
+});
 /// Processor time of both over what arrived.
 pub const COST: Metric = metric("both", Scale::ShareOfRate, cost);
 /// How evenly the streams shared.
@@ -79,7 +111,7 @@ pub const STARVED: Metric = Metric {
     title: "starved",
     scale: Scale::Share,
     of: starved,
-    is_mean: true,
+    middle: Middle::Mean,
 };
 
 impl Scale {

@@ -3,6 +3,7 @@
 use record::sweep::{RatioSpread, SettingFigures};
 use record::{Setting, Sweep, SweepCell};
 
+use super::charts::goodput;
 use super::groups::Group;
 use super::metric::{self, Metric};
 use crate::text;
@@ -98,6 +99,40 @@ fn marks(group: &Group<'_>, setting: &Setting) -> String {
 /// The median of a share.
 fn share(spread: Option<&RatioSpread>) -> String {
     or_absent(spread, |spread| format::percent(spread.median_ratio))
+}
+
+/// How goodput and round trips of the visits of some groups vary; nothing below three visits.
+pub fn variability(groups: &[&Group<'_>]) -> Option<Table> {
+    let of = |metric: &Metric| -> Vec<f64> {
+        let visits = groups.iter().flat_map(|group| group.all());
+        let values = visits.filter_map(|(_, _, figures)| (metric.of)(figures));
+        values.map(|share| share * 100.0).collect()
+    };
+    let relative = groups.iter().flat_map(|group| goodput::relative(group));
+    let kinds = [
+        ("goodput by its median", relative.collect()),
+        ("RV, unloaded", of(&metric::VARIABILITY_IDLE)),
+        ("RV, loaded", of(&metric::VARIABILITY_LOADED)),
+    ];
+    let numbers = ["visits", "mean", "sd", "median", "IQR", "min", "max"];
+    let mut columns = vec![Column::name("%")];
+    columns.extend(numbers.map(Column::number));
+    let rows = kinds.into_iter().filter_map(|(name, values)| {
+        let at = |p| stats::quantile(&values, p);
+        let figures = [
+            stats::mean(&values)?,
+            stats::standard_deviation(&values)?,
+            at(0.5)?,
+            stats::interquartile_range(&values)?,
+            at(0.0)?,
+            at(1.0)?,
+        ];
+        let mut cells = vec![name.to_owned(), values.len().to_string()];
+        cells.extend(figures.map(|figure| format!("{figure:.1}")));
+        (values.len() > 2).then(|| Row::new(cells))
+    });
+    let rows: Vec<Row> = rows.collect();
+    (!rows.is_empty()).then(|| Table::new(columns, rows))
 }
 
 pub fn failures(sweep: &Sweep) -> Option<Block> {

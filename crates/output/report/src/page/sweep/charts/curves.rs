@@ -153,7 +153,7 @@ impl<'a> Curves<'a> {
 }
 
 /// Even steps where the numbers are about evenly apart, doublings where they are not.
-fn streams_axis(streams: &[u16]) -> (Axis, fn(u16) -> f64) {
+pub fn streams_axis(streams: &[u16]) -> (Axis, fn(u16) -> f64) {
     let most = f64::from(streams.last().copied().unwrap_or(1));
     let counts: Vec<f64> = streams.iter().map(|s| f64::from(*s)).collect();
     let middle = stats::median(&counts).unwrap_or(most);

@@ -4,7 +4,7 @@ use draw::chart::palette::RGBColor;
 
 use super::{CLOUD_MAX, Drawing, figure};
 use crate::page::sweep::groups::{Column, Group, Pair};
-use crate::page::sweep::metric::{IDLE, LOADED};
+use crate::page::sweep::metric::{IDLE, LOADED, Metric};
 use draw::chart::axis::Axis;
 use draw::chart::palette::window_colour;
 use draw::chart::palette::{BLUE, INK};
@@ -12,18 +12,18 @@ use draw::chart::{Axes, Chart, Layer, Shape};
 use draw::chart::{Entry, Mark};
 use draw::format as number;
 
-/// Visits that share a colour, in milliseconds.
-struct Cloud {
-    name: String,
-    colour: RGBColor,
-    places: Vec<(f64, f64)>,
+/// Visits that share a colour, in the units of the axes.
+pub(super) struct Cloud {
+    pub name: String,
+    pub colour: RGBColor,
+    pub places: Vec<(f64, f64)>,
 }
 
 /// With more windows than this all have one colour.
 const COLOURS_MAX: usize = 6;
 
 pub(super) fn delay(group: &Group<'_>) -> Drawing {
-    let clouds = clouds(group);
+    let clouds = clouds(group, (&IDLE, &LOADED), (1e-3, 1e-3));
     let places: Vec<(f64, f64)> = clouds
         .iter()
         .flat_map(|c| c.places.iter().copied())
@@ -72,11 +72,18 @@ pub(super) fn each_dot(group: &Group<'_>) -> &'static str {
     }
 }
 
-fn clouds(group: &Group<'_>) -> Vec<Cloud> {
-    let all = group.pairs((&IDLE, &LOADED), CLOUD_MAX);
-    let milliseconds = |(_, (x, y)): &Pair| (x * 1e3, y * 1e3);
+/// Two figures of each visit, a cloud for each column.
+///
+/// * `factors`: what one of the axes' units is in base units.
+pub(super) fn clouds(
+    group: &Group<'_>,
+    metrics: (&Metric, &Metric),
+    factors: (f64, f64),
+) -> Vec<Cloud> {
+    let all = group.pairs(metrics, CLOUD_MAX);
+    let scaled = |(_, (x, y)): &Pair| (x / factors.0, y / factors.1);
     if group.columns.len() > COLOURS_MAX {
-        let places = all.iter().map(milliseconds).collect();
+        let places = all.iter().map(scaled).collect();
         let name = "all visits".to_owned();
         return vec![Cloud {
             name,
@@ -91,7 +98,7 @@ fn clouds(group: &Group<'_>) -> Vec<Cloud> {
         Cloud {
             name: column.name.clone(),
             colour: window_colour(index),
-            places: ours.map(milliseconds).collect(),
+            places: ours.map(scaled).collect(),
         }
     };
     group.columns.iter().enumerate().map(cloud).collect()

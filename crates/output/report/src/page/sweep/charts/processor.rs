@@ -1,4 +1,4 @@
-//! What the processor of this end had to do.
+//! What the processors of both ends had to do.
 
 use draw::chart::palette::RGBColor;
 
@@ -6,7 +6,7 @@ use super::curves::Curves;
 use super::delay::each_dot;
 use super::{CLOUD_MAX, Drawing, figure};
 use crate::page::sweep::groups::Group;
-use crate::page::sweep::metric::{COST, GOODPUT, KERNEL, Metric, USER};
+use crate::page::sweep::metric::{COST, FAR_KERNEL, FAR_USER, GOODPUT, KERNEL, Metric, USER};
 use draw::chart::axis::Axis;
 use draw::chart::palette::{self, BLUE};
 use draw::chart::{Axes, Chart, Layer, Shape};
@@ -14,6 +14,8 @@ use draw::chart::{Entry, Mark};
 use draw::format::{RateUnit, three_digits};
 
 const USER_COLOUR: RGBColor = palette::SERIES[3];
+const FAR_KERNEL_COLOUR: RGBColor = palette::SERIES[2];
+const FAR_USER_COLOUR: RGBColor = palette::SERIES[5];
 
 fn left_out(against: &str) -> Drawing {
     Drawing::LeftOut(format!(
@@ -78,7 +80,12 @@ pub(super) fn against_goodput(group: &Group<'_>) -> Drawing {
         .filter_map(|(_, _, figures)| (GOODPUT.of)(figures));
     let top = top.fold(0.0, f64::max);
     let unit = RateUnit::fitting(top);
-    let kinds = [(&KERNEL, BLUE), (&USER, USER_COLOUR)];
+    let kinds = [
+        (&KERNEL, BLUE),
+        (&USER, USER_COLOUR),
+        (&FAR_KERNEL, FAR_KERNEL_COLOUR),
+        (&FAR_USER, FAR_USER_COLOUR),
+    ];
     let clouds = kinds.map(|(metric, colour)| Cloud::of(group, metric, unit, colour));
     let clouds: Vec<Cloud> = clouds.into_iter().flatten().collect();
     if clouds.is_empty() {
@@ -93,9 +100,16 @@ pub(super) fn against_goodput(group: &Group<'_>) -> Drawing {
         [] => String::new(),
         words => format!(" The lines: {}.", words.join("; ")),
     };
+    let far = match group
+        .all()
+        .any(|(_, _, f)| f.cpu_far_kernel_ratio.is_some())
+    {
+        true => ", and the far end's,",
+        false => "",
+    };
     let caption = format!(
-        "What this end's processor spent in the kernel and in the program against goodput, {}; 100 \
-            % is one processor.{lines}",
+        "What this end's processor spent in the kernel and in the program{far} against goodput, \
+            {}; 100 % is one processor.{lines}",
         each_dot(group),
     );
     let chart = chart(clouds, x, unit);

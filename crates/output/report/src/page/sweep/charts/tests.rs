@@ -62,6 +62,10 @@ fn a_usual_sweep_has_every_figure_but_the_one_of_durations() {
         "goodput-streams.svg",
         "heatmap.svg",
         "round-trips.svg",
+        "delay-goodput.svg",
+        "variability-streams.svg",
+        "goodput-histogram.svg",
+        "goodput-cdf.svg",
         "variability-histogram.svg",
         "variability-cdf.svg",
         "processor-goodput.svg",
@@ -105,7 +109,11 @@ fn every_visit_is_a_dot_of_the_clouds() {
     let rtt = named(&figures, "round-trips.svg");
     assert_eq!(rtt.svg.matches("r=\"7\"").count(), 400);
     let cpu = named(&figures, "processor-goodput.svg");
-    assert_eq!(cpu.svg.matches("r=\"7\"").count(), 2 * 400);
+    // Kernel and program here, kernel there.
+    assert_eq!(cpu.svg.matches("r=\"7\"").count(), 3 * 400);
+    assert!(cpu.caption.contains("and the far end's"), "{}", cpu.caption);
+    let price = named(&figures, "delay-goodput.svg");
+    assert_eq!(price.svg.matches("r=\"7\"").count(), 2 * 400);
     // The made-up kernel takes 0.145 % for each Mbit/s and up to 8 % more with many streams.
     let (_, slope) = cpu.caption.split_once("kernel 0.15").unwrap();
     assert!(
@@ -113,6 +121,24 @@ fn every_visit_is_a_dot_of_the_clouds() {
         "{}",
         cpu.caption
     );
+}
+
+#[test]
+fn the_goodput_of_the_visits_is_told_with_the_nearest_distribution() {
+    let (figures, _) = drawn(usual());
+    let histogram = named(&figures, "goodput-histogram.svg");
+    assert!(
+        histogram.caption.contains("distribution lies nearest"),
+        "{}",
+        histogram.caption
+    );
+    let below = named(&figures, "goodput-cdf.svg");
+    assert!(
+        below.caption.contains("of 400 visits lie within 10 %"),
+        "{}",
+        below.caption
+    );
+    assert!(!below.svg.contains("NaN"));
 }
 
 #[test]
