@@ -9,6 +9,7 @@ mod foreign;
 mod history;
 mod limit;
 mod manual;
+mod pipe;
 mod predict;
 mod serve;
 mod simulate;
@@ -46,6 +47,7 @@ pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use limit::{Limit, LimitOf};
 pub(crate) use manual::{Completion, Man};
+pub(crate) use pipe::Pipe;
 pub(crate) use predict::Predict;
 pub(crate) use serve::Serve;
 pub(crate) use simulate::{Compat, Simulate};
@@ -96,6 +98,7 @@ pub(crate) enum Command {
     /// What ssh starts at the far end of a copy
     #[command(name = trunkline::copy::FAR_COMMAND, hide = true)]
     CopyFar(CopyFar),
+    Pipe(Box<Pipe>),
     Far(Far),
     Limit(Limit),
     Campaign(Campaign),

@@ -12,6 +12,7 @@ pub(crate) mod limit;
 pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod path;
+pub(crate) mod pipe;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod responsiveness;

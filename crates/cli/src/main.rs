@@ -58,6 +58,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Copy(arguments) => commands::copy::run(&arguments),
         Command::CopyFar(arguments) => commands::copy_far::run(&arguments),
         Command::Campaign(arguments) => commands::campaign::run(&arguments),
+        Command::Pipe(arguments) => commands::pipe::run(&arguments),
         Command::Far(arguments) => commands::far::run(&arguments),
         Command::Limit(arguments) => commands::limit::run(&arguments),
         Command::Verify(arguments) => commands::verify::run(&arguments),

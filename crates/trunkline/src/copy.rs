@@ -28,6 +28,7 @@ pub use files::check_pattern;
 pub use observe::Transport;
 pub use place::{Place, PlaceError};
 pub use record::copy::shown_command;
+pub(crate) use request::host_of;
 pub use request::{Access, CopyRequest};
 pub use route::Route;
 pub use running::{ControlSocket, RunningCopy, Status, offer, running};

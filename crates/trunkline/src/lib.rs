@@ -28,6 +28,7 @@
 //! | copy files | [`copy()`] | [`copy::Copied`] |
 //! | check files against checksums | [`verify()`] | [`verify::Verified`] |
 //! | read single files of a server | [`remote::Remote`] | bytes, entries |
+//! | pipe bytes to or from a host | [`pipe()`], [`pipe::ParallelStream`] | [`pipe::PipeOutcome`] |
 //! | be the far end | [`serve::Server`] | |
 //! | run programs on a path | [`emulate::EmulatedPath`] | [`emulate::Emulated`] |
 //! | keep and remember | [`history::History`] | |
@@ -72,6 +73,7 @@ pub mod link_share;
 pub mod log;
 pub mod measure;
 mod origin;
+pub mod pipe;
 pub mod predict;
 mod progress;
 pub mod remote;
@@ -90,6 +92,7 @@ pub use datagrams::datagrams;
 pub use examine::{examine, responsiveness};
 pub use measure::measure;
 pub use origin::{name_command, origin};
+pub use pipe::pipe;
 pub use predict::predict;
 pub use progress::{OnProgress, Progress};
 pub use remote::Remote;

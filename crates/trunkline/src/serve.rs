@@ -281,12 +281,20 @@ fn far_end(
     Ok((file, Arc::new(far)))
 }
 
+/// What the key that opened ssh may do besides reading and writing files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SshRights {
+    /// Have files sent to other hosts from here.
+    pub send_anywhere: bool,
+    /// Run programs here.
+    pub run_programs: bool,
+}
+
 /// The far end of one copy that ssh started: what is worth knowing is told at the near end.
 ///
 /// * `pipes`: what ssh connected.
 /// * `connection`: who connected to whom, as sshd says it in `SSH_CONNECTION`.
-/// * `is_bound`: the key that opened ssh reaches less than its user may. Then no files are sent to
-///   other hosts from here.
+/// * `may`: what the key that opened ssh may do.
 ///
 /// # Errors
 /// When the near end says something else, or this end cannot listen.
@@ -294,25 +302,33 @@ pub fn serve_one_over_ssh(
     root: Root,
     pipes: SshPipes<'_, impl Read + Send + 'static, impl Write>,
     connection: Option<&str>,
-    is_bound: bool,
+    may: SshRights,
     cancel: &Cancel,
 ) -> Result<(), Error> {
-    let limits = AcceptLimits::default();
     let nothing = Box::new(|_: &FarEvent| ());
-    serve_ssh_child(
+    let mut started: Option<Arc<FarEnd>> = None;
+    let served = serve_ssh_child(
         pipes,
         connection,
-        limits,
+        AcceptLimits::default(),
         PATIENCE,
         &|| cancel.is_cancelled(),
         |token, back| {
             let far = FarEnd::new(Keys::One(token), root, cancel.flag(), nothing);
-            let far = far.calling(back).for_one_command();
-            Arc::new(match is_bound {
-                true => far,
-                false => far.sending_anywhere(),
-            })
+            let mut far = far.calling(back).for_one_command();
+            if may.send_anywhere {
+                far = far.sending_anywhere();
+            }
+            if may.run_programs {
+                far = far.running_programs();
+            }
+            let far = Arc::new(far);
+            started = Some(Arc::clone(&far));
+            far
         },
-    )?;
-    Ok(())
+    );
+    if let Some(far) = started {
+        far.end_pipes();
+    }
+    Ok(served?)
 }

@@ -23,4 +23,9 @@ pub(crate) struct CopyFar {
     /// Files may only be put there
     #[arg(long)]
     pub write_only: bool,
+
+    /// Run the programs that `trunkline pipe` names; it asks for this itself, so that a forced
+    /// command without it runs none
+    #[arg(long, conflicts_with_all = ["root", "read_only", "write_only"])]
+    pub run_programs: bool,
 }

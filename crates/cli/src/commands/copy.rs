@@ -2,6 +2,8 @@
 
 mod request;
 
+pub(crate) use request::{far_program, server_token};
+
 use std::process::ExitCode;
 
 use trunkline::copy::{Copied, CopyControl, CopyEvent, CopyRequest, problem_of, shown_command};

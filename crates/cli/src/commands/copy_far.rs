@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 
-use trunkline::serve::{Root, SshPipes, serve_one_over_ssh};
+use trunkline::serve::{Root, SshPipes, SshRights, serve_one_over_ssh};
 
 use crate::args::CopyFar;
 use crate::failure::Failure;
@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &CopyFar) -> Result<ExitCode, Failure> {
     let root = root(arguments)?;
     let cancel = stop::listen()?;
     let connection = std::env::var(CONNECTION).ok();
+    let is_bound = arguments.root.is_some() || arguments.read_only || arguments.write_only;
     serve_one_over_ssh(
         root,
         SshPipes {
@@ -27,7 +28,10 @@ pub(crate) fn run(arguments: &CopyFar) -> Result<ExitCode, Failure> {
             errors: io::stderr().as_fd(),
         },
         connection.as_deref(),
-        arguments.root.is_some() || arguments.read_only || arguments.write_only,
+        SshRights {
+            send_anywhere: !is_bound,
+            run_programs: arguments.run_programs,
+        },
         &cancel,
     )?;
     Ok(ExitCode::SUCCESS)

@@ -22,13 +22,15 @@
 //! so neither are the bits that lend its owner's rights.
 //!
 //! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and
-//! `journal` (a file on its way), `open_parts` (which are open), `finalize` (its last steps).
+//! `journal` (a file on its way), `open_parts` (which are open), `finalize` (its last steps),
+//! `stream_file` (a file of unknown length).
 
 mod destination;
 mod finalize;
 mod journal;
 mod open_parts;
 mod part;
+mod stream_file;
 mod temporary;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -55,6 +57,7 @@ use destination::Destination;
 pub use destination::remove::{Gone, Removal};
 use open_parts::OpenParts;
 use part::Part;
+pub use stream_file::StreamFile;
 
 /// Between two looks whether another copy has let the first file go.
 const CLAIM_PAUSE: Duration = Duration::from_millis(20);

@@ -20,8 +20,8 @@ use units::Span;
 
 use self::connect::Connector;
 use self::controller::Controller;
-use self::opener::{Opener, Presence, has_wildcard, name_of, new_number};
-use self::retry::{OlderCopy, RetryTimer};
+use self::opener::{Opener, Presence, has_wildcard};
+use self::retry::OlderCopy;
 use crate::copy_stats::CopyStats;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
@@ -29,7 +29,11 @@ use crate::stream_set::StreamSource;
 use crate::{CopyControl, CopyError, CopyObserver};
 use files::Root;
 
-pub(crate) use self::connect::{Connected, dial, why_not};
+pub(crate) use self::connect::{
+    Connected, Starting, bad_token, dial, start_through_ssh, why_not,
+};
+pub(crate) use self::opener::{name_of, new_number};
+pub(crate) use self::retry::RetryTimer;
 
 /// How long the far end may take to answer the request.
 const ANSWER_MAX: Duration = Duration::from_secs(60);

@@ -3,6 +3,7 @@
 mod active_copies;
 mod controlled;
 mod grants;
+mod pipe;
 mod remote;
 
 use std::net::SocketAddr;
@@ -11,7 +12,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use copy_net::ThirdPartyHandler;
-use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection, RemoteHandler};
+use copy_net::{
+    AcceptedSession, CallbackTarget, CopyHandler, PipeHandler, Rejection, RemoteHandler,
+};
 use copy_protocol::{
     CopyBounds, CopyDirection, CopyEvent, Filter, Key, KeyName, Message, Opening, Outcome, Problem,
     ProblemKind, Rights, Speaker, Token, Tokens,
@@ -21,6 +24,7 @@ use units::{Bytes, Span};
 
 use self::active_copies::ActiveCopies;
 use self::grants::Grants;
+use self::pipe::OpenPipes;
 use crate::budget::{Budget, Use};
 use crate::copy_stats::CopyStats;
 use crate::peer_links::PeerLinks;
@@ -134,6 +138,32 @@ pub enum FarEvent {
         /// What was done.
         totals: RemoteTotals,
     },
+    /// A pipe begins.
+    PipeBegan {
+        /// Counts them, and what else its owner counts with them.
+        number: u64,
+        /// With whom.
+        peer: SocketAddr,
+        /// Under which name.
+        name: KeyName,
+        /// Which way the data goes, seen from there.
+        direction: CopyDirection,
+        /// The file or the program at this end.
+        place: String,
+    },
+    /// A conversation of a pipe ended.
+    PipeEnded {
+        /// As at its beginning; another one where it was gone on with.
+        number: u64,
+        /// With whom.
+        peer: SocketAddr,
+        /// Under which name.
+        name: KeyName,
+        /// `None` when everything was said; otherwise why it ended.
+        why: Option<String>,
+        /// Bytes that the pipe's reader has.
+        taken: Bytes,
+    },
     /// A connection was rejected.
     Rejected {
         /// Who.
@@ -158,6 +188,8 @@ pub struct FarEnd {
     grants: Grants,
     sends_anywhere: bool,
     remote_streams: AtomicUsize,
+    pipes: Arc<OpenPipes>,
+    runs_programs: bool,
     numbers: Arc<AtomicU64>,
     tells_files: bool,
 }
@@ -188,6 +220,8 @@ impl FarEnd {
             grants: Grants::default(),
             sends_anywhere: false,
             remote_streams: AtomicUsize::new(0),
+            pipes: Arc::default(),
+            runs_programs: false,
             numbers: Arc::default(),
             tells_files: false,
         }
@@ -568,6 +602,10 @@ impl CopyHandler for FarEnd {
     }
 
     fn remote(&self) -> Option<&dyn RemoteHandler> {
+        Some(self)
+    }
+
+    fn pipes(&self) -> Option<&dyn PipeHandler> {
         Some(self)
     }
 

@@ -9,7 +9,8 @@
 //! `copy/retry.rs`) and [`far`] for the two ends, `run_session` and `session` for one session,
 //! `sender` and `receiver` for the two roles (`model` tries them together), [`Ledger`] for pieces,
 //! `budget` for what a server allows its copies together, `peer_links` for the streams that they
-//! share. `remote` serves access to single files.
+//! share. `remote` serves access to single files, [`pipe()`] and `far/pipe.rs` are the two ends of
+//! one stream of bytes.
 
 mod activity;
 mod budget;
@@ -25,6 +26,7 @@ mod ledger;
 mod model;
 mod opening;
 mod peer_links;
+mod pipe;
 mod preconnect;
 mod receiver;
 mod remote;
@@ -42,4 +44,5 @@ pub use control::{CopyControl, CopyObserver};
 pub use copy::copy;
 pub use error::CopyError;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
+pub use pipe::{Input, NearPipe, PipeError, PipeOutcome, PipeSpec, pipe};
 pub use remote::RemoteTotals;

@@ -25,6 +25,7 @@ mod rights;
 mod serving;
 mod session;
 
+pub(crate) use flow::Flow;
 pub(crate) use serving::serve_session;
 pub(crate) use session::RemoteContext;
 pub use session::RemoteTotals;

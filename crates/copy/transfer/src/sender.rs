@@ -11,10 +11,10 @@ mod findings;
 mod outgoing;
 pub(crate) mod piece_size;
 pub(crate) mod send_queue;
-mod stall;
+pub(crate) mod stall;
 pub(crate) mod state;
 pub(crate) mod stream;
-mod stream_control;
+pub(crate) mod stream_control;
 mod streams;
 mod watchdog;
 

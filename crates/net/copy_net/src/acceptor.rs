@@ -124,6 +124,10 @@ impl Handler {
                 let third_party = copies.and_then(|copies| copies.third_party());
                 third_party.is_none().then_some(Rejection::NoThirdParty)
             }
+            Purpose::Pipe => {
+                let pipes = copies.and_then(|copies| copies.pipes());
+                pipes.is_none().then_some(Rejection::NoPipes)
+            }
         }
     }
 
@@ -176,7 +180,7 @@ struct Running {
 /// What a session takes a place among.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Copies, those that another host commands included.
+    /// Copies, those that another host commands included, and pipes.
     Copy,
     /// Sessions that only ask.
     Session,
@@ -185,7 +189,7 @@ enum Place {
 impl Place {
     fn of(purpose: Purpose) -> Self {
         match purpose {
-            Purpose::Copy | Purpose::Push => Place::Copy,
+            Purpose::Copy | Purpose::Push | Purpose::Pipe => Place::Copy,
             Purpose::Remote | Purpose::Grant => Place::Session,
         }
     }
@@ -549,6 +553,7 @@ impl Acceptor {
 fn refused_for(version: u16, reason: Rejection) -> Refused {
     let hint = match reason {
         Rejection::NoRemote => "copy whole files with `trunkline copy`",
+        Rejection::NoPipes => "copy files with `trunkline copy`",
         Rejection::NoThirdParty => "copy from or to the host that you are on",
         _ => "try again when one of them is done",
     };

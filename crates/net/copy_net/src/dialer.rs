@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use copy_protocol::{
     Admitted, HandshakeError, Message, NearHandshake, Purpose, SPOKEN, SessionKey, Token,
-    encode_in, third_party::Report,
+    encode_in, pipe::PipeMessage, third_party::Report,
 };
 use observe::Transport;
 use sockets::connect::{ConnectError, connect_any};
@@ -78,6 +78,19 @@ pub struct DialedRemote {
     pub admitted: Admitted,
     /// The connection that authenticated.
     pub channel: Channel,
+    /// Opens streams to it.
+    pub streams: StreamDialer,
+}
+
+/// An open conversation of a pipe, and the dialer of its streams.
+#[derive(Debug)]
+pub struct DialedPipe {
+    /// Where the far end is.
+    pub peer: SocketAddr,
+    /// Its software and the rights that it grants.
+    pub admitted: Admitted,
+    /// The conversation.
+    pub conversation: Conversation<PipeMessage>,
     /// Opens streams to it.
     pub streams: StreamDialer,
 }
@@ -184,6 +197,30 @@ impl Dialer {
         let conversation = dialed.channel.into_conversation(self.silence);
         let failed = |source| DialError::during(peer, self.timeout, source);
         Ok((conversation.map_err(failed)?, peer))
+    }
+
+    /// The same for a pipe ([`copy_protocol::pipe`]).
+    ///
+    /// * `is_given_up`: asked ten times a second.
+    ///
+    /// # Errors
+    /// As [`control`](Self::control).
+    pub fn pipe(
+        &self,
+        places: &[Address],
+        token: &Token,
+        is_given_up: &dyn Fn() -> bool,
+    ) -> Result<DialedPipe, DialError> {
+        let dialed = self.bytes(places, token, Purpose::Pipe, is_given_up)?;
+        let peer = dialed.peer;
+        let conversation = dialed.channel.into_conversation(self.silence);
+        let failed = |source| DialError::during(peer, self.timeout, source);
+        Ok(DialedPipe {
+            peer,
+            admitted: dialed.admitted,
+            conversation: conversation.map_err(failed)?,
+            streams: dialed.streams,
+        })
     }
 
     fn bytes(

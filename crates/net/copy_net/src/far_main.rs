@@ -27,8 +27,8 @@ use super::identity::Identity;
 use super::listener::{ListenError, Listener};
 use super::ssh_client::{KEY_NAME, LEAVE};
 use super::{
-    AcceptLimits, AcceptedController, AcceptedRemote, AcceptedSession, CopyHandler, Rejection,
-    RemoteHandler, SOFTWARE, ThirdPartyHandler,
+    AcceptLimits, AcceptedController, AcceptedPipe, AcceptedRemote, AcceptedSession, CopyHandler,
+    PipeHandler, Rejection, RemoteHandler, SOFTWARE, ThirdPartyHandler,
 };
 
 /// Pauses between two calls to the near end.
@@ -350,6 +350,10 @@ impl CopyHandler for CountingHandler {
         third_party.map(|_| self as &dyn ThirdPartyHandler)
     }
 
+    fn pipes(&self) -> Option<&dyn PipeHandler> {
+        self.inner.pipes().map(|_| self as &dyn PipeHandler)
+    }
+
     fn holder(&self, name: &KeyName) -> KeyName {
         self.inner.holder(name)
     }
@@ -365,6 +369,16 @@ impl ThirdPartyHandler for CountingHandler {
         let _gone = EndGuard(&self.presence.sessions);
         if let Some(third_party) = self.inner.third_party() {
             third_party.serve_controller(accepted);
+        }
+    }
+}
+
+impl PipeHandler for CountingHandler {
+    fn serve_pipe(&self, accepted: AcceptedPipe) {
+        self.presence.sessions.fetch_add(1, Ordering::Relaxed);
+        let _gone = EndGuard(&self.presence.sessions);
+        if let Some(pipes) = self.inner.pipes() {
+            pipes.serve_pipe(accepted);
         }
     }
 }

@@ -50,7 +50,7 @@ mod udp_relay;
 use std::io;
 use std::net::SocketAddr;
 
-use copy_protocol::{Admitted, Key, KeyName, Rights, Secret, third_party::Order};
+use copy_protocol::{Admitted, Key, KeyName, Rights, Secret, pipe::PipeMessage, third_party::Order};
 use sockets::random;
 use units::Span;
 
@@ -58,7 +58,7 @@ pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection, Source}
 pub use channel::Channel;
 pub use conversation::{Conversation, ConversationError};
 pub use dialer::{
-    DialError, Dialed, DialedRemote, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint,
+    DialError, Dialed, DialedPipe, DialedRemote, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint,
 };
 pub use far_main::{CallbackTarget, SshChildError, SshPipes, serve_ssh_child};
 pub use fingerprint::Fingerprint;
@@ -68,7 +68,7 @@ pub use identity::Identity;
 pub use listener::{Callbacks, ListenError, Listener};
 pub use quic_net::write_qlogs;
 pub use session_registry::{ArrivedStream, IncomingStreams};
-pub use ssh_client::{FAR_COMMAND, SentProgram, Ssh, SshError, SshFarEnd, may_ask};
+pub use ssh_client::{FAR_COMMAND, RUN_PROGRAMS, SentProgram, Ssh, SshError, SshFarEnd, may_ask};
 pub use udp_acceptor::{StreamOfOthers, UdpAcceptor};
 pub use udp_dialer::{TCP_FIRST_WAIT, UDP_WAIT, dial_control_over_udp, dial_udp, udp_wait_after};
 pub use udp_relay::{RelayGoodbye, RelayedSocket};
@@ -92,6 +92,11 @@ pub trait CopyHandler: Send + Sync {
     /// Serves the controllers of third-party copies ([`copy_protocol::third_party`]); without, none
     /// are served.
     fn third_party(&self) -> Option<&dyn ThirdPartyHandler> {
+        None
+    }
+
+    /// Serves pipes ([`copy_protocol::pipe`]); without, none are served.
+    fn pipes(&self) -> Option<&dyn PipeHandler> {
         None
     }
 
@@ -131,6 +136,12 @@ pub trait ThirdPartyHandler: Send + Sync {
     /// Serves one of them, on a thread of its own; its purpose says whether it wants a token or
     /// commands a copy. It ends early when the listening end stops.
     fn serve_controller(&self, accepted: AcceptedController);
+}
+
+/// What a listening end does with pipes.
+pub trait PipeHandler: Send + Sync {
+    /// Serves one conversation, on a thread of its own. It ends early when the listening end stops.
+    fn serve_pipe(&self, accepted: AcceptedPipe);
 }
 
 /// What a listening end does with authenticated connections that carry another protocol than copies
@@ -181,6 +192,21 @@ pub struct AcceptedController {
     pub admitted: Admitted,
     /// What it says.
     pub conversation: Conversation<Order>,
+}
+
+/// A pipe whose near end is authenticated.
+#[derive(Debug)]
+pub struct AcceptedPipe {
+    /// Where it is.
+    pub peer: SocketAddr,
+    /// Who it is, and what it may.
+    pub admitted: Admitted,
+    /// Smallest round trip to there so far, where the kernel knows it.
+    pub rtt: Option<Span>,
+    /// What it says.
+    pub conversation: Conversation<PipeMessage>,
+    /// The streams that it opens to here.
+    pub streams: IncomingStreams,
 }
 
 /// A session whose near end is authenticated.

@@ -26,6 +26,8 @@ pub use error::SshError;
 
 /// The command of the far `trunkline` that answers.
 pub const FAR_COMMAND: &str = "copy-far";
+/// What allows it to run programs.
+pub const RUN_PROGRAMS: &str = "--run-programs";
 /// Name of the secret that ssh carries.
 pub(super) const KEY_NAME: &str = "ssh";
 /// Line of a near end that needs the far end no more.
@@ -59,6 +61,8 @@ pub struct Ssh {
     pub options: Vec<String>,
     /// The program there.
     pub program: FarProgram,
+    /// It may run programs.
+    pub runs_programs: bool,
 }
 
 /// A far end that was started. It is told to leave when this is dropped.
@@ -93,8 +97,8 @@ impl Ssh {
         let (client, destination, program) = (&self.client, &self.destination, &self.program);
         tracing::info!(?client, destination, ?program, "ssh starts the far end");
         let command = match &self.program {
-            FarProgram::There(program) => format!("{program} {FAR_COMMAND}"),
-            FarProgram::ThereOrSent(_) => delivery::command(),
+            FarProgram::There(program) => format!("{program} {}", self.far_command()),
+            FarProgram::ThereOrSent(_) => delivery::command(&self.far_command()),
         };
         let mut child = self.spawn(&command)?;
         // It reads the configuration, which is not worth waiting for afterwards.
@@ -124,6 +128,15 @@ impl Ssh {
             answer,
             child: Some(child),
         })
+    }
+
+    /// What the program there is told. One that is older than an option of it ends with 2, as one
+    /// of another version does.
+    fn far_command(&self) -> String {
+        match self.runs_programs {
+            true => format!("{FAR_COMMAND} {RUN_PROGRAMS}"),
+            false => FAR_COMMAND.to_owned(),
+        }
     }
 
     /// Removes the programs that were sent there, and returns the names of their folders.

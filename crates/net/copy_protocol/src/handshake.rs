@@ -11,15 +11,15 @@
 //! | bytes | what | |
 //! |---|---|---|
 //! | 0..2 | `TL` | the same in all versions |
-//! | 2..3 | `N`, `A`, `G`, `P` near's, `F` far's hello, `R` refusal, `B` full | the same in all |
+//! | 2..3 | `N`, `A`, `G`, `P`, `W` near's, `F` far's hello, `R` refusal, `B` full | the same in all |
 //! | 3..5 | version, most significant byte first | the same in all versions |
 //! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
 //!
 //! The version is the one that both speak from then on; a refusal that has another one is for that
 //! reason, and has the newest of the far end. The near end's hello says what
 //! it wants: `N` a copy, `A` access to files ([`crate::remote`]), `G` and `P` the two halves of a
-//! third-party copy ([`crate::third_party`]). The last three have the version of their protocol
-//! behind the proof.
+//! third-party copy ([`crate::third_party`]), `W` a pipe ([`crate::pipe`]). The last four have the
+//! version of their protocol behind the proof.
 
 use std::fmt;
 
@@ -29,6 +29,7 @@ use units::printable;
 use super::codec::decode_as;
 use super::secret::{Exporter, KEY_LENGTH, Key, Proof};
 use super::{CodecError, KeyName, Rights, SPOKEN, SessionKey, Versions};
+use crate::pipe::PIPE_VERSION;
 use crate::remote::REMOTE_VERSION;
 use crate::third_party::THIRD_PARTY_VERSION;
 use measure_protocol::frame::encode_frame;
@@ -72,6 +73,8 @@ pub enum Purpose {
     /// A copy from here to another host, commanded from there: messages of
     /// [`crate::third_party`].
     Push,
+    /// One stream of bytes: messages of [`crate::pipe`].
+    Pipe,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -167,6 +170,7 @@ impl NearHandshake {
             Purpose::Remote => versioned(b'A', hello, REMOTE_VERSION),
             Purpose::Grant => versioned(b'G', hello, THIRD_PARTY_VERSION),
             Purpose::Push => versioned(b'P', hello, THIRD_PARTY_VERSION),
+            Purpose::Pipe => versioned(b'W', hello, PIPE_VERSION),
         };
         let handshake = NearHandshake {
             version,
@@ -327,6 +331,7 @@ fn read_hello(kind: u8, body: &[u8]) -> Result<(NearHello, Purpose), HandshakeEr
         (b'A', body) => Ok((read_versioned(body, Purpose::Remote)?, Purpose::Remote)),
         (b'G', body) => Ok((read_versioned(body, Purpose::Grant)?, Purpose::Grant)),
         (b'P', body) => Ok((read_versioned(body, Purpose::Push)?, Purpose::Push)),
+        (b'W', body) => Ok((read_versioned(body, Purpose::Pipe)?, Purpose::Pipe)),
         _ => Err(HandshakeError::Stranger),
     }
 }
@@ -350,7 +355,11 @@ fn read_versioned(body: &[u8], purpose: Purpose) -> Result<NearHello, HandshakeE
                 theirs,
             })
         }
-        Purpose::Remote | Purpose::Grant | Purpose::Push => Ok(hello),
+        Purpose::Pipe if theirs != PIPE_VERSION => Err(HandshakeError::PipeVersion {
+            ours: PIPE_VERSION,
+            theirs,
+        }),
+        Purpose::Remote | Purpose::Grant | Purpose::Push | Purpose::Pipe => Ok(hello),
     }
 }
 
@@ -382,6 +391,13 @@ fn told(error: &HandshakeError) -> Refusal {
             };
             (seen.to_string(), seen.hint())
         }
+        HandshakeError::PipeVersion { ours, theirs } => {
+            let seen = HandshakeError::PipeVersion {
+                ours: *theirs,
+                theirs: *ours,
+            };
+            (seen.to_string(), seen.hint())
+        }
         other => (other.to_string(), other.hint()),
     };
     Refusal { what, hint }
@@ -399,6 +415,7 @@ impl Purpose {
             Purpose::Remote => b"files",
             Purpose::Grant => b"grant",
             Purpose::Push => b"push",
+            Purpose::Pipe => b"pipe",
         }
     }
 }

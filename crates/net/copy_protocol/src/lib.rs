@@ -1,6 +1,6 @@
 //! The protocols of copies, without I/O: here that of `trunkline copy`, in [`remote`] access to
-//! single files, in [`third_party`] copies between two other hosts. They share the handshake, and
-//! the port with iperf3's protocol.
+//! single files, in [`pipe`] one stream of bytes, in [`third_party`] copies between two other
+//! hosts. They share the handshake, and the port with iperf3's protocol.
 //!
 //! A copy has one *control* connection and any number of *streams*, all to one port. The end that
 //! was started by the user is *near*, the other *far*; independently of that one end is the
@@ -29,6 +29,7 @@ mod message;
 mod name;
 mod options;
 mod piece;
+pub mod pipe;
 pub mod remote;
 mod secret;
 mod sending;

@@ -22,6 +22,8 @@ const SOFTWARE_CHARACTERS: usize = 64;
 /// What the far end has to know.
 #[derive(Debug, Clone)]
 pub struct StartRequest {
+    /// The oldest version of the protocol that will do, mostly the oldest that is spoken.
+    pub oldest: u16,
     /// Known to the two ends of this copy alone.
     pub secret: Secret,
     /// Ports that may be listened on; any without.
@@ -110,8 +112,8 @@ impl StartRequest {
     /// Its line, with the end.
     pub fn line(&self) -> String {
         line(&RequestLine {
-            trunkline_copy: SPOKEN.oldest,
-            newest: (SPOKEN.newest > SPOKEN.oldest).then_some(SPOKEN.newest),
+            trunkline_copy: self.oldest,
+            newest: (SPOKEN.newest > self.oldest).then_some(SPOKEN.newest),
             key: self.secret.text(),
             ports: self.ports.as_ref().map(|all| (*all.start(), *all.end())),
             back: self.back.map(|back| BackLine {
@@ -128,6 +130,7 @@ impl StartRequest {
     pub fn parse(line: &str) -> Result<(Self, u16), StartError> {
         let (read, version): (RequestLine, _) = read(line, SPOKEN)?;
         let request = StartRequest {
+            oldest: read.trunkline_copy,
             secret: Secret::from_text(&read.key).ok_or(StartError::Stranger)?,
             ports: read.ports.map(|(first, last)| first..=last),
             back: read.back.map(|back| CallBack {
@@ -213,6 +216,7 @@ mod tests {
     #[test]
     fn both_lines_come_back() {
         let request = StartRequest {
+            oldest: SPOKEN.oldest,
             secret: Secret::new([9; 32]),
             ports: Some(50_000..=50_100),
             back: Some(CallBack {

@@ -17,6 +17,7 @@
 mod order;
 mod report;
 
+pub(crate) use order::frame;
 pub use order::{Order, Push, Receiving};
 pub use report::{End, Report, Standing, Totals};
 

@@ -19,6 +19,7 @@ pub fn clean_far_host(ssh: &[String], host: &str, cancel: &Cancel) -> Result<Vec
         |(client, options)| (client.clone(), options.to_vec()),
     );
     let ssh = Ssh {
+        runs_programs: false,
         client,
         destination: host.to_owned(),
         options,

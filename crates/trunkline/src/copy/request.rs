@@ -261,6 +261,11 @@ fn checked(route: &Route, options: CopyOptions) -> Result<CopyOptions, Error> {
     }
 }
 
+/// How the host of a place is reached, with the token of the access.
+pub(crate) fn host_of(access: &Access, far: &Place) -> Result<FarHost, Error> {
+    host(access, access.token.as_ref(), Some(far))
+}
+
 fn host(access: &Access, token: Option<&Token>, far: Option<&Place>) -> Result<FarHost, Error> {
     match far {
         Some(Place::Server { address, .. }) => {

@@ -37,6 +37,9 @@ pub enum Route {
     },
 }
 
+/// What stands for standard input and output elsewhere.
+const STANDARD: &str = "-";
+
 impl Route {
     /// Which way the files go, seen from the end that opens the copy.
     pub fn direction(&self) -> CopyDirection {
@@ -69,6 +72,13 @@ impl Route {
     /// # Errors
     /// When they name no copy from one end to the other.
     pub fn parse(texts: &[PathBuf]) -> Result<Self, PlaceError> {
+        if texts.iter().any(|text| text.as_os_str() == STANDARD) {
+            return wrong(
+                "`-` is standard input or output, which a copy cannot go on with once it broke",
+                "`trunkline pipe - HOST:FILE` and `trunkline pipe HOST:FILE -` take it; a file of \
+                 that name is written ./-",
+            );
+        }
         let places: Result<Vec<Place>, PlaceError> = texts
             .iter()
             .map(|text| Place::parse(text.as_os_str()))

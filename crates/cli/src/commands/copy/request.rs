@@ -79,9 +79,9 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
     Ok(Access {
         ssh: arguments.ssh.0.clone(),
-        program: far_program(arguments),
-        token: token(
-            arguments,
+        program: far_program(arguments.far_program.as_deref(), arguments.no_install),
+        token: server_token(
+            arguments.token_file.as_deref(),
             is_server(route.far()) || is_server(route.commanded()),
         )?,
         source_token: source_token(arguments)?,
@@ -96,9 +96,9 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
 }
 
 /// Where this process cannot tell its own file, there is none to send.
-fn far_program(arguments: &Copy) -> FarProgram {
-    match (&arguments.far_program, arguments.no_install) {
-        (Some(program), _) => FarProgram::There(program.clone()),
+pub(crate) fn far_program(program: Option<&str>, no_install: bool) -> FarProgram {
+    match (program, no_install) {
+        (Some(program), _) => FarProgram::There(program.to_owned()),
         (None, true) => FarProgram::default(),
         (None, false) => {
             env::current_exe().map_or_else(|_| FarProgram::default(), FarProgram::ThereOrSent)
@@ -125,11 +125,14 @@ fn read_secret(file: &Path) -> Result<String, Failure> {
 }
 
 /// The token, checked for its form here, where its owner can read what is wrong.
-fn token(arguments: &Copy, is_for_server: bool) -> Result<Option<Token>, Failure> {
-    let text = match &arguments.token_file {
+pub(crate) fn server_token(
+    file: Option<&Path>,
+    is_for_server: bool,
+) -> Result<Option<Token>, Failure> {
+    let text = match file {
         Some(_) if !is_for_server => {
             return Err(Failure::wrong_request(
-                "`--token-file` is for a trunkline:// server, and this copy goes over ssh",
+                "`--token-file` is for a trunkline:// server, and this goes over ssh",
                 "leave it out: ssh says who you are",
             ));
         }

@@ -103,6 +103,23 @@ pub(super) fn describe(event: &FarEvent) -> String {
             let end = why.as_ref().map_or(String::new(), |why| format!("; {why}"));
             format!("#{number} {peer} {name}: {asked}, {read} read, {stored} stored{end}")
         }
+        FarEvent::PipeBegan {
+            number,
+            peer,
+            name,
+            direction,
+            place,
+        } => format!("#{number} {peer} {name}: pipes {} {place}", way(*direction)),
+        FarEvent::PipeEnded {
+            number,
+            peer,
+            name,
+            why,
+            taken,
+        } => {
+            let end = why.as_ref().map_or("done".to_owned(), |why| format!("ended early: {why}"));
+            format!("#{number} {peer} {name}: {end}, {} through the pipe", taken.human())
+        }
         FarEvent::Rejected { peer, reason } if reason.waits() => {
             format!("{peer}: waits for a place: {reason}")
         }
@@ -128,6 +145,14 @@ fn doing(direction: CopyDirection) -> &'static str {
     match direction {
         CopyDirection::Put => "puts into",
         CopyDirection::Get => "gets",
+    }
+}
+
+/// Of a pipe, seen from here.
+fn way(direction: CopyDirection) -> &'static str {
+    match direction {
+        CopyDirection::Put => "into",
+        CopyDirection::Get => "out of",
     }
 }
 

@@ -4,7 +4,7 @@ mod compare;
 mod folder_attributes;
 mod plan_entry;
 pub(super) mod remove;
-mod target;
+pub(super) mod target;
 
 use std::ffi::OsStr;
 use std::io;

@@ -13,7 +13,7 @@ use copy_net::{
 };
 use copy_protocol::{
     CallBack, Connect, CopyEvent, CopySpec, FarHost, HandshakeError, Key, KeyName, Message,
-    Opening, Problem, ProblemKind, Rights, StartRequest, Token,
+    Opening, Problem, ProblemKind, Rights, SPOKEN, StartRequest, Token,
 };
 use errors::Hint;
 use observe::Transport;
@@ -184,7 +184,12 @@ impl<'a> Connector<'a> {
                 (None, self.port.as_ref().map(|port| port.call_back))
             }
         };
-        let started = start_through_ssh(&self.spec.far.host, ports, back, stats);
+        let starting = Starting {
+            ports,
+            back,
+            ..Starting::default()
+        };
+        let started = start_through_ssh(&self.spec.far.host, starting, stats);
         started.map_err(|end| match end {
             // Where it once began, it begins again.
             SessionEnd::Problem(problem) if self.was_there => SessionEnd::Lost(problem.what),
@@ -193,11 +198,35 @@ impl<'a> Connector<'a> {
     }
 }
 
+/// How a far end is started.
+#[derive(Debug)]
+pub(crate) struct Starting {
+    /// Ports that it may listen on.
+    pub ports: Option<RangeInclusive<u16>>,
+    /// It connects to here instead.
+    pub back: Option<CallBack>,
+    /// The oldest version of the protocol that will do.
+    pub oldest: u16,
+    /// It may run programs.
+    pub runs_programs: bool,
+}
+
+/// For a copy.
+impl Default for Starting {
+    fn default() -> Self {
+        Starting {
+            ports: None,
+            back: None,
+            oldest: SPOKEN.oldest,
+            runs_programs: false,
+        }
+    }
+}
+
 /// Starts the far end at a host that ssh reaches.
-pub(super) fn start_through_ssh(
+pub(crate) fn start_through_ssh(
     host: &FarHost,
-    ports: Option<RangeInclusive<u16>>,
-    back: Option<CallBack>,
+    starting: Starting,
     stats: &mut CopyStats<'_>,
 ) -> Result<SshFarEnd, SessionEnd> {
     let FarHost::Ssh {
@@ -216,11 +245,13 @@ pub(super) fn start_through_ssh(
         destination: destination.clone(),
         options: options.clone(),
         program: program.clone(),
+        runs_programs: starting.runs_programs,
     };
     let request = StartRequest {
+        oldest: starting.oldest,
         secret,
-        ports,
-        back,
+        ports: starting.ports,
+        back: starting.back,
     };
     let control = stats.control();
     let is_stopped = &|| control.is_stopped();
@@ -328,7 +359,7 @@ impl CopyHandler for Unused {
     fn serve(&self, _visit: AcceptedSession) {}
 }
 
-pub(super) fn bad_token(error: &<Token as std::str::FromStr>::Err) -> SessionEnd {
+pub(crate) fn bad_token(error: &<Token as std::str::FromStr>::Err) -> SessionEnd {
     SessionEnd::Problem(Problem {
         kind: ProblemKind::Request,
         file: None,

@@ -7,7 +7,7 @@ use copy_protocol::third_party::{Receiving, Report};
 use copy_protocol::{FarHost, HandshakeError, KEY_LENGTH, Problem, Purpose, Token};
 use units::Address;
 
-use super::connect::{bad_token, start_through_ssh, why_not};
+use super::connect::{Starting, bad_token, start_through_ssh, why_not};
 use super::opener::name_of;
 use crate::copy_stats::CopyStats;
 use crate::session::SessionEnd;
@@ -64,7 +64,11 @@ impl<'a> Host<'a> {
             }
             self.started = None;
         }
-        let started = start_through_ssh(self.host, self.ports.clone(), None, stats)?;
+        let starting = Starting {
+            ports: self.ports.clone(),
+            ..Starting::default()
+        };
+        let started = start_through_ssh(self.host, starting, stats)?;
         let conversation = self.dial(&started.places, &started.token, purpose, is_stopped);
         self.started = Some(started);
         conversation

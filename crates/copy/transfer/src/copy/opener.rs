@@ -37,7 +37,7 @@ impl Presence {
 }
 
 /// How users call a far end.
-pub(super) fn name_of(host: &FarHost) -> String {
+pub(crate) fn name_of(host: &FarHost) -> String {
     match host {
         FarHost::Server { address, .. } => address.to_string(),
         FarHost::Ssh { destination, .. } => destination.clone(),
@@ -45,7 +45,7 @@ pub(super) fn name_of(host: &FarHost) -> String {
 }
 
 /// The number of a new copy.
-pub(super) fn new_number() -> Result<[u8; 16], CopyError> {
+pub(crate) fn new_number() -> Result<[u8; 16], CopyError> {
     let identity = copy_net::new_secret().map_err(|error| CopyError::Problem {
         kind: ProblemKind::Request,
         what: format!("this host gives no random numbers: {error}"),

@@ -15,7 +15,7 @@ const OLDER_MAX: Span = Span::from_secs(20);
 
 /// Tries that follow each other.
 #[derive(Debug)]
-pub(super) struct RetryTimer {
+pub(crate) struct RetryTimer {
     most: Patience,
     began: Instant,
     pause: Duration,
@@ -25,7 +25,7 @@ pub(super) struct RetryTimer {
 impl RetryTimer {
     /// * `most`: for so long the far end may be away.
     /// * `began`: when it was looked for first.
-    pub(super) fn new(most: Patience, began: Instant) -> Self {
+    pub(crate) fn new(most: Patience, began: Instant) -> Self {
         RetryTimer {
             most,
             began,
@@ -36,7 +36,7 @@ impl RetryTimer {
 
     /// The pause before the next try, or `None` to give up. `seen`: when the far end was there
     /// last.
-    pub(super) fn pause(&mut self, seen: Option<Instant>, now: Instant) -> Option<Duration> {
+    pub(crate) fn pause(&mut self, seen: Option<Instant>, now: Instant) -> Option<Duration> {
         if seen != self.last_seen {
             self.last_seen = seen;
             self.pause = PAUSE_MIN;

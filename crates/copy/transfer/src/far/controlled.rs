@@ -40,7 +40,7 @@ impl ThirdPartyHandler for FarEnd {
         match accepted.admitted.purpose {
             Purpose::Grant => self.serve_grant(&accepted),
             Purpose::Push => self.serve_push(&accepted),
-            Purpose::Copy | Purpose::Remote => return,
+            Purpose::Copy | Purpose::Remote | Purpose::Pipe => return,
         }
         accepted.conversation.close(GOODBYE);
     }

@@ -1,4 +1,4 @@
-//! Bytes of files in one direction of a session, held to what the server allows.
+//! Bytes in one direction of a session, held to what the server allows.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use crate::budget::BudgetUser;
 use crate::throttle::Throttle;
 
 /// Bytes in one direction, over all connections of a session.
-pub(super) struct Flow {
+pub(crate) struct Flow {
     bytes: AtomicU64,
     share: Mutex<BudgetUser>,
     throttle: Throttle,

@@ -17,7 +17,7 @@ const UNSENT_MIN: Bytes = Bytes::from_kib(32);
 const UNSENT_MAX: Bytes = Bytes::from_mib(1);
 
 /// One stream.
-pub(super) struct StreamControl {
+pub(crate) struct StreamControl {
     pub handle: StreamHandle,
     pub stall: Stall,
     pub piece_size: PieceSize,
@@ -31,7 +31,7 @@ pub(super) struct StreamControl {
 
 impl StreamControl {
     /// One that has just come.
-    pub(super) fn new(handle: StreamHandle, piece_size: PieceSize) -> Self {
+    pub(crate) fn new(handle: StreamHandle, piece_size: PieceSize) -> Self {
         StreamControl {
             handle,
             stall: Stall::default(),
@@ -45,7 +45,7 @@ impl StreamControl {
     }
 
     /// The kernel sends at most so fast from now on.
-    pub(super) fn pace(&mut self, rate: Option<Rate>) -> Result<(), OptionError> {
+    pub(crate) fn pace(&mut self, rate: Option<Rate>) -> Result<(), OptionError> {
         if rate != self.pacing {
             self.pacing = rate;
             self.handle.set_pacing(rate)?;
@@ -54,7 +54,7 @@ impl StreamControl {
     }
 
     /// So much of it has arrived by now.
-    pub(super) fn on_acked(&mut self, acked: Bytes, over: Span) {
+    pub(crate) fn on_acked(&mut self, acked: Bytes, over: Span) {
         let rate = Rate::of(acked - self.acked.min(acked), over);
         self.rate = SMOOTH * rate.as_f64() + (1.0 - SMOOTH) * self.rate;
         if acked > self.acked {

@@ -73,6 +73,9 @@ pub enum Rejection {
     /// It commands third-party copies, which this end does not make.
     #[error("this end makes no copies for other hosts")]
     NoThirdParty,
+    /// It wants a pipe, which this end does not serve.
+    #[error("this end serves no pipes")]
+    NoPipes,
 }
 
 impl Rejection {

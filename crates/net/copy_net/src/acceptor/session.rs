@@ -12,8 +12,8 @@ use crate::conversation::Conversation;
 use crate::tls::Tls;
 use crate::udp_relay::round_trip;
 use crate::{
-    AcceptedChannel, AcceptedController, AcceptedRemote, AcceptedSession, Channel, ChannelHandler,
-    CopyHandler,
+    AcceptedChannel, AcceptedController, AcceptedPipe, AcceptedRemote, AcceptedSession, Channel,
+    ChannelHandler, CopyHandler,
 };
 
 /// A connection whose ends know each other, before a thread serves it.
@@ -30,7 +30,10 @@ impl Session {
         match (&shared.handler, self.admitted.purpose) {
             (Handler::Copies(handler), Purpose::Copy) => self.copy(handler, shared),
             (Handler::Copies(handler), Purpose::Remote) => self.remote(handler, shared),
-            (Handler::Copies(handler), _) => self.controller(handler, shared),
+            (Handler::Copies(handler), Purpose::Pipe) => self.pipe(handler, shared),
+            (Handler::Copies(handler), Purpose::Grant | Purpose::Push) => {
+                self.controller(handler, shared)
+            }
             (Handler::Channels(handler), _) => self.channel(handler),
         }
     }
@@ -83,6 +86,25 @@ impl Session {
         session_thread("controller", move || {
             if let Some(third_party) = handler.third_party() {
                 third_party.serve_controller(accepted);
+            }
+        })
+    }
+
+    fn pipe(self, handler: &Arc<dyn CopyHandler>, shared: &Shared) -> io::Result<JoinHandle<()>> {
+        let streams = shared.registry.expect(self.admitted.session_key.clone())?;
+        let rtt = round_trip(&self.socket, self.peer);
+        let (version, silence) = (self.admitted.version, shared.limits.silence);
+        let accepted = AcceptedPipe {
+            peer: self.peer,
+            rtt,
+            conversation: Conversation::start(self.socket, self.tls, version, silence)?,
+            streams,
+            admitted: self.admitted,
+        };
+        let handler = Arc::clone(handler);
+        session_thread("pipe", move || {
+            if let Some(pipes) = handler.pipes() {
+                pipes.serve_pipe(accepted);
             }
         })
     }

@@ -24,7 +24,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use units::printable;
 
-use super::{FAR_COMMAND, Ssh, SshError};
+use super::{Ssh, SshError};
 
 const FOLDERS: &str = include_str!("folders.sh");
 const RECEIVE: &str = include_str!("receive.sh");
@@ -51,10 +51,10 @@ pub struct SentProgram {
 ///
 /// Shells of all kinds read it: it is one line without any of `'`, `\` and `!`. A program that did
 /// not take the request ends with 2; 126 and 127 are the shell's, for one that it cannot start.
-pub(super) fn command() -> String {
+pub(super) fn command(far: &str) -> String {
     format!(
         "sh -c 'if command -v trunkline >/dev/null 2>&1; \
-        then trunkline {FAR_COMMAND}; status=$?; else status=127; fi; \
+        then trunkline {far}; status=$?; else status=127; fi; \
         case $status in 2|126|127) ;; *) exit $status;; esac; \
         echo {PREFIX}lacks $(uname -sm); \
         while read -r line; do case $line in \
@@ -147,7 +147,7 @@ impl<'a> Delivery<'a> {
         self.step = match (std::mem::take(&mut self.step), said) {
             (Step::Begun, Said::Lacks { system, machine }) => {
                 let program = self.program(system, machine)?;
-                say(pipe, &program.script())?;
+                say(pipe, &program.script(&self.ssh.far_command()))?;
                 Step::Scripted(program)
             }
             (Step::Scripted(program), Said::Send { is_packed, file }) => {
@@ -226,13 +226,13 @@ struct Program {
 
 impl Program {
     /// The script for it, behind its length.
-    fn script(&self) -> String {
+    fn script(&self, far: &str) -> String {
         let hash: String = Sha256::digest(&self.content)
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
         let size = self.content.len();
-        let script = format!("hash={hash}\nsize={size}\n{FOLDERS}{RECEIVE}");
+        let script = format!("hash={hash}\nsize={size}\nfar='{far}'\n{FOLDERS}{RECEIVE}");
         format!("script {}\n{script}", script.len())
     }
 }
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_shell_reads_the_command() {
-        let command = command();
+        let command = command("copy-far --run-programs");
         let quoted = command.strip_prefix("sh -c '").unwrap();
         let quoted = quoted.strip_suffix('\'').unwrap();
         assert!(!quoted.contains(['\'', '\\', '!', '\n']), "{quoted}");
@@ -302,6 +302,7 @@ mod tests {
             destination: "h".to_owned(),
             options: Vec::new(),
             program: copy_protocol::FarProgram::default(),
+            runs_programs: false,
         };
         let prefix = tempfile::tempdir().unwrap();
         let own = prefix.path().join("bin/trunkline");

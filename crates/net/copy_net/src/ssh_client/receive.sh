@@ -1,4 +1,5 @@
-# Starts the program that has the SHA-256 `hash`; where it is not here, asks for its `size` bytes.
+# Starts the program that has the SHA-256 `hash`; where it is not here, asks for its `size`
+# bytes. `far` is what it is told.
 
 mask=$(umask)
 umask 077
@@ -30,7 +31,7 @@ start() {
     said=$("$opened" --version 2>&1) || skip "has it, and it does not start: $said" || return
     umask "$mask"
     say ready
-    exec "$opened" copy-far
+    exec "$opened" $far
 }
 
 start_kept() { is_own && open_kept && start; }

@@ -38,6 +38,14 @@ pub enum HandshakeError {
         /// The peer's.
         theirs: u16,
     },
+    /// Another version of the protocol for pipes.
+    #[error("this end speaks version {ours} of pipes, the peer version {theirs}")]
+    PipeVersion {
+        /// Ours.
+        ours: u16,
+        /// The peer's.
+        theirs: u16,
+    },
     /// (near) The far end says no.
     #[error("the far end refused: {}", .0.what)]
     Refused(Refusal),
@@ -62,13 +70,15 @@ impl HandshakeError {
             HandshakeError::Version { ours, theirs }
             | HandshakeError::RemoteVersion { ours, theirs }
             | HandshakeError::ThirdPartyVersion { ours, theirs }
+            | HandshakeError::PipeVersion { ours, theirs }
                 if ours < theirs =>
             {
                 "install the newer trunkline at this end".to_owned()
             }
             HandshakeError::Version { .. }
             | HandshakeError::RemoteVersion { .. }
-            | HandshakeError::ThirdPartyVersion { .. } => {
+            | HandshakeError::ThirdPartyVersion { .. }
+            | HandshakeError::PipeVersion { .. } => {
                 "install the newer trunkline at the other end".to_owned()
             }
             HandshakeError::Refused(refusal) => return refusal.hint.clone(),

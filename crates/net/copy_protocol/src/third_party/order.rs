@@ -99,7 +99,7 @@ impl Incoming for Order {
 }
 
 /// A frame of this protocol.
-pub(super) fn frame<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
+pub(crate) fn frame<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
     let body = postcard::to_stdvec(value);
     let body = body.map_err(|why| CodecError::Malformed { length: 0, why })?;
     match body.len() <= MESSAGE_MAX as usize {

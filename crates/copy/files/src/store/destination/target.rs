@@ -20,7 +20,7 @@ use crate::root::{Root, open_below};
 
 /// What the destination is.
 #[derive(Debug, Clone)]
-pub(super) enum Target {
+pub(in crate::store) enum Target {
     Folder(Arc<OwnedFd>),
     /// Not there yet; the first entry shows what it becomes.
     New {
@@ -39,7 +39,7 @@ pub(super) enum Target {
 }
 
 /// Why an entry does not fit the destination.
-pub(super) enum Refusal {
+pub(in crate::store) enum Refusal {
     /// It is one file, and that is taken.
     SecondFile,
     /// It cannot be made.
@@ -104,7 +104,7 @@ impl Target {
 }
 
 /// What is at the place that the user named.
-pub(super) fn find(root: &Root, path: &[u8], into_folder: bool) -> io::Result<Target> {
+pub(in crate::store) fn find(root: &Root, path: &[u8], into_folder: bool) -> io::Result<Target> {
     match root.open(path, FOLDER) {
         Ok(fd) => return Ok(Target::Folder(Arc::new(fd))),
         Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
