@@ -191,6 +191,29 @@ def copies():
     yield State("copy-far", "first line", lambda stage, run: ["copy-far"], STOPPED | SERVED, holds_input=True)
 
 
+def pipes():
+    def words(*more):
+        return lambda stage, run: ["pipe", *ssh(stage, run), *[word.format(run=run) for word in more]]
+
+    def to_server(stage, run):
+        return ["pipe", "--token-file", stage.token(), "-", stage.at(SERVER, f"{run.relative_to(stage.folder)}/got")]
+
+    def to_silent(host, port):
+        return lambda stage, run: ["pipe", "--token-file", stage.token(), "-", stage.at(port, "got", host)]
+    # The input has no end. A program gets two seconds, and the far end may have to find out that the near end is gone.
+    waits = {"holds_input": True, "lingers": 12.0}
+    yield State("pipe", "ssh, starting", words("-", "127.0.0.1:{run}/got"), STOPPED, within=0.3, **waits)
+    yield State("pipe", "into a file", words("-", "127.0.0.1:{run}/got"), STOPPED, begins=part_is_there, **waits)
+    yield State("pipe", "into a program", words("127.0.0.1", "--", "sh", "-c", "cat > {run}/part && mv {run}/part {run}/whole"), STOPPED,
+                begins=lambda run, log: (run / "part").exists(), **waits)
+    yield State("pipe", "into a program that ignores signals", words("127.0.0.1", "--", "sh", "-c", "trap '' TERM; touch {run}/part; cat; cat"),
+                STOPPED, begins=lambda run, log: (run / "part").exists(), **waits)
+    yield State("pipe", "out of a program", words("-n", "127.0.0.1", "--", "sleep", "100"), STOPPED, lingers=12.0)
+    yield State("pipe", "into a server", to_server, STOPPED, begins=part_is_there, holds_input=True)
+    yield State("pipe", "silent host", to_silent("127.0.0.1", SILENT), STOPPED, holds_input=True)
+    yield State("pipe", "dropped packets", to_silent(DROPPED, SERVER), STOPPED, holds_input=True)
+
+
 def copy_that_stands(stage, trial):
     """`limit` asks a copy that does not answer."""
     copy = trial.helper(stage.program, *copying("--max-rate", "1M")(stage, trial.run))
@@ -341,4 +364,4 @@ def others():
     yield State("demo", "running", lambda stage, run: ["demo", "--no-history", "--report", run / "demo.html"], STOPPED, within=5.0)
 
 
-ALL = [*targets(), *copies(), *campaigns(), *servers(), *others()]
+ALL = [*targets(), *copies(), *pipes(), *campaigns(), *servers(), *others()]

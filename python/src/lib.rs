@@ -22,6 +22,7 @@ mod path;
 mod remote;
 mod result;
 mod serve;
+mod stream;
 mod tables;
 mod watch;
 
@@ -64,6 +65,8 @@ mod _trunkline {
     use super::result::{Done, table_of_all};
     #[pymodule_export]
     use super::serve::{Server, add_token};
+    #[pymodule_export]
+    use super::stream::Stream;
     #[pymodule_export]
     use super::tables::Table;
     #[pymodule_export]

@@ -41,6 +41,7 @@ from ._program import program
 from ._record import Record
 from ._results import Result, Results, gather, load, read_iperf3
 from ._serve import Server, add_token, serve
+from ._stream import ParallelStream, PipeOutcome, open_pipe
 from ._trunkline import Progress, Table, __version__
 from ._verify import verify
 from ._watch import Watch, watch
@@ -63,7 +64,9 @@ __all__ = [
     "Mismatch",
     "NotFinished",
     "Operation",
+    "ParallelStream",
     "Path",
+    "PipeOutcome",
     "Progress",
     "Record",
     "RequestError",
@@ -84,6 +87,7 @@ __all__ = [
     "history",
     "load",
     "measure",
+    "open_pipe",
     "path",
     "path_names",
     "plot",

@@ -171,7 +171,14 @@ fn file(
             "write HOST:FILE, or `HOST -- PROGRAM` for a program there",
         ));
     }
-    request(shown, &far, direction, PipePlace::File(path), options, access)
+    request(
+        shown,
+        &far,
+        direction,
+        PipePlace::File(path),
+        options,
+        access,
+    )
 }
 
 fn program(

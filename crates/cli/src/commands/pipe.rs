@@ -43,7 +43,10 @@ fn request(arguments: &Pipe, access: Access) -> Result<(PipeRequest, bool), Fail
     let words = arguments.program.clone();
     let request = match (&arguments.places[..], words.is_empty()) {
         ([host], false) if arguments.no_input => {
-            return Ok((PipeRequest::from_program(host, words, options, access)?, false));
+            return Ok((
+                PipeRequest::from_program(host, words, options, access)?,
+                false,
+            ));
         }
         ([host], false) => PipeRequest::into_program(host, words, options, access)?,
         ([here, there], true) if is_here(here) && !is_here(there) => {
@@ -114,12 +117,17 @@ impl CopyObserver for Remarks {
             return;
         }
         match event {
-            CopyEvent::ProgramSent { host, file, bytes, .. } => tell!(
+            CopyEvent::ProgramSent {
+                host, file, bytes, ..
+            } => tell!(
                 "{host} has no trunkline of this version: sending this one, {}, to {file}",
                 bytes.human()
             ),
             CopyEvent::Lost { why, retry_in, .. } => {
-                tell!("the far end is lost: {why}; trying again in {}", retry_in.human());
+                tell!(
+                    "the far end is lost: {why}; trying again in {}",
+                    retry_in.human()
+                );
             }
             CopyEvent::Queued { why, .. } => tell!("waiting for a place: {why}"),
             CopyEvent::Connected { peer, .. } if self.is_verbose => tell!("connected to {peer}"),

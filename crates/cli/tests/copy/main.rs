@@ -7,6 +7,7 @@ mod common;
 mod forced;
 mod ipv6;
 mod log;
+mod pipe;
 mod queue;
 mod removing;
 mod selection;

@@ -29,9 +29,7 @@ use crate::stream_set::StreamSource;
 use crate::{CopyControl, CopyError, CopyObserver};
 use files::Root;
 
-pub(crate) use self::connect::{
-    Connected, Starting, bad_token, dial, start_through_ssh, why_not,
-};
+pub(crate) use self::connect::{Connected, Starting, bad_token, dial, start_through_ssh, why_not};
 pub(crate) use self::opener::{name_of, new_number};
 pub(crate) use self::retry::RetryTimer;
 

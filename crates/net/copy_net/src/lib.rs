@@ -50,7 +50,9 @@ mod udp_relay;
 use std::io;
 use std::net::SocketAddr;
 
-use copy_protocol::{Admitted, Key, KeyName, Rights, Secret, pipe::PipeMessage, third_party::Order};
+use copy_protocol::{
+    Admitted, Key, KeyName, Rights, Secret, pipe::PipeMessage, third_party::Order,
+};
 use sockets::random;
 use units::Span;
 
@@ -58,7 +60,8 @@ pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection, Source}
 pub use channel::Channel;
 pub use conversation::{Conversation, ConversationError};
 pub use dialer::{
-    DialError, Dialed, DialedPipe, DialedRemote, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint,
+    DialError, Dialed, DialedPipe, DialedRemote, Dialer, KnownPeer, RawStream, StreamDialer,
+    StreamEndpoint,
 };
 pub use far_main::{CallbackTarget, SshChildError, SshPipes, serve_ssh_child};
 pub use fingerprint::Fingerprint;

@@ -39,6 +39,3 @@ pub use violation::PipeViolation;
 pub const PIPE_VERSION: u16 = 1;
 /// Most blocks that are not confirmed, however short they are.
 pub const BLOCKS_MAX: usize = 4096;
-
-#[cfg(test)]
-mod tests;

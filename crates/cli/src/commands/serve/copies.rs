@@ -117,8 +117,13 @@ pub(super) fn describe(event: &FarEvent) -> String {
             why,
             taken,
         } => {
-            let end = why.as_ref().map_or("done".to_owned(), |why| format!("ended early: {why}"));
-            format!("#{number} {peer} {name}: {end}, {} through the pipe", taken.human())
+            let end = why
+                .as_ref()
+                .map_or("done".to_owned(), |why| format!("ended early: {why}"));
+            format!(
+                "#{number} {peer} {name}: {end}, {} through the pipe",
+                taken.human()
+            )
         }
         FarEvent::Rejected { peer, reason } if reason.waits() => {
             format!("{peer}: waits for a place: {reason}")

@@ -106,7 +106,10 @@ impl StreamFile {
         flushed.map_err(|errno| at.failed("write", errno))?;
         let stat = fstat(&self.file).map_err(|errno| at.failed("write", errno))?;
         if !at.is_at(PART, &stat) {
-            let what = format!("another program has moved what was written for `{}`", at.shown);
+            let what = format!(
+                "another program has moved what was written for `{}`",
+                at.shown
+            );
             return Err(problem(ProblemKind::Busy, what));
         }
         at.check_free()?;
@@ -159,55 +162,4 @@ impl At {
 fn no_file(name: &str, is: &str) -> Problem {
     let what = format!("cannot write `{name}`: it is {is}");
     with_hint(problem(ProblemKind::Request, what), "name a file")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn a_file_has_its_name_once_it_is_whole_and_leaves_nothing_otherwise() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::beneath(folder.path()).unwrap();
-        let names = || {
-            let all = fs::read_dir(folder.path()).unwrap();
-            let names = all.map(|one| one.unwrap().file_name().into_string().unwrap());
-            names.collect::<Vec<_>>()
-        };
-        fs::write(folder.path().join("a"), "old").unwrap();
-        let mut given_up = StreamFile::create(&root, b"a").unwrap();
-        given_up.write(b"half").unwrap();
-        assert_eq!(names().len(), 2);
-        let busy = StreamFile::create(&root, b"a").unwrap_err();
-        assert_eq!(busy.kind, ProblemKind::Busy);
-        drop(given_up);
-        assert_eq!(names(), ["a"]);
-        assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"old");
-        let mut whole = StreamFile::create(&root, b"a").unwrap();
-        whole.write(b"ne").unwrap();
-        whole.write(b"w").unwrap();
-        whole.publish().unwrap();
-        assert_eq!(names(), ["a"]);
-        assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"new");
-    }
-
-    #[test]
-    fn what_is_no_file_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::beneath(folder.path()).unwrap();
-        fs::create_dir(folder.path().join("d")).unwrap();
-        for name in [&b"d"[..], b"d/", b"new/"] {
-            let refused = StreamFile::create(&root, name).unwrap_err();
-            assert_eq!(refused.kind, ProblemKind::Request, "{refused:?}");
-        }
-        let missing = StreamFile::create(&root, b"no/such").unwrap_err();
-        assert_eq!(missing.kind, ProblemKind::NotFound);
-        let outside = StreamFile::create(&root, b"../x").unwrap_err();
-        assert_eq!(outside.kind, ProblemKind::Permission);
-        let read_only = root.restricted(true, false);
-        let refused = StreamFile::create(&read_only, b"x").unwrap_err();
-        assert_eq!(refused.kind, ProblemKind::Permission);
-    }
 }

@@ -7,4 +7,5 @@ mod full;
 mod hostile;
 mod model;
 mod sources;
+mod stream_file;
 mod tree;

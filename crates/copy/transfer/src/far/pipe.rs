@@ -206,7 +206,9 @@ impl FarEnd {
                 },
             },
         );
-        let share = self.budget.user(Use::Files, key.0.clone(), opening.direction);
+        let share = self
+            .budget
+            .user(Use::Files, key.0.clone(), opening.direction);
         let session = Session {
             conversation,
             origin: Origin::Arrive(Arc::new(streams)),

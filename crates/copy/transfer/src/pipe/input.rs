@@ -82,13 +82,15 @@ impl Input {
         }
         let of = |stat: &FileStat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
         let now = fstat(&self.file).ok();
-        let has_changed =
-            |before: &FileStat| now.as_ref().map(of) != Some(of(before));
+        let has_changed = |before: &FileStat| now.as_ref().map(of) != Some(of(before));
         match self.before.as_ref().is_some_and(has_changed) {
             true => {
                 let what = format!("`{}` was written to while it was read", self.name);
                 let changed = problem(ProblemKind::SourceChanged, what);
-                Err(with_hint(changed, "read it again once nothing writes to it"))
+                Err(with_hint(
+                    changed,
+                    "read it again once nothing writes to it",
+                ))
             }
             false => Ok(()),
         }

@@ -142,6 +142,13 @@ impl Lanes {
         u16::try_from(self.lanes.len()).unwrap_or(u16::MAX)
     }
 
+    /// Without those that end.
+    fn staying(&self) -> u16 {
+        let staying = self.lanes.values();
+        let staying = staying.filter(|lane| !lane.control.is_leaving);
+        u16::try_from(staying.count()).unwrap_or(u16::MAX)
+    }
+
     /// The sender at the other end wants so many.
     pub fn want(&mut self, streams: u16) {
         self.target = streams.clamp(1, STREAMS_MAX);
@@ -151,7 +158,7 @@ impl Lanes {
     /// them and is to be asked now.
     pub fn grow(&mut self, now: Time) -> Option<u16> {
         self.leave_surplus();
-        let there = self.count();
+        let there = self.staying();
         match &self.origin {
             Origin::Arrive(_) => {
                 let is_new = |(asked, at): (u16, Time)| {
@@ -185,15 +192,22 @@ impl Lanes {
         }
     }
 
-    /// The sender ends those that are too many.
+    /// The sender ends those that are too many, and those that the receiver or a fault on the way has
+    /// closed: a thread that waits for a block would not notice.
     fn leave_surplus(&mut self) {
         let Data::Sends(outgoing) = &self.shared.data else {
             return;
         };
-        let staying = self.lanes.iter_mut();
-        let staying = staying.filter(|(_, lane)| !lane.control.is_leaving);
-        for (number, lane) in staying.skip(self.target.into()) {
-            lane.control.is_leaving = true;
+        let mut staying = 0;
+        for (number, Lane { control }) in &mut self.lanes {
+            if control.is_leaving {
+                continue;
+            }
+            if staying < self.target && !control.handle.is_let_go() {
+                staying += 1;
+                continue;
+            }
+            control.is_leaving = true;
             outgoing.leave(*number);
         }
     }
@@ -275,9 +289,8 @@ impl Lanes {
     }
 
     fn samples(&self, now: Time) -> Vec<(u32, TcpSample)> {
-        let sample = |(number, lane): (&u32, &Lane)| {
-            Some((*number, lane.control.handle.sample(now).ok()?))
-        };
+        let sample =
+            |(number, lane): (&u32, &Lane)| Some((*number, lane.control.handle.sample(now).ok()?));
         self.lanes.iter().filter_map(sample).collect()
     }
 
@@ -289,6 +302,12 @@ impl Lanes {
                 control.stall.on_sample(now, sample);
                 newest = newest.max(control.stall.last_moved());
             }
+        }
+        // Where one alone owes something, all wait for it, and none moves.
+        let owes = |sample: &TcpSample| sample.unacked_segments.unwrap_or(0) > 0;
+        let owing = samples.iter().filter(|(_, sample)| owes(sample)).count();
+        if owing == 1 && samples.len() > 1 {
+            newest = now;
         }
         for (number, sample) in samples {
             if let Some(Lane { control }) = self.lanes.get(number)
@@ -351,8 +370,7 @@ impl Shared {
                         flow.on_moved(bytes.len(), &is_over);
                     }
                     let write = || channel.write_parts(&[&header.encode(), &bytes]);
-                    self.spent
-                        .during(&mut stopwatch, Waiting::Network, write)?;
+                    self.spent.during(&mut stopwatch, Waiting::Network, write)?;
                     self.spent.count(header.length.into());
                 }
                 Next::Leave => {

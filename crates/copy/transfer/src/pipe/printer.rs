@@ -96,7 +96,10 @@ impl Printer {
                 Output::Standard => &mut standard,
                 Output::Errors => &mut errors,
             };
-            if to.as_mut().is_some_and(|file| file.write_all(&bytes).is_err()) {
+            if to
+                .as_mut()
+                .is_some_and(|file| file.write_all(&bytes).is_err())
+            {
                 *to = None;
             }
             self.lock().passed += bytes.len() as u64;

@@ -317,7 +317,8 @@ fn is_drained(state: &State) -> bool {
 fn code_of(status: ExitStatus) -> u8 {
     let of_signal = || status.signal().map(|signal| 128 + signal);
     let code = status.code().or_else(of_signal);
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX)
 }
 
 /// `held`: the input of the program, which it keeps open as its output.

@@ -518,7 +518,15 @@ impl Play<'_> {
                 self.lanes.want(streams);
                 Ok(())
             }
-            (PipeMessage::Printed { output, offset, bytes }, Some(printer), _) => {
+            (
+                PipeMessage::Printed {
+                    output,
+                    offset,
+                    bytes,
+                },
+                Some(printer),
+                _,
+            ) => {
                 let taken = printer.take(output, offset, bytes);
                 taken.map_err(|why| Ended::Here(broken_problem(why)))
             }

@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PipeViolation;
 use crate::third_party::frame;
-use crate::{
-    CodecError, CopyDirection, HASH_LENGTH, Incoming, PATH_MAX, Problem,
-    decode_as,
-};
+use crate::{CodecError, CopyDirection, HASH_LENGTH, Incoming, PATH_MAX, Problem, decode_as};
 
 /// Least window.
 pub const WINDOW_MIN: u64 = 4 << 20;
@@ -183,11 +180,7 @@ fn check_bytes(
     }
 }
 
-fn wrong(
-    what: &'static str,
-    value: impl ToString,
-    bound: impl Into<String>,
-) -> PipeViolation {
+fn wrong(what: &'static str, value: impl ToString, bound: impl Into<String>) -> PipeViolation {
     PipeViolation::Opening {
         what,
         value: value.to_string(),

@@ -1,7 +1,10 @@
+//! Both ends of a pipe without a network: whatever breaks, the reader gets a prefix of the input, and
+//! in the end all of it.
+
 use std::collections::VecDeque;
 
-use super::*;
-use crate::{CopyDirection, Incoming};
+use copy_protocol::pipe::*;
+use copy_protocol::{CopyDirection, Incoming};
 
 const HISTORIES: u64 = 100_000;
 const WINDOW: u64 = 40;
