@@ -43,10 +43,12 @@ class Stage:
         self.source.write_bytes(random.Random(1).randbytes(given.bytes))
         self.digest = hashlib.sha256(self.source.read_bytes()).digest()
         tokens, token = self.folder / "tokens", self.folder / "token"
-        made = subprocess.run([given.trunkline, "serve", "--tokens", tokens, "--new-token", "bench"], stdout=subprocess.PIPE, check=True)
+        made = subprocess.run([given.trunkline, "serve", "--tokens", tokens, "--new-token", "bench"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=True)
         token.touch(0o600)
         token.write_bytes(made.stdout)
         if all(map(shutil.which, NEEDS["ssh"])):
+            os.makedirs("/run/sshd", exist_ok=True)
             for name in ("host", "user"):
                 subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
             shutil.copy(self.folder / "user.pub", self.folder / "authorized")
@@ -88,7 +90,8 @@ def joined(words):
 
 def near(plan):
     """In the near namespace: waits for the far program, and times the command."""
-    while plan["port"]:
+    until = time.monotonic() + 20
+    while plan["port"] and time.monotonic() < until:
         try:
             socket.create_connection(("far", plan["port"]), 5).close()
             break

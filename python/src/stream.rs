@@ -63,9 +63,7 @@ impl Asked {
         let text = match (&self.token, &self.token_file) {
             (Some(token), _) => Some(token.clone()),
             (_, Some(file)) => Some(crate::result::read(file)?),
-            _ => std::env::var("TRUNKLINE_TOKEN")
-                .ok()
-                .filter(|_| is_server),
+            _ => std::env::var("TRUNKLINE_TOKEN").ok().filter(|_| is_server),
         };
         Ok(text.map(|text| text.parse::<Token>()).transpose()?)
     }
@@ -132,7 +130,8 @@ impl Stream {
         }
         loop {
             let done = py.detach(|| self.lock().as_mut().map(&mut work));
-            let done = done.ok_or_else(|| Failure::request("the pipe is closed", "open another"))?;
+            let done =
+                done.ok_or_else(|| Failure::request("the pipe is closed", "open another"))?;
             match done {
                 Ok(moved) => return Ok(moved),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => py.check_signals()?,

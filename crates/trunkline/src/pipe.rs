@@ -10,7 +10,8 @@
 //! use trunkline::pipe::{ParallelStream, PipeOptions, PipeRequest};
 //!
 //! let options = PipeOptions::default();
-//! let request = PipeRequest::into_file("dtn.example.org:/store/run7.tar", options, Access::default())?;
+//! let file = "dtn.example.org:/store/run7.tar";
+//! let request = PipeRequest::into_file(file, options, Access::default())?;
 //! let mut stream = ParallelStream::open(&request)?;
 //! stream.write_all(b"what a program makes")?;
 //! // The file has its name once this returns.
@@ -79,8 +80,8 @@ pub struct PipeRequest {
 }
 
 impl PipeRequest {
-    /// Into a file of another host, `[USER@]HOST:PATH` or `trunkline://HOST[:PORT]/PATH`. It has its
-    /// name once all of it is there.
+    /// Into a file of another host, `[USER@]HOST:PATH` or `trunkline://HOST[:PORT]/PATH`. It has
+    /// its name once all of it is there.
     ///
     /// # Errors
     /// When the place names no file of another host, or the options or the access do not fit.

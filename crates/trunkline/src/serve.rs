@@ -255,6 +255,9 @@ impl Server {
         let on_event = self.on_event;
         let tell = move |event: ServerEvent| on_event(ServeEvent::Test(&event));
         self.server.run(&self.cancel.flag(), &tell);
+        if let Some(far) = &self.copies.0 {
+            far.end_pipes();
+        }
     }
 }
 

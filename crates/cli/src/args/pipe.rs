@@ -29,9 +29,9 @@ use super::{Leaving, Transport};
     tar c run7 | trunkline pipe - dtn.example.org:/store/run7.tar\n  \
     trunkline pipe dtn.example.org:/store/run7.tar - | tar x\n  \
     trunkline pipe -n dtn.example.org -- zfs send tank/a@s | zfs receive tank/b\n\n\
-A shell does not tell this command whether what writes to it failed: `set -o pipefail` has the shell \
-tell you. Exit status: that of the program; otherwise 0 all has arrived, 1 it has not, 2 the request \
-was wrong."
+A shell does not tell this command whether what writes to it failed: `set -o pipefail` has the \
+shell tell you. Exit status: that of the program; otherwise 0 all has arrived, 1 it has not, 2 \
+the request was wrong."
 )]
 pub(crate) struct Pipe {
     /// `HOST` for a program there, or `-` and `HOST:FILE` in the order in which the bytes go;
@@ -56,7 +56,13 @@ pub(crate) struct Pipe {
     pub quiet: bool,
 
     /// What each end holds at most of what is on the way, 4M to 1G
-    #[arg(short = 'm', long, value_name = "SIZE", default_value_t = PipeOptions::default().buffer, value_parser = buffer)]
+    #[arg(
+        short = 'm',
+        long,
+        value_name = "SIZE",
+        default_value_t = PipeOptions::default().buffer,
+        value_parser = buffer
+    )]
     pub buffer: Bytes,
 
     /// The most to send over all streams together: `100M`
@@ -79,7 +85,14 @@ pub(crate) struct Pipe {
     pub port_range: Option<RangeInclusive<u16>>,
 
     /// The ssh client with its options: `-e 'ssh -p 2222 -J gate'`
-    #[arg(short = 'e', long, visible_alias = "rsh", value_name = "COMMAND", default_value = "ssh", value_parser = words)]
+    #[arg(
+        short = 'e',
+        long,
+        visible_alias = "rsh",
+        value_name = "COMMAND",
+        default_value = "ssh",
+        value_parser = words
+    )]
     pub ssh: Words,
 
     /// The program at the far end [default: trunkline; where it is absent or of another version,

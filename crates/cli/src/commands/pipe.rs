@@ -149,8 +149,9 @@ fn tell_end(arguments: &Pipe, outcome: &PipeOutcome) {
     } else if arguments.verbose || io::stderr().is_terminal() {
         let rate = Rate::of(outcome.taken, outcome.took);
         tell!(
-            "{taken} in {}, {rate}, {} streams; both ends have the same digest",
+            "{taken} in {}, {}, {} streams; both ends have the same digest",
             outcome.took.human(),
+            rate.human(),
             outcome.streams
         );
     }

@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
+use super::server::Server;
 use crate::common::{complaint, trunkline};
 
 /// How long anything here may take.
@@ -307,4 +308,101 @@ fn a_copy_names_the_pipe_for_standard_input() {
     let output = trunkline(&["copy", "-", "h:file"]).output().unwrap();
     assert_code(&output, 2);
     assert!(complaint(&output).contains("trunkline pipe - HOST:FILE"));
+}
+
+/// The far end's own process.
+fn far_end(host: &Host) -> Pid {
+    let all = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let far = fs::canonicalize(host.folder.path().join("far")).unwrap();
+    let is_it = |place: &Path| {
+        let words = fs::read(place.join("cmdline")).unwrap_or_default();
+        let is_far = fs::read_link(place.join("cwd")).is_ok_and(|cwd| cwd == far);
+        is_far && String::from_utf8_lossy(&words).contains("trunkline\0copy-far")
+    };
+    let found = all
+        .map(|one| one.path())
+        .find(|place| is_it(place))
+        .unwrap();
+    let name = found.file_name().unwrap().to_str().unwrap();
+    Pid::from_raw(name.parse().unwrap())
+}
+
+/// The kernel then closes what the program reads, which must not be taken for the end of it.
+#[test]
+fn a_far_end_that_is_killed_takes_its_program_along() {
+    let host = Host::new();
+    let child = begun(&host, &["h", "--", "sh", "-c", TAKES]);
+    let part = host.far("part");
+    wait_until("nothing arrives", || {
+        fs::metadata(&part).is_ok_and(|it| it.len() > 2_000_000)
+    });
+    kill(far_end(&host), Signal::SIGKILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_code(&output, 1);
+    assert!(
+        complaint(&output).contains("h is gone"),
+        "{}",
+        complaint(&output)
+    );
+    wait_until("the program goes on", || !runs_in(&host));
+    assert!(!host.far("whole").exists());
+}
+
+fn to_server(server: &Server, words: &[&str], input: &[u8]) -> Output {
+    let words = [&["pipe"][..], words].concat();
+    let mut command = trunkline(&words);
+    command.env("TRUNKLINE_TOKEN", server.token());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writing = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writing.join().unwrap();
+    output
+}
+
+#[test]
+fn a_server_takes_and_gives_over_tcp_and_udp_and_logs_it() {
+    let server = Server::start(&[]);
+    let input = noise(20_000_000);
+    let place = server.place("file");
+    for transport in ["tcp", "udp"] {
+        let with = ["--transport", transport];
+        let put = to_server(&server, &[&with[..], &["-", &place]].concat(), &input);
+        assert_code(&put, 0);
+        assert!(fs::read(server.root().join("file")).unwrap() == input);
+        let got = to_server(&server, &[&with[..], &[&place, "-"]].concat(), b"");
+        assert_code(&got, 0);
+        assert!(got.stdout == input);
+    }
+    assert!(server.logged("pipes into").contains("ana: pipes into file"));
+    assert!(server.logged("done").contains("20.0 MB through the pipe"));
+    let outside = to_server(&server, &["-", &server.place("../outside")], b"x");
+    assert_code(&outside, 1);
+    let read_only = Server::start(&["--read-only"]);
+    let refused = to_server(&read_only, &["-", &read_only.place("file")], b"x");
+    assert_code(&refused, 1);
+    assert!(complaint(&refused).contains("nothing may be written here"));
+}
+
+#[test]
+fn a_server_that_stops_leaves_nothing_of_a_pipe() {
+    let server = Server::start(&[]);
+    let place = server.place("file");
+    let mut command = trunkline(&["pipe", "--patience", "1s", "-", &place]);
+    command.env("TRUNKLINE_TOKEN", server.token());
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&noise(100_000)).unwrap();
+    let names = || fs::read_dir(server.root()).unwrap().count();
+    wait_until("nothing arrives", || names() == 1);
+    kill(server.process(), Signal::SIGTERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_code(&output, 1);
+    assert_eq!(names(), 0);
 }

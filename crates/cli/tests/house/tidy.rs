@@ -143,6 +143,9 @@ net/copy_protocol/src/remote.rs REMOTE_VERSION
 net/copy_protocol/src/third_party.rs THIRD_PARTY_VERSION
     reference/third-party.md # Third-party copies, version {}
     reference/third-party.md version: u16, {}.
+net/copy_protocol/src/pipe.rs PIPE_VERSION
+    reference/copy-protocol.md unknown length, version {}.
+    guide/installing.md pipes | {} |
 net/measure_protocol/src/iperf3/extension.rs VERSION
     guide/installing.md the extension | {} |
 net/measure_protocol/src/trains.rs PROBING_VERSION

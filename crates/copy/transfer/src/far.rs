@@ -3,6 +3,7 @@
 mod active_copies;
 mod controlled;
 mod grants;
+mod open_pipes;
 mod pipe;
 mod remote;
 
@@ -24,7 +25,7 @@ use units::{Bytes, Span};
 
 use self::active_copies::ActiveCopies;
 use self::grants::Grants;
-use self::pipe::OpenPipes;
+use self::open_pipes::OpenPipes;
 use crate::budget::{Budget, Use};
 use crate::copy_stats::CopyStats;
 use crate::peer_links::PeerLinks;

@@ -7,8 +7,10 @@
 //!
 //! Reading order: `events` for what happens, `outgoing` with `input` and `incoming` with `output`
 //! for the data, `program` and `printer` for a program there and what it prints, `lanes` for the
-//! streams, `session`, and `near` for the end that asks. The end that is asked is in `far/pipe.rs`.
+//! streams, `session` with `play`, and `near` with `caller` for the end that asks. The end that is
+//! asked is in `far/pipe.rs`.
 
+mod caller;
 mod error;
 mod events;
 mod incoming;
@@ -17,9 +19,13 @@ mod lanes;
 mod near;
 mod outgoing;
 mod output;
+mod play;
 mod printer;
 mod program;
 mod session;
+mod side;
+mod spec;
+mod talk;
 
 pub use error::PipeError;
 pub(crate) use events::Bell;
@@ -27,8 +33,11 @@ pub(crate) use incoming::Incoming;
 pub use input::Input;
 pub(crate) use input::read_all;
 pub(crate) use lanes::{Origin, Steering};
-pub use near::{NearPipe, PipeOutcome, PipeSpec, pipe};
+pub use near::pipe;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use output::{FileOutput, write_all};
 pub(crate) use program::Program;
-pub(crate) use session::{Data, Heard, Session, Side, await_message, refuse, say};
+pub(crate) use session::Session;
+pub(crate) use side::{Data, Heard, Side};
+pub use spec::{NearPipe, PipeOutcome, PipeSpec};
+pub(crate) use talk::{await_message, refuse, say};

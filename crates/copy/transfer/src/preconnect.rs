@@ -56,10 +56,20 @@ impl Preconnected {
             CopyDirection::Put => Part::Sends,
             CopyDirection::Get => Part::Receives,
         };
-        let options = options(opening, part);
+        self.begin_with(endpoint, count, &options(opening, part), opening.plain);
+    }
+
+    /// Begins to connect so many streams.
+    pub(crate) fn begin_with(
+        &mut self,
+        endpoint: &StreamEndpoint,
+        count: u16,
+        options: &StreamOptions,
+        plain: bool,
+    ) {
         self.since = Some(Instant::now());
         self.pending = (0..count)
-            .map(|_| connect(endpoint.clone(), options.clone(), opening.plain))
+            .map(|_| connect(endpoint.clone(), options.clone(), plain))
             .collect();
     }
 

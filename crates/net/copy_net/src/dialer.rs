@@ -166,7 +166,7 @@ impl Dialer {
         token: &Token,
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<(Channel, Admitted), DialError> {
-        let dialed = self.bytes(places, token, Purpose::Copy, is_given_up)?;
+        let dialed = self.bytes(places, token, Purpose::Copy, &mut |_| (), is_given_up)?;
         Ok((dialed.channel, dialed.admitted))
     }
 
@@ -175,7 +175,7 @@ impl Dialer {
     /// # Errors
     /// As [`control`](Self::control).
     pub fn remote(&self, places: &[Address], token: &Token) -> Result<DialedRemote, DialError> {
-        self.bytes(places, token, Purpose::Remote, &|| false)
+        self.bytes(places, token, Purpose::Remote, &mut |_| (), &|| false)
     }
 
     /// The same for a controller of a third-party copy ([`copy_protocol::third_party`]).
@@ -192,7 +192,7 @@ impl Dialer {
         purpose: Purpose,
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<(Conversation<Report>, SocketAddr), DialError> {
-        let dialed = self.bytes(places, token, purpose, is_given_up)?;
+        let dialed = self.bytes(places, token, purpose, &mut |_| (), is_given_up)?;
         let peer = dialed.peer;
         let conversation = dialed.channel.into_conversation(self.silence);
         let failed = |source| DialError::during(peer, self.timeout, source);
@@ -201,6 +201,7 @@ impl Dialer {
 
     /// The same for a pipe ([`copy_protocol::pipe`]).
     ///
+    /// * `early`: as in [`control_and`](Self::control_and).
     /// * `is_given_up`: asked ten times a second.
     ///
     /// # Errors
@@ -209,9 +210,10 @@ impl Dialer {
         &self,
         places: &[Address],
         token: &Token,
+        early: &mut dyn FnMut(&StreamEndpoint),
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<DialedPipe, DialError> {
-        let dialed = self.bytes(places, token, Purpose::Pipe, is_given_up)?;
+        let dialed = self.bytes(places, token, Purpose::Pipe, early, is_given_up)?;
         let peer = dialed.peer;
         let conversation = dialed.channel.into_conversation(self.silence);
         let failed = |source| DialError::during(peer, self.timeout, source);
@@ -228,6 +230,7 @@ impl Dialer {
         places: &[Address],
         token: &Token,
         purpose: Purpose,
+        early: &mut dyn FnMut(&StreamEndpoint),
         is_given_up: &dyn Fn() -> bool,
     ) -> Result<DialedRemote, DialError> {
         let deadline = Deadline::after(self.timeout.into(), is_given_up);
@@ -239,7 +242,7 @@ impl Dialer {
                 token,
                 known: None,
             };
-            let authenticated = dialer.authenticate(connection, wanted, deadline, &mut |_| ())?;
+            let authenticated = dialer.authenticate(connection, wanted, deadline, early)?;
             let peer = authenticated.peer;
             let (socket, tls) = authenticated.io.into_parts();
             socket

@@ -11,7 +11,7 @@
 //! | bytes | what | |
 //! |---|---|---|
 //! | 0..2 | `TL` | the same in all versions |
-//! | 2..3 | `N`, `A`, `G`, `P`, `W` near's, `F` far's hello, `R` refusal, `B` full | the same in all |
+//! | 2..3 | `N`, `A`, `G`, `P`, `W` near's, `F` far's hello, `R` refusal, `B` full | in all |
 //! | 3..5 | version, most significant byte first | the same in all versions |
 //! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
 //!

@@ -1,5 +1,5 @@
-//! Both ends of a pipe without a network: whatever breaks, the reader gets a prefix of the input, and
-//! in the end all of it.
+//! Both ends of a pipe without a network: whatever breaks, the reader gets a prefix of the input,
+//! and in the end all of it.
 
 use std::collections::VecDeque;
 

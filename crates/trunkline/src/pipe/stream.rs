@@ -13,12 +13,13 @@ use super::{Input, NearPipe, PipeOutcome, PipeRequest, pipe};
 use crate::copy::CopyControl;
 use crate::{Error, Fault};
 
-/// Bytes to or from a file or a program of another host, over as many connections as the path needs.
+/// Bytes to or from a file or a program of another host, over as many connections as the path
+/// needs.
 ///
 /// What is written is whole once [`ParallelStream::finish`] has returned, and what is read once a
 /// read has returned zero bytes: before that the length and the digest of all were compared. One
-/// that is dropped earlier is given up: no file gets its name, and a program at the far end is ended
-/// with a signal.
+/// that is dropped earlier is given up: no file gets its name, and a program at the far end is
+/// ended with a signal.
 #[derive(Debug)]
 pub struct ParallelStream {
     end: Option<End>,
@@ -35,8 +36,8 @@ enum End {
 }
 
 impl ParallelStream {
-    /// Begins a pipe: to be written to where it goes into something, else to be read. What a program
-    /// at the far end prints goes to the outputs of this process.
+    /// Begins a pipe: to be written to where it goes into something, else to be read. What a
+    /// program at the far end prints goes to the outputs of this process.
     ///
     /// Connections are made meanwhile; where that fails, writes and reads say so.
     ///

@@ -103,6 +103,18 @@ pub(super) fn describe(event: &FarEvent) -> String {
             let end = why.as_ref().map_or(String::new(), |why| format!("; {why}"));
             format!("#{number} {peer} {name}: {asked}, {read} read, {stored} stored{end}")
         }
+        FarEvent::PipeBegan { .. } | FarEvent::PipeEnded { .. } => pipe(event),
+        FarEvent::Rejected { peer, reason } if reason.waits() => {
+            format!("{peer}: waits for a place: {reason}")
+        }
+        FarEvent::Rejected { peer, reason } => format!("{peer}: turned away: {reason}"),
+    };
+    report::text::plain(&line)
+}
+
+/// What happened to a pipe.
+fn pipe(event: &FarEvent) -> String {
+    match event {
         FarEvent::PipeBegan {
             number,
             peer,
@@ -117,20 +129,13 @@ pub(super) fn describe(event: &FarEvent) -> String {
             why,
             taken,
         } => {
-            let end = why
-                .as_ref()
-                .map_or("done".to_owned(), |why| format!("ended early: {why}"));
-            format!(
-                "#{number} {peer} {name}: {end}, {} through the pipe",
-                taken.human()
-            )
+            let end = why.as_ref();
+            let end = end.map_or("done".to_owned(), |why| format!("ended early: {why}"));
+            let taken = taken.human();
+            format!("#{number} {peer} {name}: {end}, {taken} through the pipe")
         }
-        FarEvent::Rejected { peer, reason } if reason.waits() => {
-            format!("{peer}: waits for a place: {reason}")
-        }
-        FarEvent::Rejected { peer, reason } => format!("{peer}: turned away: {reason}"),
-    };
-    report::text::plain(&line)
+        _ => String::new(),
+    }
 }
 
 /// What happened to one file.

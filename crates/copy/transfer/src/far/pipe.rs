@@ -3,12 +3,12 @@
 //! A pipe whose conversation is lost waits for its near end to come back, and is then ended: its
 //! program with a signal, its file without a name.
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use copy_net::{AcceptedPipe, PipeHandler};
 use copy_protocol::pipe::{PipeMessage, PipeOpening, PipePlace};
@@ -17,12 +17,13 @@ use nix::fcntl::OFlag;
 use nix::sys::stat::{SFlag, fstat};
 use units::{Bytes, Rate};
 
+use super::open_pipes::{Key, OpenPipe};
 use super::{FarEnd, FarEvent};
 use crate::budget::Use;
 use crate::opening::stream_count;
 use crate::pipe::{
-    Bell, Data, FileOutput, Heard, Incoming, Input, Origin, Outgoing, Program, Session, Side,
-    Steering, await_message, read_all, refuse, say, write_all,
+    Bell, Data, FileOutput, Incoming, Input, Origin, Outgoing, Program, Session, Side, Steering,
+    await_message, read_all, refuse, say, write_all,
 };
 use crate::remote::Flow;
 use crate::session::SessionEnd;
@@ -34,102 +35,6 @@ const OPENING_MAX: Duration = Duration::from_secs(30);
 /// How long a lost near end is waited for; one that ssh started this end for is known to be gone
 /// earlier, mostly.
 const AWAY_MAX: Duration = Duration::from_secs(120);
-/// How long the conversation before may take to end.
-const OLDER_MAX: Duration = Duration::from_secs(20);
-/// How soon an end of it is noticed.
-const TICK: Duration = Duration::from_millis(20);
-
-/// The near end chooses the number of a pipe, so it counts only together with its token's name.
-type Key = (KeyName, [u8; 16]);
-
-/// Pipes that are open.
-#[derive(Debug, Default)]
-pub(super) struct OpenPipes {
-    all: Mutex<BTreeMap<Key, Arc<OpenPipe>>>,
-}
-
-/// One of them.
-#[derive(Debug)]
-struct OpenPipe {
-    side: Side,
-    direction: CopyDirection,
-    window: u64,
-    /// Counts conversations: only the last one goes on.
-    last: AtomicU64,
-    heard: Mutex<Heard>,
-    is_idle: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl OpenPipes {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<OpenPipe>>> {
-        // Each change is complete, even when another thread panicked.
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn find(&self, key: &Key) -> Option<Arc<OpenPipe>> {
-        self.all().get(key).cloned()
-    }
-
-    /// Ends one and forgets it.
-    fn end(&self, key: &Key) {
-        let pipe = self.all().remove(key);
-        if let Some(pipe) = pipe {
-            pipe.end();
-        }
-    }
-
-    /// Ends all of them, and returns when they have ended.
-    pub(super) fn end_all(&self) {
-        let all = std::mem::take(&mut *self.all());
-        let ending: Vec<_> = all
-            .into_values()
-            .map(|pipe| thread::spawn(move || pipe.end()))
-            .collect();
-        for one in ending {
-            // It does not panic; if it did, the others end all the same.
-            let _ = one.join();
-        }
-    }
-}
-
-impl OpenPipe {
-    /// A program that runs gets a signal before its input is closed.
-    fn end(&self) {
-        self.last.fetch_add(1, Ordering::Relaxed);
-        if let Some(program) = &self.side.program {
-            program.end();
-        }
-        self.side.data.stop();
-    }
-
-    /// The conversation before is ended, and the next one takes its place; returns its number.
-    fn take_over(&self) -> Result<u64, Problem> {
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let until = Instant::now() + OLDER_MAX;
-        let mut is_idle = self.idle();
-        while !*is_idle {
-            if Instant::now() >= until {
-                let what = "the conversation before this one has not ended yet";
-                return Err(problem(ProblemKind::Busy, what));
-            }
-            let waited = self.changed.wait_timeout(is_idle, TICK);
-            is_idle = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        *is_idle = false;
-        Ok(number)
-    }
-
-    fn let_go(&self) {
-        *self.idle() = true;
-        self.changed.notify_all();
-    }
-
-    fn idle(&self) -> MutexGuard<'_, bool> {
-        self.is_idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl PipeHandler for FarEnd {
     fn serve_pipe(&self, accepted: AcceptedPipe) {
         let (peer, name) = (accepted.peer, accepted.admitted.key_name.clone());
@@ -219,18 +124,26 @@ impl FarEnd {
             },
             flow: Some(Arc::new(Flow::new(share))),
         };
-        let is_over = || pipe.last.load(Ordering::Relaxed) != turn || is_stopped();
+        let end = self.run(session, key, &pipe, turn);
+        Ok((end, Bytes::new(pipe.side.data.taken())))
+    }
+
+    /// One conversation of a pipe.
+    fn run(&self, session: Session, key: Key, pipe: &Arc<OpenPipe>, turn: u64) -> SessionEnd {
+        let is_stopped = || self.stop.load(Ordering::Relaxed);
+        let is_over = || !pipe.is_last(turn) || is_stopped();
         let stopped = || is_over().then(this_end_stopped);
-        let mut heard = *pipe.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heard = *pipe.heard();
         let end = session.run(&pipe.side, &mut heard, &stopped, &mut |_| ());
-        *pipe.heard.lock().unwrap_or_else(PoisonError::into_inner) = heard;
+        *pipe.heard() = heard;
         pipe.let_go();
         match &end {
-            SessionEnd::Lost(_) if !is_stopped() => self.await_return(key, &pipe, turn),
+            SessionEnd::Lost(_) if !is_stopped() => self.await_return(key, pipe, turn),
+            // All of them are ended then.
             SessionEnd::Lost(_) => {}
             _ => self.pipes.end(&key),
         }
-        Ok((end, Bytes::new(pipe.side.data.taken())))
+        end
     }
 
     /// Ends a pipe whose near end does not come back.
@@ -238,7 +151,7 @@ impl FarEnd {
         let (pipes, pipe) = (Arc::clone(&self.pipes), Arc::clone(pipe));
         thread::spawn(move || {
             thread::sleep(AWAY_MAX);
-            if pipe.last.load(Ordering::Relaxed) == turn {
+            if pipe.is_last(turn) {
                 pipes.end(&key);
             }
         });
@@ -248,7 +161,7 @@ impl FarEnd {
     fn enter(
         &self,
         number: u64,
-        peer: std::net::SocketAddr,
+        peer: SocketAddr,
         key: &Key,
         opening: &PipeOpening,
     ) -> Result<(Arc<OpenPipe>, u64), Problem> {
@@ -256,7 +169,7 @@ impl FarEnd {
         opening.check().map_err(|error| wrong(error.to_string()))?;
         match (opening.is_first, self.pipes.find(key)) {
             (false, None) => Err(problem(
-                ProblemKind::Request,
+                ProblemKind::Protocol,
                 "the far end does not know this pipe any more; nothing of it was published",
             )),
             (true, None) => {
@@ -296,7 +209,6 @@ impl FarEnd {
     /// Opens the file or starts the program, and begins to read or to write.
     fn begin(&self, name: &KeyName, opening: &PipeOpening) -> Result<OpenPipe, Problem> {
         let bell = Arc::<Bell>::default();
-        let (direction, window) = (opening.direction, opening.window);
         let (data, program) = match &opening.place {
             PipePlace::File(path) => (self.file(name, path, opening, &bell)?, None),
             PipePlace::Program(words) => {
@@ -304,21 +216,14 @@ impl FarEnd {
                 (data, Some(program))
             }
         };
-        Ok(OpenPipe {
-            side: Side {
-                is_near: false,
-                data,
-                bell,
-                program,
-                printer: None,
-            },
-            direction,
-            window,
-            last: AtomicU64::new(0),
-            heard: Mutex::default(),
-            is_idle: Mutex::new(true),
-            changed: Condvar::new(),
-        })
+        let side = Side {
+            is_near: false,
+            data,
+            bell,
+            program,
+            printer: None,
+        };
+        Ok(OpenPipe::new(side, opening.direction, opening.window))
     }
 
     fn file(

@@ -13,13 +13,14 @@ use copy_protocol::pipe::{BLOCK_HEADER_LENGTH, BlockHeader, STREAMS_MAX};
 use observe::{StreamCount, TcpSample, Window};
 use sockets::options::StreamOptions;
 use steer::online::{Interval, Meter, Online, OnlinePlan, RateMax, SetBy};
-use units::{Bytes, Rate, Span, Time, Via};
+use units::{Bytes, Rate, Span, Time};
 
 use super::events::Event;
 use super::incoming::Incoming;
 use super::outgoing::{Next, Outgoing};
-use super::session::Data;
+use super::side::Data;
 use crate::activity::{Reporter, Stopwatch, TimeSpent, Waiting};
+use crate::preconnect::{PendingConnection, Preconnected};
 use crate::remote::Flow;
 use crate::sender::piece_size::PieceSize;
 use crate::sender::stream_control::StreamControl;
@@ -45,9 +46,21 @@ pub(crate) enum Origin {
         dialer: Box<StreamDialer>,
         /// What every stream says first.
         session: u64,
+        /// Connections that were made ahead.
+        preconnected: Preconnected,
     },
     /// They come by themselves.
     Arrive(Arc<IncomingStreams>),
+}
+
+impl Origin {
+    /// Streams that come by themselves.
+    pub(super) fn arrivals(&self) -> Option<Arc<IncomingStreams>> {
+        match self {
+            Origin::Arrive(streams) => Some(Arc::clone(streams)),
+            Origin::Dial { .. } => None,
+        }
+    }
 }
 
 /// By what the sender's streams are steered.
@@ -96,24 +109,35 @@ struct Lane {
     control: StreamControl,
 }
 
+impl Steering {
+    /// What the streams are steered by.
+    pub fn online(&self) -> Online {
+        Online::new(OnlinePlan {
+            objective: CopyOptions::KNEE,
+            streams: self.streams,
+            rtt: self.rtt,
+            ..OnlinePlan::default()
+        })
+    }
+}
+
+/// How the sockets of streams are set.
+pub(super) fn stream_options() -> StreamOptions {
+    StreamOptions {
+        no_delay: true,
+        user_timeout: Some(USER_TIMEOUT),
+        unsent_max: Some(UNSENT_MAX),
+        ..StreamOptions::default()
+    }
+}
+
 impl Lanes {
     pub fn new(origin: Origin, shared: Shared, steering: Steering, now: Time) -> Self {
-        let options = StreamOptions {
-            no_delay: true,
-            via: Via::default(),
-            user_timeout: Some(USER_TIMEOUT),
-            unsent_max: Some(UNSENT_MAX),
-            ..StreamOptions::default()
-        };
+        let options = stream_options();
         if let Origin::Arrive(streams) = &origin {
             streams.set_options(options.clone());
         }
-        let online = Online::new(OnlinePlan {
-            objective: CopyOptions::KNEE,
-            streams: steering.streams,
-            rtt: steering.rtt,
-            ..OnlinePlan::default()
-        });
+        let online = steering.online();
         Lanes {
             target: match shared.data {
                 Data::Sends(_) => online.streams().get(),
@@ -159,7 +183,7 @@ impl Lanes {
     pub fn grow(&mut self, now: Time) -> Option<u16> {
         self.leave_surplus();
         let there = self.staying();
-        match &self.origin {
+        match &mut self.origin {
             Origin::Arrive(_) => {
                 let is_new = |(asked, at): (u16, Time)| {
                     asked != self.target || there < self.target && now.since(at) > ASK_AGAIN
@@ -171,13 +195,21 @@ impl Lanes {
                 Some(self.target)
             }
             Origin::Dial { .. } if now < self.not_before => None,
-            Origin::Dial { dialer, session } => {
+            Origin::Dial {
+                dialer,
+                session,
+                preconnected,
+            } => {
                 for _ in there + self.coming..self.target {
+                    let pending = preconnected.take();
                     let dial = (**dialer).clone();
                     let (session, number, options) = (*session, self.next, self.options.clone());
                     let report = self.shared.report.clone();
                     thread::spawn(move || {
-                        let event = match dial.stream(session, number, &options, false) {
+                        let made = pending.and_then(PendingConnection::join);
+                        let greeted = made.and_then(|raw| dial.greet(raw, session, number).ok());
+                        let connect = || dial.stream(session, number, &options, false);
+                        let event = match greeted.map_or_else(connect, Ok) {
                             Ok(channel) => Event::Joined(number, channel),
                             Err(error) => Event::NotJoined(error.to_string()),
                         };
@@ -187,13 +219,16 @@ impl Lanes {
                     self.next += 1;
                     self.coming += 1;
                 }
+                if self.target > 0 {
+                    preconnected.clear();
+                }
                 None
             }
         }
     }
 
-    /// The sender ends those that are too many, and those that the receiver or a fault on the way has
-    /// closed: a thread that waits for a block would not notice.
+    /// The sender ends those that are too many, and those that the receiver or a fault on the way
+    /// has closed: a thread that waits for a block would not notice.
     fn leave_surplus(&mut self) {
         let Data::Sends(outgoing) = &self.shared.data else {
             return;
@@ -254,8 +289,8 @@ impl Lanes {
         }
     }
 
-    /// Looks at all of them, at the sender: replaces those that hang, and asks how many there should
-    /// be. Returns that where it changes, with the reason.
+    /// Looks at all of them, at the sender: replaces those that hang, and asks how many there
+    /// should be. Returns that where it changes, with the reason.
     pub fn look(&mut self, now: Time) -> Option<(u16, String)> {
         let samples = self.samples(now);
         let length = now.since(self.last);

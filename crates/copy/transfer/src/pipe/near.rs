@@ -1,36 +1,35 @@
 //! The near end of a pipe: connects, asks, and connects anew when the far end was lost.
 
 use std::fs::File;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use copy_net::{DialError, DialedPipe, Dialer, SshFarEnd};
+use copy_net::{Conversation, DialedPipe};
 use copy_protocol::pipe::{PipeMessage, PipeOpening, PipePlace};
-use copy_protocol::{
-    CopyDirection, CopyEvent, FarHost, HandshakeError, Patience, Problem, ProblemKind, SPOKEN,
-    Token,
-};
-use observe::{StreamCount, Transport};
-use units::{Address, Bytes, Rate, Span};
+use copy_protocol::{CopyDirection, CopyEvent, Patience, ProblemKind};
+use observe::StreamCount;
+use units::{Bytes, Rate, Span};
 
+use super::caller::Caller;
 use super::error::PipeError;
 use super::events::Bell;
 use super::incoming::Incoming;
-use super::input::{Input, read_all};
+use super::input::read_all;
 use super::lanes::{Origin, Steering};
 use super::outgoing::Outgoing;
 use super::output::{FileOutput, write_all};
+use super::play::News;
 use super::printer::Printer;
-use super::session::{Data, Heard, News, Session, Side, await_message, say};
-use crate::copy::{
-    RetryTimer, Starting, bad_token, name_of, new_number, start_through_ssh, why_not,
-};
+use super::session::Session;
+use super::side::{Data, Heard, Side};
+use super::spec::{NearPipe, PipeOutcome, PipeSpec};
+use super::talk::{await_message, broken, say};
+use crate::copy::{RetryTimer, name_of, new_number};
 use crate::copy_stats::CopyStats;
 use crate::session::SessionEnd;
 use crate::{CopyControl, CopyObserver};
-use files::{problem, with_hint};
+use files::problem;
 
 /// How long the far end may take to answer what is asked for; it may start a program.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
@@ -38,72 +37,6 @@ const ANSWER_MAX: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(50);
 /// Between two questions for a place.
 const QUEUE_PAUSE: Duration = Duration::from_secs(4);
-/// The oldest version of the copy protocol whose ends know pipes.
-const PIPE_OLDEST: u16 = 6;
-/// What to do where the far end does not know pipes.
-const OLDER: &str = "trunkline there may be older than pipes: install the same version there";
-
-/// A pipe between this host and another one.
-#[derive(Debug, Clone)]
-pub struct PipeSpec {
-    /// The other host.
-    pub host: FarHost,
-    /// A put: what is read here goes there.
-    pub direction: CopyDirection,
-    /// What is there.
-    pub place: PipePlace,
-    /// What each end holds at most of what is on the way.
-    pub window: Bytes,
-    /// This many streams and no search.
-    pub streams: Option<StreamCount>,
-    /// The most that is sent over all streams together.
-    pub rate_max: Option<Rate>,
-    /// Ports that the far end may listen on, where ssh starts it.
-    pub ports: Option<RangeInclusive<u16>>,
-    /// What carries the streams.
-    pub transport: Transport,
-    /// How long the far end may be away once it was there.
-    pub patience: Span,
-}
-
-/// What a pipe reads and writes at this end.
-#[derive(Debug)]
-pub enum NearPipe {
-    /// Of a put: it reads this, and passes on what the program there prints, where one is.
-    Reads {
-        /// What goes there.
-        input: Input,
-        /// Where goes what the program prints on its standard output.
-        output: Option<File>,
-        /// Likewise, of its standard error.
-        errors: Option<File>,
-    },
-    /// Of a get: it writes to this.
-    Writes {
-        /// Where what comes goes.
-        output: File,
-        /// Where goes what the program there prints on its standard error.
-        errors: Option<File>,
-    },
-}
-
-/// What a pipe did.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PipeOutcome {
-    /// Bytes that the reader at the other side has.
-    pub taken: Bytes,
-    /// All of the input is there, and both ends have the same digest of it. Otherwise the program
-    /// there ended, or closed its input, before that.
-    pub is_whole: bool,
-    /// The exit code of the program there.
-    pub exit: Option<u8>,
-    /// How long it took.
-    pub took: Span,
-    /// Streams that there were last.
-    pub streams: u16,
-    /// Control connections that were made anew.
-    pub reconnects: u32,
-}
 
 /// Carries one stream of bytes as `spec` says, and returns when all of it is at the other side and
 /// its digest was confirmed there, or the program there has ended.
@@ -123,7 +56,7 @@ pub fn pipe(
     let mut end = NearEnd {
         spec,
         pipe: number,
-        started: None,
+        caller: Caller::new(spec),
         near: Some(near),
         side: None,
         heard: Heard::default(),
@@ -143,7 +76,7 @@ pub fn pipe(
 struct NearEnd<'a> {
     spec: &'a PipeSpec,
     pipe: [u8; 16],
-    started: Option<SshFarEnd>,
+    caller: Caller<'a>,
     /// Until the far end has accepted: reading begins then.
     near: Option<NearPipe>,
     side: Option<Side>,
@@ -216,23 +149,17 @@ impl NearEnd<'_> {
 
     /// The pause before another try; none where there is no use.
     fn pause(&mut self, retry: &mut RetryTimer) -> Option<Duration> {
-        match self.is_gone() {
+        match self.seen.is_some() && self.caller.has_ended() {
             true => None,
             false => retry.pause(self.seen, Instant::now()),
         }
     }
 
-    /// A far end that ssh started does not come back once it has ended.
-    fn is_gone(&mut self) -> bool {
-        let ended = self.started.as_mut().map(SshFarEnd::has_ended);
-        self.seen.is_some() && ended == Some(true)
-    }
-
     fn given_up(&mut self, why: String) -> PipeError {
         let peer = name_of(&self.spec.host);
-        match (self.seen, self.is_gone()) {
+        match (self.seen, self.caller.has_ended()) {
             (None, _) => PipeError::Unreachable {
-                hint: Some(self.how_to_reach().to_owned()),
+                hint: Some(self.caller.how_to_reach().to_owned()),
                 peer,
                 why,
             },
@@ -245,19 +172,6 @@ impl NearEnd<'_> {
         }
     }
 
-    fn how_to_reach(&self) -> &'static str {
-        match (&self.spec.host, &self.started) {
-            (FarHost::Server { .. }, _) => {
-                "is `trunkline serve --root` running there, and its port open?"
-            }
-            (_, None) => "does `ssh` to that host work from here?",
-            (_, Some(_)) => {
-                "ssh works, but data needs a port there: let one through the firewall and name it \
-                 with `--port-range`"
-            }
-        }
-    }
-
     fn tell_lost(&self, why: String, pause: Duration, stats: &mut CopyStats<'_>) {
         let (at, retry_in) = (stats.now(), pause.into());
         stats.tell(&CopyEvent::Lost { at, why, retry_in });
@@ -265,7 +179,7 @@ impl NearEnd<'_> {
 
     /// One session.
     fn attempt(&mut self, stats: &mut CopyStats<'_>) -> Result<SessionEnd, SessionEnd> {
-        let dialed = self.dial(stats)?;
+        let (dialed, preconnected) = self.caller.dial(stats)?;
         let DialedPipe {
             peer,
             conversation,
@@ -276,20 +190,7 @@ impl NearEnd<'_> {
         let control = stats.control();
         let stopped = || control.is_stopped().then_some(SessionEnd::Cancelled);
         say(&conversation, &PipeMessage::Open(Box::new(self.opening())));
-        let (session, taken) = match await_message(&conversation, ANSWER_MAX, &stopped) {
-            Ok(PipeMessage::Opened { session, taken }) => (session, taken),
-            Ok(other) => {
-                let what = format!("the other end answers with {other:?}");
-                let what = units::printable(&what, 200);
-                return Err(SessionEnd::Problem(problem(ProblemKind::Protocol, what)));
-            }
-            Err(end) => {
-                if matches!(end, SessionEnd::Cancelled) {
-                    say(&conversation, &PipeMessage::Cancel);
-                }
-                return Err(end);
-            }
-        };
+        let (session, taken) = opened(&conversation, &stopped)?;
         let peer = peer.to_string();
         stats.tell(&CopyEvent::Connected { at, peer, rtt });
         self.seen = Some(Instant::now());
@@ -297,15 +198,14 @@ impl NearEnd<'_> {
         let side = side.ok_or_else(|| SessionEnd::Lost("nothing was begun".to_owned()))?;
         if let Data::Sends(outgoing) = &side.data {
             let begun = outgoing.begin(taken);
-            begun.map_err(|error| {
-                SessionEnd::Problem(problem(ProblemKind::Protocol, error.to_string()))
-            })?;
+            begun.map_err(|error| broken(error.to_string()))?;
         }
         let session = Session {
             conversation,
             origin: Origin::Dial {
                 dialer: Box::new(streams),
                 session,
+                preconnected,
             },
             steering: Steering {
                 streams: self.spec.streams,
@@ -360,44 +260,25 @@ impl NearEnd<'_> {
         }
         self.side.clone()
     }
+}
 
-    fn dial(&mut self, stats: &mut CopyStats<'_>) -> Result<DialedPipe, SessionEnd> {
-        let control = stats.control();
-        let is_stopped = || control.is_stopped();
-        if let FarHost::Server {
-            address,
-            credentials,
-        } = &self.spec.host
-        {
-            let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
-            return self.dial_at(std::slice::from_ref(address), &token, &is_stopped);
+/// What the far end answers: what streams say first, and what its reader has.
+fn opened(
+    conversation: &Conversation<PipeMessage>,
+    stopped: &dyn Fn() -> Option<SessionEnd>,
+) -> Result<(u64, u64), SessionEnd> {
+    match await_message(conversation, ANSWER_MAX, stopped) {
+        Ok(PipeMessage::Opened { session, taken }) => Ok((session, taken)),
+        Ok(other) => Err(broken(units::printable(
+            &format!("{other:?} is no answer"),
+            200,
+        ))),
+        Err(end) => {
+            if matches!(end, SessionEnd::Cancelled) {
+                say(conversation, &PipeMessage::Cancel);
+            }
+            Err(end)
         }
-        if self.started.is_none() {
-            let starting = Starting {
-                ports: self.spec.ports.clone(),
-                oldest: SPOKEN.oldest.max(PIPE_OLDEST),
-                runs_programs: matches!(self.spec.place, PipePlace::Program(_)),
-                ..Starting::default()
-            };
-            self.started = Some(start_through_ssh(&self.spec.host, starting, stats)?);
-        }
-        let started = self.started.as_ref();
-        let started = started.ok_or_else(|| SessionEnd::Lost("no far end".to_owned()))?;
-        self.dial_at(&started.places, &started.token, &is_stopped)
-    }
-
-    fn dial_at(
-        &self,
-        places: &[Address],
-        token: &Token,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<DialedPipe, SessionEnd> {
-        let dialer = Dialer {
-            transport: self.spec.transport,
-            ..Dialer::default()
-        };
-        let dialed = dialer.pipe(places, token, is_stopped);
-        dialed.map_err(|error| with_older(why_not(&error), &error))
     }
 }
 
@@ -439,26 +320,6 @@ fn begin(spec: &PipeSpec, near: NearPipe) -> Side {
         bell,
         program: None,
         printer,
-    }
-}
-
-/// An end that does not know what it is asked for may be older.
-fn with_older(end: SessionEnd, error: &DialError) -> SessionEnd {
-    let is_older = matches!(
-        error,
-        DialError::Handshake {
-            source: HandshakeError::Refused(_) | HandshakeError::Stranger,
-            ..
-        }
-    );
-    match end {
-        SessionEnd::Problem(Problem {
-            kind,
-            what,
-            hint: None,
-            ..
-        }) if is_older => SessionEnd::Problem(with_hint(problem(kind, what), OLDER)),
-        other => other,
     }
 }
 

@@ -51,7 +51,7 @@ impl Printer {
         if !is_legal || waits + length > OUTPUT_WINDOW {
             let came = state.came;
             return Err(format!(
-                "{length} bytes of output came at byte {offset}, after {came}, {waits} of them unread"
+                "{length} bytes of output came at byte {offset}, after {came} of which {waits} wait"
             ));
         }
         state.came += length;

@@ -1,8 +1,8 @@
 //! A program at the far end: its input, what it prints, its end.
 //!
 //! It leads a process group, so that all that it starts can be ended with it. No end of its input
-//! ever stands for a broken one: before that is closed the program has all of it, or a signal. Should
-//! this process be killed, the *guard* sees to that. It is a shell that holds the input open too,
+//! ever stands for a broken one: before that is closed the program has all of it, or a signal.
+//! Should this process be killed, the *guard* sees to that. It is a shell that holds the input open too,
 //! waits for a word from here, and kills the group where its own input ends without one.
 
 use std::collections::VecDeque;
@@ -264,8 +264,8 @@ impl Program {
         self.bell.ring();
     }
 
-    /// Ends it and all that it has started, where it runs: first SIGTERM, then SIGKILL. Returns when
-    /// it has ended.
+    /// Ends it and all that it has started, where it runs: first SIGTERM, then SIGKILL. Returns
+    /// when it has ended.
     pub fn end(&self) {
         let mut state = self.lock();
         if state.code.is_none() {
