@@ -81,7 +81,11 @@ def targets():
 
 def ssh(stage, run):
     """Where the trial's mark reaches what sshd starts."""
-    return ["-e", f"ssh -F {stage.keys}/ssh_config -o SetEnv={MARK}={run.name}", "--far-program", stage.program]
+    return [*ssh_alone(stage, run), "--far-program", stage.program]
+
+
+def ssh_alone(stage, run):
+    return ["-e", f"ssh -F {stage.keys}/ssh_config -o SetEnv={MARK}={run.name}"]
 
 
 def copying(*more, source="large", port=SERVER, host="127.0.0.1", get=False):
@@ -93,10 +97,11 @@ def copying(*more, source="large", port=SERVER, host="127.0.0.1", get=False):
     return words
 
 
-def over_ssh(get, *more):
+def over_ssh(get, *more, sftp=False):
     def words(stage, run):
         ends = (f"127.0.0.1:{stage.files}/large", run / "got") if get else (stage.files / "large", f"127.0.0.1:{run}/got")
-        return ["copy", "-r", "--no-history", *ssh(stage, run), *more, *ends]
+        reach = [*ssh_alone(stage, run), "--sftp"] if sftp else ssh(stage, run)
+        return ["copy", "-r", "--no-history", *reach, *more, *ends]
     return words
 
 
@@ -181,6 +186,8 @@ def copies():
     yield State("copy", "ssh, starting", over_ssh(False, *slow), GOES_ON, within=0.3, lingers=12.0)
     yield State("copy", "ssh put", over_ssh(False, *slow), GOES_ON, lingers=12.0)
     yield State("copy", "ssh get", over_ssh(True, *slow), GOES_ON, lingers=12.0)
+    yield State("copy", "SFTP put", over_ssh(False, *slow, sftp=True), GOES_ON, lingers=12.0)
+    yield State("copy", "SFTP get", over_ssh(True, *slow, sftp=True), GOES_ON, lingers=12.0)
     yield State("copy", "third-party, ssh source", lambda stage, run: [
         "copy", "-r", "--no-history", *ssh(stage, run), *slow, "--token-file", stage.token(), f"127.0.0.1:{stage.files}/large",
         stage.at(SERVER, run.name)], GOES_ON, lingers=12.0)

@@ -191,6 +191,9 @@ impl From<&CopyEvent> for Progress {
                 bytes: Some(bytes.get()),
                 ..P::words("program-sent", say::program_sent(host, file, *bytes)).at(*at)
             },
+            CopyEvent::OverSftp { at, host, because } => {
+                P::words("over-sftp", say::over_sftp(host, because)).at(*at)
+            }
             CopyEvent::Planned {
                 at, files, bytes, ..
             } => P {

@@ -581,6 +581,7 @@ def _copy(
     ssh: str = "ssh",
     far_program: str | None = None,
     no_install: bool = False,
+    sftp: bool = False,
     token: str | None = None,
     token_file: File | None = None,
     source_token_file: File | None = None,
@@ -629,6 +630,8 @@ def _copy(
         far_program: The program at the far end; without, `trunkline`, and where that is absent or
             of another version, this package's is sent there and kept.
         no_install: Send no program to a far end that has none, or another version.
+        sftp: Start no program at the far end: the SFTP server of its ssh takes the place, and is
+            slower. A copy does so by itself where it can start no program there.
         token: What opens a `trunkline://` server; `$TRUNKLINE_TOKEN` has it otherwise.
         token_file: A file that has it.
         source_token_file: A file with the token of the source, where both ends are on other hosts
@@ -692,7 +695,8 @@ def _copy(
         "port_range": port_range,
         "ssh": ssh,
         "far_program": far_program,
-        "own_program": None if no_install else own_program(),
+        "own_program": None if no_install or sftp else own_program(),
+        "sftp": sftp,
         "token": token,
         "token_file": None if token_file is None else os.fspath(token_file),
         "source_token_file": None

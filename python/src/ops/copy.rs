@@ -49,6 +49,7 @@ pub struct Asked {
     ssh: String,
     far_program: Option<String>,
     own_program: Option<PathBuf>,
+    sftp: bool,
     token: Option<String>,
     token_file: Option<PathBuf>,
     source_token_file: Option<PathBuf>,
@@ -218,6 +219,13 @@ impl Asked {
         Ok(Access {
             ssh: value("ssh", &self.ssh, ask::copy::words)?.0,
             program: match (&self.far_program, &self.own_program) {
+                (Some(_), _) if self.sftp => {
+                    return Err(Failure::request(
+                        "`far_program` names a program, and with `sftp` none is started",
+                        "leave out one of the two",
+                    ));
+                }
+                _ if self.sftp => FarProgram::Sftp,
                 (Some(program), _) => FarProgram::There(program.clone()),
                 (None, Some(own)) => FarProgram::ThereOrSent(own.clone()),
                 (None, None) => FarProgram::default(),

@@ -136,6 +136,7 @@ impl CopyObserver for CopyProgress {
             CopyEvent::ProgramSent {
                 host, file, bytes, ..
             } => self.say(&say::program_sent(host, file, *bytes)),
+            CopyEvent::OverSftp { host, because, .. } => self.say(&say::over_sftp(host, because)),
             CopyEvent::Published { name, bytes, .. } => {
                 self.file(&name.to_string(), &bytes.human())
             }

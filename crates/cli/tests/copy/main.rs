@@ -13,6 +13,8 @@ mod removing;
 mod selection;
 mod sent;
 mod server;
+mod sftp;
+mod sftp_hostile;
 mod third_party;
 mod told;
 mod udp;

@@ -12,12 +12,12 @@ use crate::common::{complaint, trunkline};
 
 const SAID: &str = "h has no trunkline of this version: sending this one";
 
-struct FarHost {
+pub(crate) struct FarHost {
     folder: TempDir,
 }
 
 impl FarHost {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // Not below the folders that hosts without a home are tried with.
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         for name in ["home", "bin", "run"] {
@@ -30,12 +30,12 @@ impl FarHost {
         host
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// What sshd runs; `$last` is what it was asked for.
-    fn runs(&self, script: &str) {
+    pub(crate) fn runs(&self, script: &str) {
         let folder = self.folder.path().display();
         self.program(
             "ssh",
@@ -70,7 +70,7 @@ impl FarHost {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o700)).unwrap();
     }
 
-    fn copy(&self, words: &[&str]) -> Output {
+    pub(crate) fn copy(&self, words: &[&str]) -> Output {
         let ssh = self.path("ssh");
         let ssh = ssh.to_str().unwrap();
         let from = self.path("a");
@@ -89,7 +89,7 @@ impl FarHost {
         text
     }
 
-    fn refused(&self, words: &[&str]) -> String {
+    pub(crate) fn refused(&self, words: &[&str]) -> String {
         let output = self.copy(words);
         let text = complaint(&output);
         assert_eq!(output.status.code(), Some(2), "{text}");

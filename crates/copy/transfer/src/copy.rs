@@ -13,24 +13,25 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_protocol::{
-    Connect, CopyDirection, CopyEvent, CopySpec, FarHost, FileProblem, Message, NearEnd, Opening,
-    Outcome, Patience, Problem, ProblemKind, Speaker,
+    Connect, CopyDirection, CopyEvent, CopySpec, FarHost, FarProgram, FileProblem, Message,
+    NearEnd, Opening, Outcome, Patience, Problem, ProblemKind, Speaker,
 };
 use units::Span;
 
 use self::connect::Connector;
 use self::controller::Controller;
-use self::opener::{Opener, Presence, has_wildcard};
+use self::opener::{Opener, Presence};
 use self::retry::OlderCopy;
 use crate::copy_stats::CopyStats;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
+use crate::sftp::{NotBegun, SftpCopy, no_sftp};
 use crate::stream_set::StreamSource;
 use crate::{CopyControl, CopyError, CopyObserver};
-use files::Root;
+use files::{Root, problem};
 
 pub(crate) use self::connect::{Connected, Starting, bad_token, dial, start_through_ssh, why_not};
-pub(crate) use self::opener::{name_of, new_number};
+pub(crate) use self::opener::{has_wildcard, name_of, new_number};
 pub(crate) use self::retry::RetryTimer;
 
 /// How long the far end may take to answer the request.
@@ -61,12 +62,61 @@ pub fn copy(
     }
     let mut stats = CopyStats::new(observer, control);
     match &spec.near {
-        NearEnd::Here(paths) => repeat(&mut Near::new(spec, paths)?, spec.patience(), &mut stats),
+        NearEnd::Here(paths) => near_copy(spec, paths, &mut stats),
         NearEnd::At(source) => repeat(
             &mut Controller::new(spec, source)?,
             spec.patience(),
             &mut stats,
         ),
+    }
+}
+
+/// A copy whose one end is here. Where no program of ours can be started at the other, its SFTP
+/// server is the far end.
+fn near_copy(
+    spec: &CopySpec,
+    paths: &[PathBuf],
+    stats: &mut CopyStats<'_>,
+) -> Result<Outcome, CopyError> {
+    if let FarHost::Ssh { program, .. } = &spec.far.host
+        && *program == FarProgram::Sftp
+    {
+        return over_sftp(spec, paths, None, stats);
+    }
+    let mut near = Near::new(spec, paths)?;
+    let copied = repeat(&mut near, spec.patience(), stats);
+    match (copied, near.connector.without_program()) {
+        (Err(error), Some(why)) => over_sftp(spec, paths, Some((why, error)), stats),
+        (copied, _) => copied,
+    }
+}
+
+/// * `instead`: why no program of ours is there, and what the copy would end with for it.
+fn over_sftp(
+    spec: &CopySpec,
+    paths: &[PathBuf],
+    instead: Option<(String, CopyError)>,
+    stats: &mut CopyStats<'_>,
+) -> Result<Outcome, CopyError> {
+    let (because, error) = instead.unzip();
+    if let Some((what, hint)) = spec.beyond_sftp() {
+        return Err(match error {
+            Some(error) => error.hinting(format!(
+                "SFTP would do without a program there, but {what}: {hint}"
+            )),
+            None => problem(ProblemKind::Request, what).into(),
+        });
+    }
+    let Some(mut copy) = SftpCopy::new(spec, paths, because) else {
+        return Err(problem(ProblemKind::Request, "SFTP needs ssh").into());
+    };
+    match (copy.run(stats), error) {
+        (Ok(outcome), _) => Ok(outcome),
+        (Err(NotBegun::Ended(ended)), _) => Err(ended),
+        (Err(NotBegun::NoSftp(none)), Some(error)) => {
+            Err(error.hinting(format!("there is no SFTP either: {none}")))
+        }
+        (Err(NotBegun::NoSftp(none)), None) => Err(no_sftp(&none).into()),
     }
 }
 

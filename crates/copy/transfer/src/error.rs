@@ -95,6 +95,21 @@ fn unreachable(peer: &str, why: &str) -> String {
 }
 
 impl CopyError {
+    /// The same with another next step, where it has one.
+    pub(crate) fn hinting(self, text: String) -> Self {
+        match self {
+            CopyError::Problem {
+                kind, what, so_far, ..
+            } => CopyError::Problem {
+                kind,
+                what,
+                hint: Some(text),
+                so_far,
+            },
+            other => other,
+        }
+    }
+
     /// A problem that ended a copy, with what was done before.
     pub(crate) fn of(problem: Problem, stats: &CopyStats<'_>) -> Self {
         let so_far = (stats.steps() > 0).then(|| Box::new(stats.conclude()));

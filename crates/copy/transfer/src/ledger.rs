@@ -14,7 +14,7 @@ use copy_protocol::{FileId, Range};
 
 mod in_flight;
 mod order;
-mod split;
+pub(crate) mod split;
 mod wanted;
 
 use in_flight::InFlight;

@@ -10,7 +10,7 @@
 //! `sender` and `receiver` for the two roles (`model` tries them together), [`Ledger`] for pieces,
 //! `budget` for what a server allows its copies together, `peer_links` for the streams that they
 //! share. `remote` serves access to single files, [`pipe()`] and `far/pipe.rs` are the two ends of
-//! one stream of bytes.
+//! one stream of bytes. `sftp` copies where no program runs at the far end.
 
 mod activity;
 mod budget;
@@ -34,6 +34,7 @@ mod requested;
 mod run_session;
 mod sender;
 mod session;
+mod sftp;
 mod standstill;
 mod stream_options;
 mod stream_set;

@@ -56,6 +56,11 @@ impl Throttle {
         }
     }
 
+    /// How long these bytes still have to wait.
+    pub fn left(&self, turn: Turn) -> Duration {
+        Duration::from(self.bucket().wait(turn, self.now()))
+    }
+
     fn now(&self) -> Time {
         Time::ZERO + Span::from(self.began.elapsed())
     }

@@ -98,7 +98,9 @@ impl Ssh {
         tracing::info!(?client, destination, ?program, "ssh starts the far end");
         let command = match &self.program {
             FarProgram::There(program) => format!("{program} {}", self.far_command()),
-            FarProgram::ThereOrSent(_) => delivery::command(&self.far_command()),
+            FarProgram::ThereOrSent(_) | FarProgram::Sftp => {
+                delivery::command(&self.far_command())
+            }
         };
         let mut child = self.spawn(&command)?;
         // It reads the configuration, which is not worth waiting for afterwards.
@@ -181,11 +183,7 @@ impl Ssh {
     }
 
     fn spawn(&self, command: &str) -> Result<Child, SshError> {
-        Command::new(&self.client)
-            .args(["-T", "-x"])
-            .args(RESTRICTED.iter().flat_map(|option| ["-o", *option]))
-            .args(self.newer_options())
-            .args(&self.options)
+        self.client_command(&self.newer_options())
             .arg("--")
             .arg(&self.destination)
             .arg(command)
@@ -199,8 +197,19 @@ impl Ssh {
             })
     }
 
+    /// The client with all options; the destination is still to follow.
+    pub(crate) fn client_command(&self, newer: &[&str]) -> Command {
+        let mut command = Command::new(&self.client);
+        command
+            .args(["-T", "-x"])
+            .args(RESTRICTED.iter().flat_map(|option| ["-o", *option]))
+            .args(newer)
+            .args(&self.options);
+        command
+    }
+
     /// [`NO_COMMAND`] where the client knows it; another one would not start.
-    fn newer_options(&self) -> Vec<&'static str> {
+    pub(crate) fn newer_options(&self) -> Vec<&'static str> {
         let option = ["-o", NO_COMMAND];
         // With `-V` it reads its own words, but neither configuration nor network.
         let tried = Command::new(&self.client)
@@ -226,7 +235,7 @@ impl Ssh {
     ) -> Result<StartAnswer, SshError> {
         let (asked, mut lines) = (request.line(), Lines::of(child));
         let mut delivery = match &self.program {
-            FarProgram::There(_) => None,
+            FarProgram::There(_) | FarProgram::Sftp => None,
             FarProgram::ThereOrSent(own) => Some(Delivery::new(self, own)),
         };
         if let Some(pipe) = &mut child.stdin {
@@ -250,7 +259,7 @@ impl Ssh {
         let status = wait_for(child, ENDED_WITHOUT_WORD);
         let program = match &self.program {
             FarProgram::There(program) => program,
-            FarProgram::ThereOrSent(_) => "trunkline",
+            FarProgram::ThereOrSent(_) | FarProgram::Sftp => "trunkline",
         };
         let (destination, noise) = (&self.destination, lines.noise());
         Err(SshError::ended(destination, Some(program), status, noise))

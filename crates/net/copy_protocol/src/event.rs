@@ -34,6 +34,17 @@ pub enum CopyEvent {
         /// Its size.
         bytes: Bytes,
     },
+    /// No trunkline can be started at the far end: its SFTP server takes the place, and the copy is
+    /// slower.
+    OverSftp {
+        /// Since the copy began.
+        #[serde(rename = "at_seconds")]
+        at: Time,
+        /// The host, as ssh takes it.
+        host: String,
+        /// Why none can be started.
+        because: String,
+    },
     /// All there is to copy is known.
     Planned {
         /// Since the copy began.

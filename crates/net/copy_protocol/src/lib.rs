@@ -33,6 +33,7 @@ pub mod pipe;
 pub mod remote;
 mod secret;
 mod sending;
+pub mod sftp;
 mod shown_name;
 mod spec;
 mod start;
@@ -75,7 +76,10 @@ pub use piece::{
 pub use secret::{Exporter, KEY_LENGTH, Key, Secret};
 pub use sending::{Limited, LimitedPart, Sending};
 pub use shown_name::FileName;
-pub use spec::{Connect, CopySpec, Credentials, FarHost, FarProgram, NearEnd, Patience, Place};
+pub use spec::{
+    Connect, CopySpec, Credentials, FarHost, FarProgram, NearEnd, Patience, Place,
+    SFTP_CONNECTIONS_MAX,
+};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{
     CopyBounds, KEY_NAME_MAX, KeyName, KeyNameError, Rights, Targets, Token, TokenTextError,

@@ -3,10 +3,14 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use observe::{StreamCount, Transport};
+use observe::{StreamCount, Transport, Window};
 use units::{Address, Span, Via};
 
-use crate::{CopyDirection, CopyOptions, Opening};
+use crate::{CopyDirection, CopyOptions, Filter, Opening};
+
+/// Most connections of a copy over SFTP: a server of OpenSSH refuses some of more than ten that are
+/// not logged in yet.
+pub const SFTP_CONNECTIONS_MAX: u16 = 16;
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
@@ -43,6 +47,49 @@ impl CopySpec {
             into_folder,
             ..opening
         }
+    }
+
+    /// What of it an SFTP server cannot do, as a sentence without a full stop, and the next step;
+    /// `None` where it can do all.
+    pub fn beyond_sftp(&self) -> Option<(String, &'static str)> {
+        const LEAVE_OUT: &str = "leave it out, or install trunkline there";
+        let options = &self.options;
+        let asked = match options {
+            _ if matches!(self.near, NearEnd::At(_)) => {
+                let what = "a copy between two other hosts needs trunkline at both";
+                return Some((what.to_owned(), "copy to this host first, and then from it"));
+            }
+            _ if self.transport == Transport::Udp => "--transport udp",
+            _ if matches!(self.connect, Connect::FromFar(_)) => "--connect from-far",
+            _ if self.connect != Connect::ToFar(None) => "--port-range",
+            _ if options.delete => "--delete",
+            _ if options.compress => "--compress",
+            _ if options.plain => "--plain",
+            _ if options.filter == Filter::Content => "--checksum",
+            _ if options.gentle.is_some() => "--gentle",
+            _ if options.window != Window::Auto => "--window",
+            _ if options
+                .congestion
+                .as_ref()
+                .is_some_and(|one| !one.if_allowed) =>
+            {
+                "--congestion"
+            }
+            _ => match options.streams {
+                Some(streams) if streams.get() > SFTP_CONNECTIONS_MAX => {
+                    let what = format!(
+                        "`--streams {streams}` asks for more connections than the \
+                        {SFTP_CONNECTIONS_MAX} that SFTP has at most"
+                    );
+                    return Some((what, "name fewer"));
+                }
+                _ => return None,
+            },
+        };
+        Some((
+            format!("`{asked}` needs trunkline at the far end"),
+            LEAVE_OUT,
+        ))
     }
 
     /// The patience with the hosts of this copy. ssh is not started until it gets through: it may
@@ -147,6 +194,15 @@ pub enum FarProgram {
     /// `trunkline` by that name. Where that is absent or of another version, this file of this host
     /// is sent there, or the one for machines of that type that was released with it.
     ThereOrSent(PathBuf),
+    /// None: the SFTP server of its ssh is the far end.
+    Sftp,
+}
+
+impl FarProgram {
+    /// Whether SFTP serves where no program of ours can be started there: the user has named none.
+    pub fn gives_way_to_sftp(&self) -> bool {
+        *self == FarProgram::default() || matches!(self, FarProgram::ThereOrSent(_))
+    }
 }
 
 /// `trunkline` by that name.

@@ -97,10 +97,12 @@ impl CopyRequest {
             .iter()
             .map(|path| path.display().to_string())
             .collect();
+        let spec = spec(&route, options, access)?;
+        check_sftp(&spec)?;
         Ok(CopyRequest {
             destination: names.pop().unwrap_or_default(),
             sources: names,
-            spec: spec(&route, options, access)?,
+            spec,
         })
     }
 
@@ -177,6 +179,26 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
 impl Access {
     fn source_token(&self) -> Option<&Token> {
         self.source_token.as_ref().or(self.token.as_ref())
+    }
+}
+
+/// What SFTP cannot do is not left out.
+fn check_sftp(spec: &CopySpec) -> Result<(), Error> {
+    let is_asked = |host: &FarHost| {
+        let FarHost::Ssh { program, .. } = host else {
+            return false;
+        };
+        *program == FarProgram::Sftp
+    };
+    let source = match &spec.near {
+        NearEnd::At(source) => is_asked(&source.host),
+        NearEnd::Here(_) => false,
+    };
+    match spec.beyond_sftp() {
+        Some((what, hint)) if source || is_asked(&spec.far.host) => {
+            Err(Error::wrong_request(what, hint))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -318,6 +340,12 @@ fn words_for_ssh(via: &Via) -> Vec<String> {
 
 /// A standing server has one port, and everybody connects to it.
 fn only_over_ssh(access: &Access) -> Result<(), Error> {
+    if access.program == FarProgram::Sftp {
+        return Err(Error::wrong_request(
+            "`--sftp` is for copies over ssh, and a trunkline:// server speaks its own protocol",
+            "leave it out, or write the place as HOST:PATH",
+        ));
+    }
     let what = match (access.from_far, &access.ports) {
         (true, _) => "--connect from-far",
         (_, Some(_)) => "--port-range",

@@ -79,7 +79,10 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
     Ok(Access {
         ssh: arguments.ssh.0.clone(),
-        program: far_program(arguments.far_program.as_deref(), arguments.no_install),
+        program: match arguments.sftp {
+            true => FarProgram::Sftp,
+            false => far_program(arguments.far_program.as_deref(), arguments.no_install),
+        },
         token: server_token(
             arguments.token_file.as_deref(),
             is_server(route.far()) || is_server(route.commanded()),

@@ -28,7 +28,10 @@ pub fn target_name(path: &[u8]) -> &[u8] {
 }
 
 /// Two sources must not end up as one file.
-pub(super) fn check_distinct(paths: &[Vec<u8>]) -> Result<(), Problem> {
+///
+/// # Errors
+/// When two of them would.
+pub fn check_distinct(paths: &[Vec<u8>]) -> Result<(), Problem> {
     let mut names = BTreeSet::new();
     for path in paths {
         let name = target_name(path);

@@ -1,5 +1,6 @@
 //! Connects to the far end: a server, or a program started through ssh that listens or calls back.
 
+use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +36,8 @@ pub(super) struct Connector<'a> {
     port: Option<Port>,
     /// The next step after the last try at a server.
     hint: Option<String>,
+    /// Why no program of ours can be started there, where SFTP serves in its place.
+    without_program: Option<String>,
 }
 
 /// A connection to the far end.
@@ -62,12 +65,18 @@ impl<'a> Connector<'a> {
             was_there: false,
             port: None,
             hint: None,
+            without_program: None,
         }
     }
 
     /// What to do when a server cannot be reached.
     pub(super) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
+    }
+
+    /// Why no program of ours can be started at the far end, where SFTP serves in its place.
+    pub(super) fn without_program(&self) -> Option<String> {
+        self.without_program.clone().filter(|_| !self.was_there)
     }
 
     /// Whether a far end was started through ssh.
@@ -189,7 +198,16 @@ impl<'a> Connector<'a> {
             back,
             ..Starting::default()
         };
-        let started = start_through_ssh(&self.spec.far.host, starting, stats);
+        let host = &self.spec.far.host;
+        let gives_way = match host {
+            FarHost::Ssh { program, .. } => program.gives_way_to_sftp(),
+            FarHost::Server { .. } => false,
+        };
+        let started = start_far_end(host, starting, stats).map_err(|error| {
+            let is_without = gives_way && error.is_without_program();
+            self.without_program = is_without.then(|| error.to_string());
+            not_started(&error)
+        });
         started.map_err(|end| match end {
             // Where it once began, it begins again.
             SessionEnd::Problem(problem) if self.was_there => SessionEnd::Lost(problem.what),
@@ -229,6 +247,14 @@ pub(crate) fn start_through_ssh(
     starting: Starting,
     stats: &mut CopyStats<'_>,
 ) -> Result<SshFarEnd, SessionEnd> {
+    start_far_end(host, starting, stats).map_err(|error| not_started(&error))
+}
+
+fn start_far_end(
+    host: &FarHost,
+    starting: Starting,
+    stats: &mut CopyStats<'_>,
+) -> Result<SshFarEnd, SshError> {
     let FarHost::Ssh {
         client,
         destination,
@@ -237,9 +263,9 @@ pub(crate) fn start_through_ssh(
         via,
     } = host
     else {
-        return Err(SessionEnd::Lost("no ssh".to_owned()));
+        return Err(SshError::Pipe(io::Error::other("no ssh")));
     };
-    let secret = new_secret().map_err(|error| SessionEnd::Lost(error.to_string()))?;
+    let secret = new_secret().map_err(SshError::Pipe)?;
     let ssh = Ssh {
         client: client.clone(),
         destination: destination.clone(),
@@ -271,7 +297,7 @@ pub(crate) fn start_through_ssh(
         }
         started => started,
     };
-    let mut started = started.map_err(|error| not_started(&error))?;
+    let mut started = started?;
     for place in &mut started.places {
         place.via = via.clone();
     }

@@ -59,7 +59,8 @@ pub(crate) fn new_number() -> Result<[u8; 16], CopyError> {
     Ok(copy)
 }
 
-pub(super) fn has_wildcard(paths: &[Vec<u8>]) -> bool {
+/// Whether a name stands for others.
+pub(crate) fn has_wildcard(paths: &[Vec<u8>]) -> bool {
     let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'{');
     paths.iter().any(|path| path.iter().any(is_special))
 }

@@ -21,6 +21,9 @@ pub(super) fn log(event: &CopyEvent) {
         CopyEvent::ProgramSent {
             host, file, bytes, ..
         } => info!(host, file, %bytes, "the program here is sent"),
+        CopyEvent::OverSftp { host, because, .. } => {
+            info!(host, because, "SFTP in place of a program there");
+        }
         CopyEvent::Planned {
             files,
             bytes,

@@ -318,6 +318,7 @@ fn report(event: &CopyEvent) -> Option<Report> {
         CopyEvent::Queued { .. }
         | CopyEvent::Lost { .. }
         | CopyEvent::ProgramSent { .. }
+        | CopyEvent::OverSftp { .. }
         | CopyEvent::Resumed { .. }
         | CopyEvent::Stalled { .. }
         | CopyEvent::Moving { .. }

@@ -16,7 +16,7 @@ use files::PIECE_MIN;
 ///
 /// Source: BLAKE3 paper, section 2.1: a subtree that starts at chunk N has at most as many chunks
 /// as the largest power of two that divides N.
-pub(super) fn piece_length(size: u64, range: &Range<u64>, piece_size: u64) -> u64 {
+pub(crate) fn piece_length(size: u64, range: &Range<u64>, piece_size: u64) -> u64 {
     let left = range.end - range.start;
     let fits = piece_size.min(u64::from(PIECE_MAX)).max(PIECE_MIN);
     let span = power_of_two_below(fits).min(alignment(range.start));

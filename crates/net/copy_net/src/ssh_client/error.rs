@@ -120,6 +120,18 @@ impl SshError {
         }
     }
 
+    /// Whether the host was reached, and no program of ours can be started there.
+    pub fn is_without_program(&self) -> bool {
+        matches!(
+            self,
+            SshError::NoProgram { .. }
+                | SshError::NoAnswer { .. }
+                | SshError::NoShell { .. }
+                | SshError::NotSent { .. }
+                | SshError::Noise(_)
+        )
+    }
+
     /// Whether trying again may help.
     pub fn may_pass(&self) -> bool {
         matches!(self, SshError::NotConnected { .. } | SshError::Pipe(_))

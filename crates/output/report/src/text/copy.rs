@@ -61,6 +61,12 @@ pub fn program_sent(host: &str, file: &str, bytes: Bytes) -> String {
     )
 }
 
+/// Why a copy goes over SFTP that began otherwise.
+pub fn over_sftp(host: &str, because: &str) -> String {
+    let (host, because) = (plain(host), plain(because));
+    format!("{because}. Copying over the SFTP server of {host} instead, which is slower")
+}
+
 /// How many files and folders were not copied; `None` where all were.
 pub fn failures_title(copy: &Copy) -> Option<String> {
     let is_folder = |failure: &&FileProblem| failure.name.ends_with('/');

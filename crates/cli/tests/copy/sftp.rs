@@ -1,0 +1,320 @@
+//! Hosts where nothing may be started: their SFTP server is the far end. A script takes ssh's
+//! place, and starts the system's `sftp-server`.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::common::{complaint, trunkline};
+use crate::sent::FarHost;
+
+const SAID: &str = "Copying over the SFTP server of h instead, which is slower";
+
+/// A far host that runs `script` for any command, and has SFTP; `None` where there is no server.
+pub(crate) fn host(script: &str) -> Option<FarHost> {
+    let places = ["/usr/lib/openssh", "/usr/libexec/openssh", "/usr/lib/ssh"];
+    let servers = places.map(|folder| format!("{folder}/sftp-server"));
+    let Some(server) = servers.iter().find(|server| Path::new(server).exists()) else {
+        testkit::skip("no sftp-server");
+        return None;
+    };
+    let host = FarHost::new();
+    host.runs(&format!(
+        "case \" $* \" in *' -s '*) exec {server};; esac\n{script}"
+    ));
+    Some(host)
+}
+
+pub(crate) fn copy(host: &FarHost, words: &[&str]) -> Output {
+    let ssh = host.path("ssh");
+    let words = [
+        &["copy", "--no-history", "-e", ssh.to_str().unwrap()],
+        words,
+    ]
+    .concat();
+    trunkline(&words).output().unwrap()
+}
+
+fn copied(host: &FarHost, words: &[&str]) -> (Vec<Value>, String) {
+    let output = copy(host, &[&["--json"], words].concat());
+    let text = complaint(&output);
+    assert_eq!(output.status.code(), Some(0), "{words:?}: {text}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    (lines.collect(), text)
+}
+
+fn document(host: &FarHost, words: &[&str]) -> Value {
+    copied(host, words).0.pop().unwrap()
+}
+
+/// Numbers from a seed, for trees.
+struct Draw(u64);
+
+impl Draw {
+    fn seeded() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let seed = now.as_nanos() as u64 | 1;
+        println!("seed {seed}");
+        Draw(seed)
+    }
+
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % most.max(1)
+    }
+
+    fn bytes(&mut self, length: u64) -> Vec<u8> {
+        (0..length).map(|_| self.below(256) as u8).collect()
+    }
+}
+
+fn tree(folder: &Path, draw: &mut Draw, depth: u64) {
+    fs::create_dir_all(folder).unwrap();
+    for at in 0..draw.below(7) + 1 {
+        let name = ["a", "b c", "ü", "-x", "'q'"][draw.below(5) as usize];
+        let path = folder.join(format!("{name}{at}"));
+        match draw.below(5) {
+            0 if depth > 0 => tree(&path, draw, depth - 1),
+            0 => fs::create_dir(&path).unwrap(),
+            1 => symlink(["nowhere", "..", "a0"][draw.below(3) as usize], &path).unwrap(),
+            kind => {
+                let lengths = [0, 1, 5000, 1 << 20, (1 << 20) + 1, (3 << 20) + 77];
+                let length = lengths[draw.below(6) as usize];
+                let content = draw.bytes(if kind == 2 { 3 } else { length });
+                fs::write(&path, content).unwrap();
+                let mode = [0o644, 0o600, 0o755, 0o440][draw.below(4) as usize];
+                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+                let then = UNIX_EPOCH + Duration::from_secs(1_000_000 + draw.below(1 << 30));
+                let file = fs::File::open(&path).unwrap();
+                file.set_modified(then).unwrap();
+            }
+        }
+    }
+}
+
+/// All that is in it: names, kinds, modes, whole seconds and contents.
+fn content(folder: &Path) -> Vec<(PathBuf, u32, i64, Vec<u8>)> {
+    let mut all = Vec::new();
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|it| it.unwrap())
+        .collect();
+    names.sort_by_key(|one| one.file_name());
+    for one in names {
+        let (path, meta) = (one.path(), one.path().symlink_metadata().unwrap());
+        let name = PathBuf::from(one.file_name());
+        if meta.is_dir() {
+            all.push((name.clone(), meta.mode(), 0, Vec::new()));
+            let below = content(&path).into_iter();
+            all.extend(below.map(|it| (name.join(it.0), it.1, it.2, it.3)));
+        } else if meta.is_symlink() {
+            let text = fs::read_link(&path).unwrap();
+            all.push((name, 0, 0, text.as_os_str().as_encoded_bytes().to_vec()));
+        } else {
+            all.push((name, meta.mode(), meta.mtime(), fs::read(&path).unwrap()));
+        }
+    }
+    all
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_host_that_runs_nothing_is_copied_to_over_sftp_which_is_said_once() {
+    for script in [
+        "echo 'This account is closed'; exit 1",
+        "exit 127",
+        "exec sh -c 'head -c 5 >/dev/null; exit 11'",
+    ] {
+        let Some(host) = host(script) else {
+            return;
+        };
+        let (events, said) = copied(&host, &[&text(&host.path("a")), "h:b"]);
+        assert_eq!(fs::read_to_string(host.path("home/b")).unwrap(), "kept");
+        assert_eq!(said.matches(SAID).count(), 1, "{said}");
+        let told = events.iter().filter(|event| event["event"] == "over-sftp");
+        let told: Vec<_> = told.collect();
+        assert_eq!(told.len(), 1, "{events:?}");
+        assert_eq!(told[0]["host"], "h");
+        let (_, said) = copied(&host, &["h:b", &text(&host.path("back"))]);
+        assert_eq!(said.matches(SAID).count(), 1, "{said}");
+        assert_eq!(fs::read_to_string(host.path("back")).unwrap(), "kept");
+        // The user has chosen it, so that there is nothing to say.
+        let (_, said) = copied(&host, &["--sftp", &text(&host.path("a")), "h:c"]);
+        assert!(!said.contains("SFTP"), "{said}");
+    }
+}
+
+#[test]
+fn drawn_trees_arrive_as_they_are_and_are_not_sent_again() {
+    let Some(host) = host("exit 1") else {
+        return;
+    };
+    let mut draw = Draw::seeded();
+    for round in 0..4 {
+        let verify: &[&str] = if round % 2 == 0 { &["--verify"] } else { &[] };
+        let from = host.path(&format!("run{round}"));
+        tree(&from, &mut draw, 3);
+        let words = |places: [&str; 2]| [verify, &["--sftp", "-r"], &places].concat();
+        let put = [&text(&from), "h:store"];
+        document(&host, &words(put));
+        let stored = match host.path(&format!("home/store/run{round}")) {
+            below if below.exists() => below,
+            // The first one makes the destination, and is it.
+            _ => host.path(&format!("home/store/run{round}")),
+        };
+        assert_eq!(content(&stored), content(&from));
+        let again = document(&host, &words(put));
+        assert_eq!(again["sent_bytes"].as_u64().unwrap_or(0), 0, "{again}");
+        let back = host.path(&format!("back{round}"));
+        fs::create_dir(&back).unwrap();
+        let far = format!("h:store/run{round}");
+        let get = [far.as_str(), back.to_str().unwrap()];
+        document(&host, &words(get));
+        assert_eq!(content(&back.join(format!("run{round}"))), content(&from));
+        let again = document(&host, &words(get));
+        assert_eq!(again["sent_bytes"].as_u64().unwrap_or(0), 0, "{again}");
+    }
+}
+
+#[test]
+fn copies_that_are_killed_go_on_and_leave_nothing_behind() {
+    let Some(host) = host("exit 1") else {
+        return;
+    };
+    let mut draw = Draw::seeded();
+    let from = host.path("big");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("large"), draw.bytes(24 << 20)).unwrap();
+    for at in 0..40 {
+        fs::write(from.join(format!("s{at}")), draw.bytes(at * 700)).unwrap();
+    }
+    for (way, places) in [
+        ("put", [text(&from), "h:store".to_owned()]),
+        ("get", ["h:store".to_owned(), text(&host.path("back"))]),
+    ] {
+        let ssh = text(&host.path("ssh"));
+        let words = [
+            "copy",
+            "--no-history",
+            "-e",
+            &ssh,
+            "--sftp",
+            "-r",
+            "--max-rate",
+        ];
+        let places = [places[0].as_str(), places[1].as_str()];
+        for _ in 0..4 {
+            let words = [&words[..], &["80M"], &places].concat();
+            let mut running = trunkline(&words).stderr(Stdio::null()).spawn().unwrap();
+            thread::sleep(Duration::from_millis(100 + draw.below(900)));
+            running.kill().unwrap();
+            running.wait().unwrap();
+        }
+        // What a killed near end has begun the far end may still be writing.
+        thread::sleep(Duration::from_millis(200));
+        document(&host, &[&["--sftp", "-r"], &places[..]].concat());
+        let to = match way {
+            "put" => host.path("home/store"),
+            _ => host.path("back"),
+        };
+        let big = |folder: PathBuf| match folder.join("large").exists() {
+            true => folder,
+            false => folder.join(if way == "put" { "big" } else { "store" }),
+        };
+        assert_eq!(content(&big(to)), content(&from), "{way}");
+    }
+}
+
+#[test]
+fn a_large_upload_that_was_stopped_sends_less_the_second_time() {
+    let Some(host) = host("exit 1") else {
+        return;
+    };
+    let mut draw = Draw::seeded();
+    let from = text(&host.path("large"));
+    fs::write(&from, draw.bytes(16 << 20)).unwrap();
+    let ssh = text(&host.path("ssh"));
+    let words = ["copy", "--no-history", "-e", &ssh, "--sftp"];
+    let slow = [&words[..], &["--max-rate", "10M", &from, "h:b"]].concat();
+    let mut running = trunkline(&slow).stderr(Stdio::null()).spawn().unwrap();
+    // A flush is asked for after five seconds.
+    thread::sleep(Duration::from_secs(9));
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let done = document(&host, &["--sftp", &from, "h:b"]);
+    let sent = done["sent_bytes"].as_u64().unwrap();
+    assert!(sent > 0 && sent < 16 << 20, "{done}");
+    assert_eq!(
+        fs::read(host.path("home/b")).unwrap(),
+        fs::read(&from).unwrap()
+    );
+}
+
+#[test]
+fn what_sftp_cannot_do_is_refused_by_name() {
+    let Some(host) = host("echo 'This account is closed'; exit 1") else {
+        return;
+    };
+    for words in [
+        &["-r", "--delete"][..],
+        &["-z"],
+        &["--plain"],
+        &["-c"],
+        &["--gentle"],
+        &["-w", "4M"],
+        &["--port-range", "5000-5001"],
+        &["-P", "17"],
+    ] {
+        let asked = [&["--sftp"], words].concat();
+        let said = host.refused(&asked);
+        let named = ["--sftp", words.last().unwrap()].concat();
+        assert!(
+            said.contains("`--") && !said.contains(SAID),
+            "{named}: {said}"
+        );
+        let fallen = host.refused(words);
+        assert!(
+            fallen.contains("closed") && fallen.contains("SFTP would"),
+            "{fallen}"
+        );
+    }
+    let said = host.refused(&["--sftp", "--no-install"]);
+    assert!(said.contains("--no-install"), "{said}");
+}
+
+#[test]
+fn two_copies_to_one_place_at_once_do_not_mix() {
+    let Some(host) = host("exit 1") else {
+        return;
+    };
+    let mut draw = Draw::seeded();
+    let (one, other) = (draw.bytes(9 << 20), draw.bytes(9 << 20));
+    fs::write(host.path("one"), &one).unwrap();
+    fs::write(host.path("other"), &other).unwrap();
+    let ssh = text(&host.path("ssh"));
+    let start = |name: &str| {
+        let from = text(&host.path(name));
+        let words = ["copy", "--no-history", "-e", &ssh, "--sftp", &from, "h:b"];
+        trunkline(&words).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let running = [start("one"), start("other"), start("one")];
+    for mut one in running {
+        assert!(one.wait().unwrap().success());
+    }
+    let there = fs::read(host.path("home/b")).unwrap();
+    assert!(there == one || there == other);
+    assert_eq!(fs::read_dir(host.path("home")).unwrap().count(), 1);
+}
