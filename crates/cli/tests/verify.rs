@@ -13,7 +13,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Names that lists have to escape, or that no text has.
-const NAMES: [&[u8]; 6] = [b"plain", b"a b", b"two\nlines", b"back\\slash", b"\xff\xfe", b"empty"];
+const NAMES: [&[u8]; 6] = [
+    b"plain",
+    b"a b",
+    b"two\nlines",
+    b"back\\slash",
+    b"\xff\xfe",
+    b"empty",
+];
 
 /// A folder with a file of each name.
 fn folder() -> TempDir {
@@ -79,7 +86,12 @@ fn lists_of_other_programs_are_read_and_what_differs_is_named() {
         let (folder, list) = (folder(), lists.path().join("list"));
         listed(folder.path(), program, &list);
         let right = verify(&[&list, folder.path()]);
-        assert_eq!(right.status.code(), Some(0), "{program:?}: {}", complaint(&right));
+        assert_eq!(
+            right.status.code(),
+            Some(0),
+            "{program:?}: {}",
+            complaint(&right)
+        );
         assert_eq!(summary(&right)["right"], 6, "{program:?}");
 
         fs::write(folder.path().join("two\nlines"), "x").unwrap();
@@ -156,7 +168,11 @@ fn what_cannot_be_read_is_not_called_wrong() {
     fs::write(&list, format!("{zeros}  folder\n{zeros}  pipe\n")).unwrap();
     let unsure = verify(&[&list, folder.path()]);
     assert_eq!(unsure.status.code(), Some(2));
-    assert!(troubles(&unsure).iter().all(|(kind, _)| kind == "unreadable"));
+    assert!(
+        troubles(&unsure)
+            .iter()
+            .all(|(kind, _)| kind == "unreadable")
+    );
 
     fs::write(&list, "nothing\n").unwrap();
     let none = run(&["verify", list.to_str().unwrap()]);
@@ -169,7 +185,11 @@ fn bag() -> TempDir {
     let bag = tempfile::tempdir().unwrap();
     let at = |name: &str| bag.path().join(name);
     fs::create_dir_all(at("data/deep")).unwrap();
-    for (name, text) in [("data/a", "one"), ("data/deep/b\nc", "two"), ("data/50%", "")] {
+    for (name, text) in [
+        ("data/a", "one"),
+        ("data/deep/b\nc", "two"),
+        ("data/50%", ""),
+    ] {
         fs::write(at(name), text).unwrap();
     }
     let declaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
@@ -177,7 +197,12 @@ fn bag() -> TempDir {
     fs::write(at("bag-info.txt"), "Source: test\nPayload-Oxum: 6.3\n").unwrap();
     let files = ["data/a", "data/deep/b\nc", "data/50%"];
     for algorithm in ["sha256", "md5"] {
-        manifest(bag.path(), algorithm, &format!("manifest-{algorithm}.txt"), &files);
+        manifest(
+            bag.path(),
+            algorithm,
+            &format!("manifest-{algorithm}.txt"),
+            &files,
+        );
     }
     let tags = ["bagit.txt", "bag-info.txt", "manifest-sha256.txt"];
     manifest(bag.path(), "sha256", "tagmanifest-sha256.txt", &tags);
@@ -209,7 +234,10 @@ fn a_whole_bag_is_right() {
     let right = verify(&[bag.path()]);
     assert_eq!(right.status.code(), Some(0), "{}", complaint(&right));
     let summary = summary(&right);
-    assert_eq!((&summary["right"], &summary["is_bag"]), (&6.into(), &true.into()));
+    assert_eq!(
+        (&summary["right"], &summary["is_bag"]),
+        (&6.into(), &true.into())
+    );
     assert_eq!(summary["algorithms"].as_array().unwrap().len(), 2);
 }
 
@@ -218,12 +246,22 @@ fn a_whole_bag_is_right() {
 fn whatever_is_done_to_a_bag_is_told() {
     type Spoil = fn(&Path);
     let ways: [(&str, &str, Spoil); 12] = [
-        ("differs", "data/a", |bag| fs::write(bag.join("data/a"), "ono").unwrap()),
-        ("missing", "data/50%", |bag| fs::remove_file(bag.join("data/50%")).unwrap()),
-        ("not-listed", "data/new", |bag| add(bag.join("data/new"), "")),
-        ("not-listed", "data/.hidden", |bag| add(bag.join("data/.hidden"), "")),
+        ("differs", "data/a", |bag| {
+            fs::write(bag.join("data/a"), "ono").unwrap()
+        }),
+        ("missing", "data/50%", |bag| {
+            fs::remove_file(bag.join("data/50%")).unwrap()
+        }),
+        ("not-listed", "data/new", |bag| {
+            add(bag.join("data/new"), "")
+        }),
+        ("not-listed", "data/.hidden", |bag| {
+            add(bag.join("data/.hidden"), "")
+        }),
         ("bag", "bag-info.txt", |bag| add(bag.join("data/a"), "more")),
-        ("differs", "bag-info.txt", |bag| add(bag.join("bag-info.txt"), "X: y\n")),
+        ("differs", "bag-info.txt", |bag| {
+            add(bag.join("bag-info.txt"), "X: y\n")
+        }),
         ("outside", "data/../../etc/passwd", |bag| {
             let line = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  \
                 data/../../etc/passwd\n";
@@ -235,15 +273,28 @@ fn whatever_is_done_to_a_bag_is_told() {
         }),
         ("not-fetched", "data/50%", |bag| {
             fs::remove_file(bag.join("data/50%")).unwrap();
-            add(bag.join("fetch.txt"), "https://example.org/50 - data/50%25\n");
+            add(
+                bag.join("fetch.txt"),
+                "https://example.org/50 - data/50%25\n",
+            );
         }),
         ("bag", "data/other", |bag| {
-            add(bag.join("fetch.txt"), "https://example.org/x 7 data/other\n");
+            add(
+                bag.join("fetch.txt"),
+                "https://example.org/x 7 data/other\n",
+            );
         }),
         ("not-listed", "data/a", |bag| {
-            manifest(bag, "md5", "manifest-md5.txt", &["data/deep/b\nc", "data/50%"]);
+            manifest(
+                bag,
+                "md5",
+                "manifest-md5.txt",
+                &["data/deep/b\nc", "data/50%"],
+            );
         }),
-        ("improper", "manifest-sha3256.txt", |bag| add(bag.join("manifest-sha3256.txt"), "")),
+        ("improper", "manifest-sha3256.txt", |bag| {
+            add(bag.join("manifest-sha3256.txt"), "")
+        }),
     ];
     for (kind, name, spoil) in ways {
         let bag = bag();

@@ -93,7 +93,11 @@ pub fn verify(
     Ok(Verified {
         list: shown(request.list.as_os_str().as_bytes()),
         is_bag,
-        algorithms: checking.algorithms().into_iter().map(Algorithm::name).collect(),
+        algorithms: checking
+            .algorithms()
+            .into_iter()
+            .map(Algorithm::name)
+            .collect(),
         account,
         took: begun.elapsed().into(),
         troubles,

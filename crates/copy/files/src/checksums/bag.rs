@@ -122,7 +122,9 @@ impl Look<'_> {
             };
             let is_old = self.is_old;
             match manifest::read(self.root, file, is_old, is_payload, names, &sum) {
-                Ok(troubles) => self.tallies.extend(troubles.into_iter().map(Tally::Trouble)),
+                Ok(troubles) => self
+                    .tallies
+                    .extend(troubles.into_iter().map(Tally::Trouble)),
                 Err(error) => {
                     self.trouble(TroubleKind::Unreadable, file.as_bytes(), error.to_string());
                     continue;
@@ -136,7 +138,8 @@ impl Look<'_> {
     /// The files of `fetch.txt` and where they are.
     fn to_fetch(&mut self, listed: &Names) -> BTreeMap<Vec<u8>, String> {
         let (to_fetch, troubles) = tags::to_fetch(self.root, self.is_old);
-        self.tallies.extend(troubles.into_iter().map(Tally::Trouble));
+        self.tallies
+            .extend(troubles.into_iter().map(Tally::Trouble));
         for name in to_fetch.keys().filter(|name| !listed.contains_key(*name)) {
             let what = "it is in fetch.txt, and in no manifest";
             self.trouble(TroubleKind::Bag, name, what);
@@ -168,7 +171,10 @@ impl Look<'_> {
         let bytes: u64 = present.values().sum();
         let found = format!("{bytes}.{}", present.len());
         if said != found {
-            let what = format!("Payload-Oxum is {}, and the payload has {found}", shown(said.as_bytes()));
+            let what = format!(
+                "Payload-Oxum is {}, and the payload has {found}",
+                shown(said.as_bytes())
+            );
             self.trouble(TroubleKind::Bag, b"bag-info.txt", what);
         }
     }

@@ -201,7 +201,8 @@ impl Checking {
         for algorithm in item.sums.iter().flat_map(|sum| self.possible(sum)) {
             if sums.iter().all(|(known, _)| known != algorithm) {
                 sums.push((*algorithm, Hasher::new(*algorithm)));
-                self.used.fetch_or(1 << *algorithm as u32, Ordering::Relaxed);
+                self.used
+                    .fetch_or(1 << *algorithm as u32, Ordering::Relaxed);
             }
         }
         match self.read(file, &mut sums, buffer, stop) {
@@ -284,16 +285,16 @@ fn not_opened(item: &Item, error: &io::Error) -> Trouble {
             let what = format!("it is not here, and to be fetched from {from}");
             trouble(TroubleKind::NotFetched, item, what)
         }
-        (Errno::ENOENT | Errno::ENOTDIR, None) => {
-            trouble(TroubleKind::Missing, item, "there is no such file".to_owned())
-        }
+        (Errno::ENOENT | Errno::ENOTDIR, None) => trouble(
+            TroubleKind::Missing,
+            item,
+            "there is no such file".to_owned(),
+        ),
         (Errno::EXDEV, _) => {
             let what = "a link in its name leads out of the bag".to_owned();
             trouble(TroubleKind::Outside, item, what)
         }
-        (Errno::EISDIR, _) => {
-            trouble(TroubleKind::Unreadable, item, "it is a folder".to_owned())
-        }
+        (Errno::EISDIR, _) => trouble(TroubleKind::Unreadable, item, "it is a folder".to_owned()),
         _ => trouble(TroubleKind::Unreadable, item, error.to_string()),
     }
 }

@@ -78,7 +78,11 @@ mod tests {
     #[test]
     fn each_sum_is_what_its_standard_says() {
         let cases = [
-            (Algorithm::Sha1, "abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            (
+                Algorithm::Sha1,
+                "abc",
+                "a9993e364706816aba3e25717850c26c9cd0d89d",
+            ),
             (Algorithm::Md5, "abc", "900150983cd24fb0d6963f7d28e17f72"),
             (
                 Algorithm::Sha256,

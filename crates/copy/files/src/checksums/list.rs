@@ -111,7 +111,9 @@ pub fn read(line: &[u8]) -> Result<Option<Line>, &'static str> {
     };
     let mut read = match digest_first(line) {
         Some(read) => read,
-        None => tag_first(line).ok_or("it is neither `DIGEST NAME` nor `ALGORITHM (NAME) = DIGEST`")?,
+        None => {
+            tag_first(line).ok_or("it is neither `DIGEST NAME` nor `ALGORITHM (NAME) = DIGEST`")?
+        }
     };
     if is_escaped {
         read.name = unescaped(&read.name).ok_or("its name has an escape that is none")?;
@@ -160,7 +162,11 @@ fn tag_first(line: &[u8]) -> Option<Line> {
 
 /// Bytes of an even number of hexadecimal digits of either case.
 pub(super) fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
-    let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|n| u8::try_from(n).ok());
+    let nibble = |digit: u8| {
+        char::from(digit)
+            .to_digit(16)
+            .and_then(|n| u8::try_from(n).ok())
+    };
     let pairs = digits.chunks_exact(2);
     if digits.is_empty() || !pairs.remainder().is_empty() {
         return None;
@@ -208,8 +214,13 @@ pub fn candidates(
     if let Some(asked) = asked {
         return of_length(asked, digits);
     }
-    if let Some(other) = ["b2sum", "blake2", "sha3-"].iter().find(|one| in_name(list, one)) {
-        return Err(format!("`{other}` in the list's name is no checksum known here"));
+    if let Some(other) = ["b2sum", "blake2", "sha3-"]
+        .iter()
+        .find(|one| in_name(list, one))
+    {
+        return Err(format!(
+            "`{other}` in the list's name is no checksum known here"
+        ));
     }
     let fit = |one: &Algorithm| one.length() == line.digest.len();
     let all: Vec<Algorithm> = Algorithm::ALL.into_iter().filter(fit).collect();
@@ -300,7 +311,10 @@ mod tests {
         let short = "091e01de x";
         let hex64 = format!("{}  x", "0".repeat(64));
         assert_eq!(of(short, None, "list").unwrap().len(), 3);
-        assert_eq!(of(short, None, "a/raw.CRC32C.txt"), Ok(vec![Algorithm::Crc32c]));
+        assert_eq!(
+            of(short, None, "a/raw.CRC32C.txt"),
+            Ok(vec![Algorithm::Crc32c])
+        );
         assert_eq!(of(short, None, "crc32.txt"), Ok(vec![Algorithm::Crc32]));
         let adler = Some(Algorithm::Adler32);
         assert_eq!(of(short, adler, "crc32.txt"), Ok(vec![Algorithm::Adler32]));
@@ -313,7 +327,11 @@ mod tests {
         assert!(of(&tagged, None, "x").unwrap_err().contains("`BLAKE2b`"));
         let untagged = format!("{}  x", "0".repeat(128));
         assert!(of(&untagged, None, "B2SUMS").is_err());
-        assert!(of(&untagged, None, "files.b2sum").unwrap_err().contains("b2sum"));
+        assert!(
+            of(&untagged, None, "files.b2sum")
+                .unwrap_err()
+                .contains("b2sum")
+        );
     }
 
     #[test]

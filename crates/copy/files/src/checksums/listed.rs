@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use copy_protocol::{Problem, ProblemKind};
 
+use super::Algorithm;
 use super::check::{Item, Sum, Tally, Trouble, TroubleKind};
 use super::list::{self, Line, Lines};
-use super::Algorithm;
 use crate::problems::{failed, problem, with_hint};
 
 /// After so many lines that say nothing it is no list.

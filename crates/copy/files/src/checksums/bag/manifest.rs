@@ -8,9 +8,9 @@ use std::path::Path;
 use copy_protocol::Problem;
 use nix::fcntl::OFlag;
 
+use crate::checksums::Algorithm;
 use crate::checksums::check::{Sum, Trouble, TroubleKind};
 use crate::checksums::list::{Lines, from_hex};
-use crate::checksums::Algorithm;
 use crate::problems::{failed, shown};
 use crate::root::Root;
 use crate::source::look::Listing;
@@ -90,7 +90,11 @@ pub fn read(
             continue;
         };
         if let Some(what) = misplaced(&name, is_payload) {
-            trouble(TroubleKind::Outside, shown(&name), format!("{file}: {what}"));
+            trouble(
+                TroubleKind::Outside,
+                shown(&name),
+                format!("{file}: {what}"),
+            );
             continue;
         }
         let listed = names.entry(name.clone()).or_default();
@@ -148,7 +152,8 @@ pub fn misplaced(name: &[u8], is_payload: bool) -> Option<&'static str> {
     if name.contains(&0) {
         return Some("its name has a zero byte");
     }
-    (is_payload && !name.starts_with(b"data/")).then_some("a payload manifest may list `data/` only")
+    (is_payload && !name.starts_with(b"data/"))
+        .then_some("a payload manifest may list `data/` only")
 }
 
 #[cfg(test)]
@@ -167,7 +172,12 @@ mod tests {
         let of = |line: &[u8]| split(line, 4, false).map(|(_, name)| name);
         assert_eq!(of(b"091e01de data/a b"), Some(b"data/a b".to_vec()));
         assert_eq!(of(b"091E01DE\t *./data/a"), Some(b"data/a".to_vec()));
-        for wrong in [&b"091e01de"[..], b"091e01 data/a", b"x data/a", b"091e01de  "] {
+        for wrong in [
+            &b"091e01de"[..],
+            b"091e01 data/a",
+            b"x data/a",
+            b"091e01de  ",
+        ] {
             assert_eq!(of(wrong), None, "{}", shown(wrong));
         }
     }

@@ -37,7 +37,9 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 fn value<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     lines(text).find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.trim().eq_ignore_ascii_case(label).then(|| value.trim())
+        name.trim()
+            .eq_ignore_ascii_case(label)
+            .then(|| value.trim())
     })
 }
 
@@ -75,7 +77,10 @@ pub fn declared(root: &Root, folder: &Path) -> Result<bool, Problem> {
         .iter()
         .any(|known| known.eq_ignore_ascii_case(encoding));
     if !is_known {
-        let what = format!("the encoding `{}` is not known here", shown(encoding.as_bytes()));
+        let what = format!(
+            "the encoding `{}` is not known here",
+            shown(encoding.as_bytes())
+        );
         return Err(wrong(what, "write the tag files as UTF-8"));
     }
     Ok(major == 0)
