@@ -77,14 +77,18 @@ impl Algorithm {
     /// use files::checksums::Algorithm;
     /// assert_eq!(Algorithm::named("SHA-256"), Some(Algorithm::Sha256));
     /// assert_eq!(Algorithm::named("crc32_c"), Some(Algorithm::Crc32c));
+    /// assert_eq!(Algorithm::named("SHA2-256"), Some(Algorithm::Sha256));
     /// assert_eq!(Algorithm::named("SHA3-256"), None);
     /// ```
     pub fn named(name: &str) -> Option<Algorithm> {
-        let plain: String = name
-            .chars()
-            .filter(|sign| !matches!(sign, '-' | '_'))
-            .map(|sign| sign.to_ascii_lowercase())
-            .collect();
+        let lower = name.to_ascii_lowercase();
+        // As OpenSSL 3 names them.
+        let digits = lower.strip_prefix("sha2-");
+        let digits = digits.filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        let plain = match digits {
+            Some(digits) => format!("sha{digits}"),
+            None => lower.replace(['-', '_'], ""),
+        };
         Algorithm::ALL.into_iter().find(|one| one.name() == plain)
     }
 }
@@ -92,5 +96,29 @@ impl Algorithm {
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_programs_write_them() {
+        for one in Algorithm::ALL {
+            assert_eq!(Algorithm::named(one.name()), Some(one));
+        }
+        assert_eq!(Algorithm::named("SHA2-256"), Some(Algorithm::Sha256));
+        assert_eq!(Algorithm::named("sha2-512"), Some(Algorithm::Sha512));
+        assert_eq!(Algorithm::named("SHA-1"), Some(Algorithm::Sha1));
+        for other in [
+            "SHA2-512/256",
+            "SHA2-",
+            "SHA2-2-24",
+            "SHA3-256",
+            "HMAC-SHA2-256",
+        ] {
+            assert_eq!(Algorithm::named(other), None, "{other}");
+        }
     }
 }

@@ -3,16 +3,17 @@
 //! A line is `DIGEST  NAME` (`sha256sum`, `md5sum`, `b3sum`; a `*` before the name where they read
 //! as binary), `DIGEST NAME` (`xrdadler32`, `xrdcrc32c`, `md5 -r`) or `SHA256 (NAME) = DIGEST`
 //! (`--tag`, BSD, `openssl dgst`). A line that begins with `\` has a name with escapes: `\\`, `\n`,
-//! `\r`. Lines may end with CR LF. Empty lines and those that begin with `#` say nothing.
+//! `\r`. Lines may end with CR LF, those of a bag with CR alone, too. Empty lines and those that
+//! begin with `#` say nothing.
 //!
 //! Source: coreutils' `digest.c` (split_3, bsd_split_3, filename_unescape), b3sum's README.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 use super::Algorithm;
 
 /// The longest line; the longest name of Linux, all escaped, and the longest digest are shorter.
-const LINE_MAX: u64 = 16 << 10;
+const LINE_MAX: usize = 16 << 10;
 
 /// What a line says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +31,29 @@ pub struct Line {
 pub struct Lines<R> {
     reader: R,
     number: u64,
+    /// Whether CR alone ends a line.
+    ends_at_cr: bool,
+    /// Whether the last line ended at CR, so that LF behind it is of that end.
+    is_behind_cr: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Those of `reader`.
+    /// Those of `reader`, which end with LF or CR LF.
     pub fn new(reader: R) -> Self {
-        Lines { reader, number: 0 }
+        Lines {
+            reader,
+            number: 0,
+            ends_at_cr: false,
+            is_behind_cr: false,
+        }
+    }
+
+    /// Those of a file of a bag, which end with LF, CR or CR LF (RFC 8493, section 2.1.3).
+    pub fn of_bag(reader: R) -> Self {
+        Lines {
+            ends_at_cr: true,
+            ..Lines::new(reader)
+        }
     }
 
     /// The next line with its number, which counts from 1, without its end; `None` instead of one
@@ -49,18 +67,12 @@ impl<R: BufRead> Lines<R> {
     )]
     pub fn next_line(&mut self) -> io::Result<Option<(u64, Option<Vec<u8>>)>> {
         let mut line = Vec::new();
-        let mut bounded = self.reader.by_ref().take(LINE_MAX);
-        if bounded.read_until(b'\n', &mut line)? == 0 {
+        if !self.cut(&mut line)? {
             return Ok(None);
         }
         self.number += 1;
-        let is_ended = line.last() == Some(&b'\n');
-        if !is_ended && line.len() as u64 == LINE_MAX {
-            self.skip_line()?;
+        if line.len() > LINE_MAX {
             return Ok(Some((self.number, None)));
-        }
-        if is_ended {
-            line.pop();
         }
         if line.last() == Some(&b'\r') {
             line.pop();
@@ -72,18 +84,38 @@ impl<R: BufRead> Lines<R> {
         Ok(Some((self.number, Some(line))))
     }
 
-    /// Goes behind the end of the line.
-    fn skip_line(&mut self) -> io::Result<()> {
+    /// Goes behind the end of a line, and adds it to `line` as far as one byte behind
+    /// [`LINE_MAX`]; `false` where there is none.
+    fn cut(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        let ends_at_cr = self.ends_at_cr;
+        let is_end = |byte: &u8| *byte == b'\n' || (ends_at_cr && *byte == b'\r');
+        let mut is_begun = false;
         loop {
-            let buffer = self.reader.fill_buf()?;
+            let buffer = match self.reader.fill_buf() {
+                Ok(buffer) => buffer,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
             if buffer.is_empty() {
-                return Ok(());
+                return Ok(is_begun);
             }
-            let end = buffer.iter().position(|byte| *byte == b'\n');
+            if self.is_behind_cr {
+                self.is_behind_cr = false;
+                if buffer[0] == b'\n' {
+                    self.reader.consume(1);
+                    continue;
+                }
+            }
+            is_begun = true;
+            let end = buffer.iter().position(is_end);
+            let part = &buffer[..end.unwrap_or(buffer.len())];
+            let room = (LINE_MAX + 1).saturating_sub(line.len());
+            line.extend_from_slice(&part[..part.len().min(room)]);
+            self.is_behind_cr = end.is_some_and(|end| buffer[end] == b'\r');
             let length = end.map_or(buffer.len(), |end| end + 1);
             self.reader.consume(length);
             if end.is_some() {
-                return Ok(());
+                return Ok(true);
             }
         }
     }
@@ -214,10 +246,7 @@ pub fn candidates(
     if let Some(asked) = asked {
         return of_length(asked, digits);
     }
-    if let Some(other) = ["b2sum", "blake2", "sha3-"]
-        .iter()
-        .find(|one| in_name(list, one))
-    {
+    if let Some(other) = foreign(list) {
         return Err(format!(
             "`{other}` in the list's name is no checksum known here"
         ));
@@ -255,8 +284,35 @@ fn named_by(list: &str) -> Option<Algorithm> {
 
 /// Whether the last part of a list's name has `word` in it, in any case.
 fn in_name(list: &str, word: &str) -> bool {
+    last_part(list).contains(word)
+}
+
+/// Checksums that are not known here, and have as many digits as some that are.
+const FOREIGN: [&str; 12] = [
+    "b2sum",
+    "b2sums",
+    "blake2",
+    "blake2b",
+    "blake2b512",
+    "blake2bp",
+    "blake2s",
+    "blake2s256",
+    "blake2sp",
+    "sha3",
+    "sha3sum",
+    "sha3sums",
+];
+
+/// One of them, where it is a word of its own in the last part of a list's name.
+fn foreign(list: &str) -> Option<&'static str> {
+    let name = last_part(list);
+    let mut words = name.split(|sign: char| !sign.is_alphanumeric());
+    words.find_map(|word| FOREIGN.into_iter().find(|one| *one == word))
+}
+
+fn last_part(list: &str) -> String {
     let name = list.rsplit('/').next().unwrap_or_default();
-    name.to_ascii_lowercase().contains(word)
+    name.to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -332,6 +388,75 @@ mod tests {
                 .unwrap_err()
                 .contains("b2sum")
         );
+    }
+
+    #[test]
+    fn a_foreign_checksum_is_a_word_of_its_own() {
+        for list in [
+            "B2SUMS",
+            "a.b2sum",
+            "run_blake2b.txt",
+            "x/BLAKE2s-256",
+            "x.sha3-256",
+        ] {
+            assert!(foreign(list).is_some(), "{list}");
+        }
+        for list in [
+            "rb2summary",
+            "notblake2.txt",
+            "blake2021",
+            "blake2/sums",
+            "sha384",
+        ] {
+            assert_eq!(foreign(list), None, "{list}");
+        }
+        let line = read(format!("{}  x", "0".repeat(128)).as_bytes());
+        let line = line.unwrap().unwrap();
+        let of = |list| candidates(&line, None, list);
+        assert_eq!(of("rb2summary"), Ok(vec![Algorithm::Sha512]));
+        assert!(of("r-b2sum").unwrap_err().contains("`b2sum`"));
+    }
+
+    #[test]
+    fn openssl_names_the_checksum_by_its_family() {
+        let text = format!("SHA2-256(a b)= {}", "e3".repeat(32));
+        let line = read(text.as_bytes()).unwrap().unwrap();
+        assert_eq!(line.name, b"a b");
+        assert_eq!(candidates(&line, None, "x"), Ok(vec![Algorithm::Sha256]));
+    }
+
+    #[test]
+    fn lines_of_a_bag_may_end_at_either_byte() {
+        let text = b"one\rtwo\r\nthree\n\rfive\r\r\nlast\r";
+        for capacity in 1..9 {
+            let reader = io::BufReader::with_capacity(capacity, &text[..]);
+            let mut lines = Lines::of_bag(reader);
+            for (number, line) in ["one", "two", "three", "", "five", "", "last"]
+                .iter()
+                .enumerate()
+            {
+                let expected = (number as u64 + 1, Some(line.as_bytes().to_vec()));
+                assert_eq!(lines.next_line().unwrap(), Some(expected), "{capacity}");
+            }
+            assert_eq!(lines.next_line().unwrap(), None, "{capacity}");
+        }
+        // In a list, CR may be in a name.
+        let mut lines = Lines::new(&b"a\rb\r\n"[..]);
+        assert_eq!(
+            lines.next_line().unwrap(),
+            Some((1, Some(b"a\rb".to_vec())))
+        );
+    }
+
+    #[test]
+    fn the_longest_line_is_a_line() {
+        for (length, is_line) in [(LINE_MAX, true), (LINE_MAX + 1, false)] {
+            let text = vec![b'x'; length];
+            for mut lines in [Lines::new(&text[..]), Lines::of_bag(&text[..])] {
+                let (_, line) = lines.next_line().unwrap().unwrap();
+                assert_eq!(line.is_some(), is_line, "{length}");
+            }
+        }
     }
 
     #[test]
