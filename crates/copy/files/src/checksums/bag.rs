@@ -13,16 +13,16 @@ mod payload;
 mod tags;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use copy_protocol::{Problem, ProblemKind};
 
-use self::manifest::Names;
+use self::manifest::{Lined, Manifest, Names, unread, unreadable};
 use self::payload::Present;
 use super::Algorithm;
-use super::check::{Checking, Item, Sum, Tally, Trouble, TroubleKind};
+use super::check::{Checking, Item, Tally, Trouble, TroubleKind};
 use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
 
@@ -41,10 +41,14 @@ pub struct Bag {
     pub bytes: u64,
 }
 
+/// Reasons that an error names.
+const REASONS_MAX: usize = 3;
+
 /// What is found while a bag is looked at.
 struct Look<'a> {
     root: &'a Root,
     is_old: bool,
+    stop: &'a AtomicBool,
     tallies: Vec<Tally>,
 }
 
@@ -55,27 +59,36 @@ struct Look<'a> {
 /// # Errors
 /// When it is no bag, or one whose manifests cannot be used at all.
 pub fn open(folder: &Path, stop: &AtomicBool) -> Result<Bag, Problem> {
-    let root = Root::beneath(folder)?;
+    let root = beneath(folder)?;
     let is_old = tags::declared(&root, folder)?;
     let mut look = Look {
         root: &root,
         is_old,
+        stop,
         tallies: Vec::new(),
     };
     let (manifests, tag_manifests) = manifest::found(&root, folder)?;
     let mut listed = Names::new();
-    let manifests = look.read_manifests(&manifests, &mut listed, true);
-    if manifests.is_empty() {
-        return Err(without_manifest(folder));
+    let whole = look.read_manifests(&manifests, &mut listed, true);
+    if whole.is_empty() && listed.is_empty() {
+        return Err(without_manifest(folder, &look.tallies));
     }
     let mut tag_files = Names::new();
     look.read_manifests(&tag_manifests, &mut tag_files, false);
-    let to_fetch = look.to_fetch(&listed);
-    let present = payload::walk(&root, stop, &mut look.tallies);
-    look.compare(&manifests, &listed, &present);
-    let is_whole = to_fetch.keys().all(|name| present.contains_key(name));
-    if is_whole {
-        look.check_sum_of_sizes(&present);
+    let (to_fetch, is_fetch_whole) = look.to_fetch(&listed);
+    let walked = payload::walk(&root, stop, &mut look.tallies);
+    let present = &walked.present;
+    // A file that no manifest lists may be in one that was not read; before version 1.0, in any.
+    let is_all_read = whole.len() == manifests.len();
+    if is_all_read || (!is_old && !whole.is_empty()) {
+        look.find_not_listed(&listed, present);
+    }
+    if !is_old {
+        look.compare(&whole, &listed);
+    }
+    let is_here = to_fetch.keys().all(|name| present.contains_key(name));
+    if walked.is_whole && is_fetch_whole && is_here {
+        look.check_sum_of_sizes(present);
     }
     let files = (present.len() + tag_files.len()) as u64;
     let bytes = present.values().sum();
@@ -100,73 +113,86 @@ impl Look<'_> {
         }));
     }
 
-    /// Reads the manifests whose algorithm is known, and gives their names.
-    fn read_manifests(
+    /// Reads the manifests whose algorithm is known, and gives those that were read to the end.
+    fn read_manifests<'f>(
         &mut self,
-        files: &[String],
+        files: &'f [String],
         names: &mut Names,
         is_payload: bool,
-    ) -> Vec<Arc<str>> {
-        let mut read = Vec::new();
+    ) -> Vec<&'f str> {
+        let mut whole = Vec::new();
         for file in files {
             let Some(algorithm) = manifest::algorithm(file) else {
                 let what = "its checksum is not known here, and was not checked";
                 self.trouble(TroubleKind::Improper, file.as_bytes(), what);
                 continue;
             };
-            let list: Arc<str> = Arc::from(file.as_str());
-            let sum = |digest| Sum {
-                any_of: vec![algorithm],
-                digest,
-                list: Arc::clone(&list),
+            let manifest = Manifest {
+                file,
+                algorithm,
+                is_old: self.is_old,
+                is_payload,
             };
-            let is_old = self.is_old;
-            match manifest::read(self.root, file, is_old, is_payload, names, &sum) {
-                Ok(troubles) => self
-                    .tallies
-                    .extend(troubles.into_iter().map(Tally::Trouble)),
-                Err(error) => {
-                    self.trouble(TroubleKind::Unreadable, file.as_bytes(), error.to_string());
-                    continue;
+            match manifest.read(self.root, names, self.stop) {
+                Ok(lined) => {
+                    if lined.is_whole {
+                        whole.push(file.as_str());
+                    }
+                    self.tell(lined.troubles);
                 }
+                Err(error) => self.tell(vec![unreadable(file, &error)]),
             }
-            read.push(list);
         }
-        read
+        whole
     }
 
-    /// The files of `fetch.txt` and where they are.
-    fn to_fetch(&mut self, listed: &Names) -> BTreeMap<Vec<u8>, String> {
-        let (to_fetch, troubles) = tags::to_fetch(self.root, self.is_old);
+    fn tell(&mut self, troubles: Vec<Trouble>) {
         self.tallies
             .extend(troubles.into_iter().map(Tally::Trouble));
+    }
+
+    /// The files of `fetch.txt` and where they are, and whether it was read to its end.
+    fn to_fetch(&mut self, listed: &Names) -> (BTreeMap<Vec<u8>, String>, bool) {
+        let (to_fetch, lined) = tags::to_fetch(self.root, self.is_old, self.stop);
+        let Lined { troubles, is_whole } = lined;
+        self.tell(troubles);
         for name in to_fetch.keys().filter(|name| !listed.contains_key(*name)) {
             let what = "it is in fetch.txt, and in no manifest";
             self.trouble(TroubleKind::Bag, name, what);
         }
-        to_fetch
+        (to_fetch, is_whole)
     }
 
-    /// Every payload file has to be in every manifest, in old bags in any.
-    fn compare(&mut self, manifests: &[Arc<str>], listed: &Names, present: &Present) {
+    fn find_not_listed(&mut self, listed: &Names, present: &Present) {
         for name in present.keys().filter(|name| !listed.contains_key(*name)) {
             self.trouble(TroubleKind::NotListed, name, "no manifest lists it");
         }
-        if self.is_old || manifests.len() < 2 {
-            return;
-        }
-        for (name, one) in listed {
-            let has = |manifest: &&Arc<str>| one.sums.iter().any(|sum| sum.list == **manifest);
-            for manifest in manifests.iter().filter(|manifest| !has(manifest)) {
-                let what = format!("{manifest} does not list it, and another manifest does");
+    }
+
+    /// Every file has to be in every manifest; which holds for those that were read to the end.
+    fn compare(&mut self, whole: &[&str], listed: &Names) {
+        for (name, sums) in listed {
+            let has = |manifest: &str| sums.iter().any(|sum| &*sum.list == manifest);
+            let lack: Vec<&str> = whole
+                .iter()
+                .copied()
+                .filter(|manifest| !has(manifest))
+                .collect();
+            if !lack.is_empty() {
+                let what = format!("it is in another manifest, and not in {}", lack.join(", "));
                 self.trouble(TroubleKind::NotListed, name, what);
             }
         }
     }
 
     fn check_sum_of_sizes(&mut self, present: &Present) {
-        let Some(said) = tags::sum_of_sizes(self.root) else {
-            return;
+        let said = match tags::sum_of_sizes(self.root) {
+            Ok(Some(said)) => said,
+            Ok(None) => return,
+            Err(error) => {
+                let what = format!("Payload-Oxum was not checked: {error}");
+                return self.trouble(TroubleKind::Unreadable, b"bag-info.txt", what);
+            }
         };
         let bytes: u64 = present.values().sum();
         let found = format!("{bytes}.{}", present.len());
@@ -180,26 +206,63 @@ impl Look<'_> {
     }
 
     fn ask_for(&mut self, names: Names, to_fetch: &BTreeMap<Vec<u8>, String>) {
-        for (name, listed) in names {
+        for (name, sums) in names {
             self.tallies.push(Tally::Item(Item {
                 fetched_from: to_fetch.get(&name).cloned(),
                 name,
-                line: Some(listed.line),
-                sums: listed.sums,
+                sums,
             }));
         }
     }
 }
 
-fn without_manifest(folder: &Path) -> Problem {
-    let what = format!(
+/// The folder, for names that do not lead out of it.
+fn beneath(folder: &Path) -> Result<Root, Problem> {
+    if let Err(error) = fs::read_dir(folder) {
+        return Err(unread("read", folder.display(), &error));
+    }
+    Root::beneath(folder).map_err(|problem| {
+        let hint = "names in a bag are kept inside it with openat2: that needs Linux 5.6 or later, \
+            and a container that allows openat2";
+        with_hint(problem, hint)
+    })
+}
+
+/// * `tallies`: what is wrong with the manifests that there are.
+fn without_manifest(folder: &Path, tallies: &[Tally]) -> Problem {
+    let troubles: Vec<&Trouble> = tallies
+        .iter()
+        .filter_map(|tally| match tally {
+            Tally::Trouble(trouble) => Some(trouble),
+            Tally::Item(_) => None,
+        })
+        .collect();
+    let mut what = format!(
         "the bag `{}` has no payload manifest that can be used",
         folder.display()
     );
-    let names: Vec<&str> = Algorithm::ALL.iter().map(|one| one.name()).collect();
-    let hint = format!(
-        "it needs a file `manifest-ALGORITHM.txt` of one of: {}",
-        names.join(", ")
-    );
+    for (number, trouble) in troubles.iter().take(REASONS_MAX).enumerate() {
+        what += if number == 0 { ": " } else { "; " };
+        what += &format!("{}: {}", trouble.name, trouble.what);
+    }
+    if troubles.len() > REASONS_MAX {
+        what += &format!("; and {} more", troubles.len() - REASONS_MAX);
+    }
+    let is_unreadable = |trouble: &&Trouble| trouble.kind == TroubleKind::Unreadable;
+    let hint = match troubles.iter().any(is_unreadable) {
+        true => {
+            "make its manifests readable for you, or verify as a user who may read them".to_owned()
+        }
+        false => {
+            let names: Vec<&str> = Algorithm::ALL.iter().map(|one| one.name()).collect();
+            format!(
+                "it needs a file `manifest-ALGORITHM.txt` of one of: {}",
+                names.join(", ")
+            )
+        }
+    };
     with_hint(problem(ProblemKind::Request, what), hint)
 }
+
+#[cfg(test)]
+mod tests;

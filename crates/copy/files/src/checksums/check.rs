@@ -70,7 +70,8 @@ pub struct Trouble {
     pub name: String,
     /// What was found, a few words.
     pub what: String,
-    /// The line of the list, from 1; absent where it is about none.
+    /// The line of the list or manifest, from 1; absent where it is about none, or about several
+    /// manifests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
@@ -83,6 +84,8 @@ pub(super) struct Sum {
     pub digest: Vec<u8>,
     /// The manifest that says it; empty where there is only one list.
     pub list: Arc<str>,
+    /// Its line there, from 1.
+    pub line: u64,
 }
 
 /// A file to check.
@@ -90,10 +93,19 @@ pub(super) struct Sum {
 pub struct Item {
     /// As it is opened, below the folder.
     pub(super) name: Vec<u8>,
-    pub(super) line: Option<u64>,
     pub(super) sums: Vec<Sum>,
     /// Where it is to be fetched from, of a file that need not be there yet.
     pub(super) fetched_from: Option<String>,
+}
+
+impl Item {
+    /// Where it is listed, if that is one line.
+    fn line(&self) -> Option<u64> {
+        match self.sums.as_slice() {
+            [sum] => Some(sum.line),
+            _ => None,
+        }
+    }
 }
 
 /// What a list gives, one after the other.
@@ -217,9 +229,9 @@ impl Checking {
             .into_iter()
             .map(|(algorithm, hasher)| (algorithm, hasher.finish()))
             .collect();
-        let wrong = item.sums.iter().filter(|sum| !self.is_right(sum, &digests));
-        let wrong = wrong.map(|sum| trouble(TroubleKind::Differs, item, self.differs(sum)));
-        Some(wrong.collect())
+        let sums = item.sums.iter();
+        let wrong: Vec<&Sum> = sums.filter(|sum| !self.is_right(sum, &digests)).collect();
+        Some(self.differs(item, &wrong).into_iter().collect())
     }
 
     /// The algorithms that a sum may be of.
@@ -243,7 +255,21 @@ impl Checking {
         }
     }
 
-    fn differs(&self, sum: &Sum) -> String {
+    /// One trouble for all lists that say something else.
+    fn differs(&self, item: &Item, wrong: &[&Sum]) -> Option<Trouble> {
+        let line = match wrong {
+            [] => return None,
+            [sum] => Some(sum.line),
+            _ => None,
+        };
+        let what: Vec<String> = wrong.iter().map(|sum| self.difference(sum)).collect();
+        Some(Trouble {
+            line,
+            ..trouble(TroubleKind::Differs, item, what.join(", "))
+        })
+    }
+
+    fn difference(&self, sum: &Sum) -> String {
         let which: Vec<&str> = self.possible(sum).iter().map(|one| one.name()).collect();
         let which = which.join(" or ");
         match sum.list.is_empty() {
@@ -304,7 +330,7 @@ fn trouble(kind: TroubleKind, item: &Item, what: String) -> Trouble {
         kind,
         name: shown(&item.name),
         what,
-        line: item.line,
+        line: item.line(),
     }
 }
 

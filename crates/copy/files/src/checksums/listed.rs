@@ -68,16 +68,19 @@ impl<R: BufRead> Listed<R> {
         };
         // A sum of 32 bits fits the wrong algorithm too often for a guess.
         if any_of.len() > 1 && line.digest.len() == 4 {
-            return Err(ambiguous(&self.name, &any_of));
+            return match self.items {
+                0 => Err(ambiguous(&self.name, &any_of)),
+                _ => self.improper(number, &what_it_may_be(&any_of)),
+            };
         }
         self.items += 1;
         Ok(Tally::Item(Item {
             name: line.name,
-            line: Some(number),
             sums: vec![Sum {
                 any_of,
                 digest: line.digest,
                 list: Arc::clone(&self.none),
+                line: number,
             }],
             fetched_from: None,
         }))
@@ -92,7 +95,9 @@ impl<R: BufRead> Listed<R> {
                 Err(error) => return Some(Err(failed("read", &self.name, &error))),
             };
             let Some(line) = line else {
-                return Some(self.improper(number, "it is longer than any name"));
+                let why =
+                    "it is longer than any name; `--zero` writes such lists, write it without";
+                return Some(self.improper(number, why));
             };
             match list::read(&line) {
                 Ok(Some(line)) => return Some(self.used(number, line)),
@@ -117,11 +122,60 @@ impl<R: BufRead> Iterator for Listed<R> {
 }
 
 fn ambiguous(list: &str, any_of: &[Algorithm]) -> Problem {
-    let names: Vec<&str> = any_of.iter().map(|one| one.name()).collect();
     let what = format!(
         "the checksums of `{list}` have 8 digits, which may be {}",
-        names.join(", ")
+        names(any_of)
     );
     let hint = "say which: `--algorithm crc32c`, `--algorithm crc32` or `--algorithm adler32`";
     with_hint(problem(ProblemKind::Request, what), hint)
+}
+
+/// The same of one line among others.
+fn what_it_may_be(any_of: &[Algorithm]) -> String {
+    let names = names(any_of);
+    format!("its checksum has 8 digits, which may be {names}; say which with `--algorithm`")
+}
+
+fn names(algorithms: &[Algorithm]) -> String {
+    let names: Vec<&str> = algorithms.iter().map(|one| one.name()).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a list gives: names of files, texts of troubles.
+    fn told(text: &[u8]) -> Result<Vec<String>, Problem> {
+        let told = |tally: Tally| match tally {
+            Tally::Item(item) => String::from_utf8(item.name).unwrap(),
+            Tally::Trouble(trouble) => trouble.what,
+        };
+        let listed = Listed::new(text, "list", None);
+        listed.map(|tally| tally.map(told)).collect()
+    }
+
+    #[test]
+    fn a_stray_line_does_not_end_the_list() {
+        let long = format!("{}  a\n", "0".repeat(64));
+        let list = format!("{long}{long}e3069283 b\n{long}");
+        let found = told(list.as_bytes()).unwrap();
+        assert_eq!(found.len(), 4);
+        assert_eq!([&found[0], &found[1], &found[3]], ["a", "a", "a"]);
+        assert!(found[2].contains("line 3"), "{}", found[2]);
+        assert!(found[2].contains("crc32c, crc32, adler32"), "{}", found[2]);
+        assert!(found[2].contains("`--algorithm`"), "{}", found[2]);
+        // Where nothing was found yet, it is about the whole list.
+        let refused = told(format!("e3069283 b\n{long}").as_bytes()).unwrap_err();
+        assert!(refused.hint.unwrap().contains("--algorithm crc32c"));
+    }
+
+    #[test]
+    fn a_list_without_ends_of_lines_names_the_option_that_writes_it() {
+        let long = format!("{}  a\n", "0".repeat(64));
+        let zero = format!("{}  a\0", "0".repeat(64)).repeat(1000);
+        let found = told(format!("{long}{zero}").as_bytes()).unwrap();
+        assert_eq!(found.len(), 2);
+        assert!(found[1].contains("`--zero`"), "{}", found[1]);
+    }
 }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use copy_protocol::{Problem, ProblemKind};
 use nix::fcntl::OFlag;
 
-use super::manifest::{decoded, misplaced};
-use crate::checksums::check::{Trouble, TroubleKind};
-use crate::checksums::list::Lines;
-use crate::problems::{failed, problem, shown, with_hint};
+use super::manifest::{Lined, each_line, misplaced, plain, trouble, unread, unreadable};
+use crate::checksums::check::TroubleKind;
+use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
 
 /// The file that makes a folder a bag.
@@ -20,10 +20,16 @@ pub const DECLARATION: &str = "bagit.txt";
 /// The most that is read of a file whose length does not grow with the payload.
 const TEXT_MAX: u64 = 1 << 20;
 
+/// The files that are to be fetched.
+const FETCH: &str = "fetch.txt";
+
 fn text(root: &Root, file: &str) -> io::Result<String> {
     let fd = root.open(file.as_bytes(), OFlag::O_RDONLY | OFlag::O_NONBLOCK)?;
     let mut bytes = Vec::new();
-    File::from(fd).take(TEXT_MAX).read_to_end(&mut bytes)?;
+    File::from(fd).take(TEXT_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > TEXT_MAX {
+        return Err(io::Error::other("it is longer than 1 MiB"));
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -51,9 +57,13 @@ pub fn declared(root: &Root, folder: &Path) -> Result<bool, Problem> {
     let text = text(root, DECLARATION);
     let text = text.map_err(|error| {
         let name = folder.join(DECLARATION);
+        let problem = unread("read", name.display(), &error);
         let hint = "a folder without it is no BagIt bag; with a list of checksums, write \
             `trunkline verify LIST FOLDER`";
-        with_hint(failed("read", name.display(), &error), hint)
+        match error.kind() {
+            io::ErrorKind::NotFound => with_hint(problem, hint),
+            _ => problem,
+        }
     })?;
     let wrong = |what: String, hint: &str| {
         let what = format!("`{}`: {what}", folder.join(DECLARATION).display());
@@ -87,59 +97,53 @@ pub fn declared(root: &Root, folder: &Path) -> Result<bool, Problem> {
 }
 
 /// What `bag-info.txt` says of the payload: `BYTES.FILES`.
-pub fn sum_of_sizes(root: &Root) -> Option<String> {
-    let text = text(root, "bag-info.txt").ok()?;
-    value(&text, "Payload-Oxum").map(str::to_owned)
+///
+/// # Errors
+/// When it is there, and cannot be read.
+pub fn sum_of_sizes(root: &Root) -> io::Result<Option<String>> {
+    match text(root, "bag-info.txt") {
+        Ok(text) => Ok(value(&text, "Payload-Oxum").map(str::to_owned)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The files of `fetch.txt` with their addresses, and what is wrong with it.
-pub fn to_fetch(root: &Root, is_old: bool) -> (BTreeMap<Vec<u8>, String>, Vec<Trouble>) {
-    let (mut files, mut troubles) = (BTreeMap::new(), Vec::new());
-    let mut trouble = |kind, what: String, line| {
-        let name = "fetch.txt".to_owned();
-        troubles.push(Trouble {
-            kind,
-            name,
-            what,
-            line,
-        });
-    };
-    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK;
-    let fd = match root.open(b"fetch.txt", flags) {
-        Ok(fd) => fd,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return (files, troubles),
-        Err(error) => {
-            trouble(TroubleKind::Unreadable, error.to_string(), None);
-            return (files, troubles);
-        }
-    };
-    let mut lines = Lines::new(BufReader::new(File::from(fd)));
-    loop {
-        let (number, line) = match lines.next_line() {
-            Ok(Some((number, line))) => (number, line.unwrap_or_default()),
-            Ok(None) => return (files, troubles),
-            Err(error) => {
-                trouble(TroubleKind::Unreadable, error.to_string(), None);
-                return (files, troubles);
-            }
-        };
-        if line.is_empty() {
-            continue;
-        }
-        match fetched(&line, is_old) {
+pub fn to_fetch(
+    root: &Root,
+    is_old: bool,
+    stop: &AtomicBool,
+) -> (BTreeMap<Vec<u8>, String>, Lined) {
+    let mut files = BTreeMap::new();
+    let read = each_line(root, FETCH, stop, &mut |number, line: &[u8]| {
+        let (kind, what) = match fetched(line, is_old) {
             Some((name, from)) if misplaced(&name, true).is_none() => {
                 files.insert(name, from);
+                return None;
             }
             Some((name, _)) => {
                 let what = format!("`{}` is no name of a payload file", shown(&name));
-                trouble(TroubleKind::Outside, what, Some(number));
+                (TroubleKind::Outside, what)
             }
             None => {
                 let what = format!("line {number} is not `URL LENGTH FILEPATH`");
-                trouble(TroubleKind::Improper, what, Some(number));
+                (TroubleKind::Improper, what)
             }
+        };
+        Some(trouble(kind, FETCH.to_owned(), what, number))
+    });
+    let lined = read.unwrap_or_else(|error| {
+        let is_absent = error.kind() == io::ErrorKind::NotFound;
+        let troubles = match is_absent {
+            true => Vec::new(),
+            false => vec![unreadable(FETCH, &error)],
+        };
+        Lined {
+            troubles,
+            is_whole: is_absent,
         }
-    }
+    });
+    (files, lined)
 }
 
 /// The file and the address of a line: `URL LENGTH FILEPATH`.
@@ -151,5 +155,5 @@ fn fetched(line: &[u8], is_old: bool) -> Option<(Vec<u8>, String)> {
     let (length, name) = (&rest[..end], rest[end..].trim_ascii_start());
     let is_length = length == b"-" || length.iter().all(u8::is_ascii_digit);
     let is_whole = is_length && !url.is_empty() && !name.is_empty();
-    is_whole.then(|| (decoded(name, is_old), shown(url)))
+    is_whole.then(|| (plain(name, is_old), shown(url)))
 }
