@@ -91,7 +91,8 @@ pub fn verify(
     }
     troubles.sort_by(|one, other| (one.line, &one.name).cmp(&(other.line, &other.name)));
     Ok(Verified {
-        list: shown(request.list.as_os_str().as_bytes()),
+        list: as_read(&request.list),
+        folder: request.folder.as_deref().map(as_read),
         is_bag,
         algorithms: checking
             .algorithms()
@@ -102,6 +103,11 @@ pub fn verify(
         took: begun.elapsed().into(),
         troubles,
     })
+}
+
+/// A path as people read it.
+fn as_read(path: &Path) -> String {
+    shown(path.as_os_str().as_bytes())
 }
 
 fn check_bag(
@@ -152,7 +158,7 @@ fn check_list(
         file,
         stop: stop_of_list,
     };
-    let name = shown(list.as_os_str().as_bytes());
+    let name = as_read(list);
     let listed = Listed::new(BufReader::new(input), &name, request.algorithm);
     let checking = Checking::listed(folder.unwrap_or_default());
     let account = checksums::check(listed, &checking, stop, on_found)?;

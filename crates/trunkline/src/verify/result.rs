@@ -12,6 +12,9 @@ pub const TROUBLES_MAX: usize = 10_000;
 pub struct Verified {
     /// The list or bag, as people read it.
     pub list: String,
+    /// The folder that its names are in, as people read it, where the request has one.
+    #[serde(skip)]
+    pub folder: Option<String>,
     /// Whether it is a BagIt bag.
     pub is_bag: bool,
     /// The checksums that were computed.
@@ -32,9 +35,16 @@ impl Verified {
         self.account.wrong == 0 && self.account.unchecked == 0
     }
 
+    /// Whether a copy from where the files came from would mend something.
+    pub fn is_for_copying(&self) -> bool {
+        let is_other = |kind| matches!(kind, TroubleKind::Differs | TroubleKind::Missing);
+        self.troubles.iter().any(|trouble| is_other(trouble.kind))
+    }
+
     /// Whether nothing was found where the list's names lead.
     pub fn is_elsewhere(&self) -> bool {
         let is_missing = |trouble: &Trouble| trouble.kind == TroubleKind::Missing;
-        !self.is_bag && self.account.right == 0 && self.troubles.iter().all(is_missing)
+        let is_none = self.account.right == 0 && self.account.wrong > 0;
+        !self.is_bag && is_none && self.troubles.iter().all(is_missing)
     }
 }

@@ -97,15 +97,22 @@ pub fn not_right(verified: &Verified) -> (String, Option<String>) {
         parts.join(", "),
         is(right)
     );
-    let hint = match (verified.is_elsewhere(), wrong) {
-        (true, _) => Some(
-            "names are taken from the current folder; name another one behind the list: \
-                `trunkline verify LIST FOLDER`",
-        ),
-        (false, 0) => None,
-        (false, _) => Some("`trunkline copy -r --checksum` sends again what differs or is missing"),
-    };
-    (what, hint.map(str::to_owned))
+    (what, next_step(verified))
+}
+
+fn next_step(verified: &Verified) -> Option<String> {
+    if verified.is_elsewhere() {
+        let folder = match &verified.folder {
+            Some(folder) => format!("`{folder}`"),
+            None => "the current folder".to_owned(),
+        };
+        return Some(format!(
+            "names are taken from {folder}; name another one behind the list: \
+                `trunkline verify LIST FOLDER`"
+        ));
+    }
+    let hint = "`trunkline copy -r --checksum` sends again what differs or is missing";
+    verified.is_for_copying().then(|| hint.to_owned())
 }
 
 fn named(verified: &Verified) -> String {
@@ -113,5 +120,71 @@ fn named(verified: &Verified) -> String {
         (true, folder) => format!("the bag `{folder}`"),
         (false, "-") => "the list".to_owned(),
         (false, list) => format!("`{list}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use files::checksums::TroubleKind;
+
+    use super::*;
+
+    /// A list of which nothing is right.
+    fn verified(folder: Option<&str>, kinds: &[TroubleKind]) -> Verified {
+        let trouble = |kind: &TroubleKind| Trouble {
+            kind: *kind,
+            name: "a".to_owned(),
+            what: "it is not right".to_owned(),
+            line: None,
+        };
+        let wrong = kinds.iter().filter(|kind| kind.is_wrong()).count() as u64;
+        Verified {
+            list: "SHA256SUMS".to_owned(),
+            folder: folder.map(str::to_owned),
+            is_bag: false,
+            algorithms: Vec::new(),
+            account: Account {
+                wrong,
+                unchecked: kinds.len() as u64 - wrong,
+                ..Account::default()
+            },
+            took: Span::ZERO,
+            troubles: kinds.iter().map(trouble).collect(),
+        }
+    }
+
+    fn hint(verified: &Verified) -> String {
+        not_right(verified).1.unwrap_or_default()
+    }
+
+    #[test]
+    fn the_folder_that_lacks_all_files_is_named() {
+        let missing = [TroubleKind::Missing, TroubleKind::Missing];
+        let here = hint(&verified(None, &missing));
+        assert!(here.contains("from the current folder;"), "{here}");
+        let elsewhere = hint(&verified(Some("/store/run 7"), &missing));
+        assert!(elsewhere.contains("from `/store/run 7`;"), "{elsewhere}");
+        let json = serde_json::to_string(&verified(Some("/store"), &missing)).unwrap();
+        assert!(!json.contains("/store"), "{json}");
+    }
+
+    #[test]
+    fn a_copy_is_proposed_where_it_would_mend_something() {
+        let proposes = |kinds: &[TroubleKind]| {
+            let text = hint(&verified(None, kinds));
+            text.contains("copy -r --checksum")
+        };
+        assert!(proposes(&[TroubleKind::Differs]));
+        assert!(proposes(&[TroubleKind::Bag, TroubleKind::Missing]));
+        for kind in [
+            TroubleKind::NotFetched,
+            TroubleKind::NotListed,
+            TroubleKind::Outside,
+            TroubleKind::Bag,
+            TroubleKind::Unreadable,
+            TroubleKind::Improper,
+        ] {
+            assert!(!proposes(&[kind]), "{kind:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use copy_protocol::Problem;
+use copy_protocol::{Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
@@ -116,14 +116,18 @@ pub fn unreadable(file: &str, error: &io::Error) -> Trouble {
     }
 }
 
-/// Why a bag cannot be looked at; the hints of [`failed`] are for copies and served folders.
+/// Why a bag cannot be looked at, which says nothing of its files; the hints of [`failed`] are for
+/// copies and served folders.
 pub fn unread(trying: &str, name: impl Display, error: &io::Error) -> Problem {
-    let failed = failed(trying, &name, error);
+    let failed = Problem {
+        kind: ProblemKind::Request,
+        ..failed(trying, &name, error)
+    };
     match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
         Errno::EXDEV => {
             let what = format!("cannot {trying} `{name}`: a link in its name leads out of the bag");
             let hint = "put what the link points to in its place";
-            with_hint(problem(failed.kind, what), hint)
+            with_hint(problem(ProblemKind::Request, what), hint)
         }
         Errno::EACCES | Errno::EPERM => {
             let hint = "verify the bag as a user who may read all of it";

@@ -238,6 +238,8 @@ fn links_and_rights_are_told_without_words_of_copies() {
 
     let denied = unread("read", "x", &nix::errno::Errno::EACCES.into());
     assert!(denied.hint.unwrap().contains("verify"));
+    // Nothing was found to be wrong.
+    assert_eq!(denied.kind, ProblemKind::Request);
     let read_only = unread("read", "x", &nix::errno::Errno::EROFS.into());
     assert_eq!(read_only.hint, None);
 }
