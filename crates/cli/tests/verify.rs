@@ -241,62 +241,64 @@ fn a_whole_bag_is_right() {
     assert_eq!(summary["algorithms"].as_array().unwrap().len(), 2);
 }
 
+type Spoil = fn(&Path);
+
 /// Each way to spoil a bag, and the trouble that tells of it.
+const WAYS: [(&str, &str, Spoil); 12] = [
+    ("differs", "data/a", |bag| {
+        fs::write(bag.join("data/a"), "ono").unwrap()
+    }),
+    ("missing", "data/50%", |bag| {
+        fs::remove_file(bag.join("data/50%")).unwrap()
+    }),
+    ("not-listed", "data/new", |bag| {
+        add(bag.join("data/new"), "")
+    }),
+    ("not-listed", "data/.hidden", |bag| {
+        add(bag.join("data/.hidden"), "")
+    }),
+    ("bag", "bag-info.txt", |bag| add(bag.join("data/a"), "more")),
+    ("differs", "bag-info.txt", |bag| {
+        add(bag.join("bag-info.txt"), "X: y\n")
+    }),
+    ("outside", "data/../../etc/passwd", |bag| {
+        let line = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  \
+                data/../../etc/passwd\n";
+        add(bag.join("manifest-sha256.txt"), line);
+    }),
+    ("outside", "data/a", |bag| {
+        fs::remove_file(bag.join("data/a")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", bag.join("data/a")).unwrap();
+    }),
+    ("not-fetched", "data/50%", |bag| {
+        fs::remove_file(bag.join("data/50%")).unwrap();
+        add(
+            bag.join("fetch.txt"),
+            "https://example.org/50 - data/50%25\n",
+        );
+    }),
+    ("bag", "data/other", |bag| {
+        add(
+            bag.join("fetch.txt"),
+            "https://example.org/x 7 data/other\n",
+        );
+    }),
+    ("not-listed", "data/a", |bag| {
+        manifest(
+            bag,
+            "md5",
+            "manifest-md5.txt",
+            &["data/deep/b\nc", "data/50%"],
+        );
+    }),
+    ("improper", "manifest-sha3256.txt", |bag| {
+        add(bag.join("manifest-sha3256.txt"), "")
+    }),
+];
+
 #[test]
 fn whatever_is_done_to_a_bag_is_told() {
-    type Spoil = fn(&Path);
-    let ways: [(&str, &str, Spoil); 12] = [
-        ("differs", "data/a", |bag| {
-            fs::write(bag.join("data/a"), "ono").unwrap()
-        }),
-        ("missing", "data/50%", |bag| {
-            fs::remove_file(bag.join("data/50%")).unwrap()
-        }),
-        ("not-listed", "data/new", |bag| {
-            add(bag.join("data/new"), "")
-        }),
-        ("not-listed", "data/.hidden", |bag| {
-            add(bag.join("data/.hidden"), "")
-        }),
-        ("bag", "bag-info.txt", |bag| add(bag.join("data/a"), "more")),
-        ("differs", "bag-info.txt", |bag| {
-            add(bag.join("bag-info.txt"), "X: y\n")
-        }),
-        ("outside", "data/../../etc/passwd", |bag| {
-            let line = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  \
-                data/../../etc/passwd\n";
-            add(bag.join("manifest-sha256.txt"), line);
-        }),
-        ("outside", "data/a", |bag| {
-            fs::remove_file(bag.join("data/a")).unwrap();
-            std::os::unix::fs::symlink("/etc/passwd", bag.join("data/a")).unwrap();
-        }),
-        ("not-fetched", "data/50%", |bag| {
-            fs::remove_file(bag.join("data/50%")).unwrap();
-            add(
-                bag.join("fetch.txt"),
-                "https://example.org/50 - data/50%25\n",
-            );
-        }),
-        ("bag", "data/other", |bag| {
-            add(
-                bag.join("fetch.txt"),
-                "https://example.org/x 7 data/other\n",
-            );
-        }),
-        ("not-listed", "data/a", |bag| {
-            manifest(
-                bag,
-                "md5",
-                "manifest-md5.txt",
-                &["data/deep/b\nc", "data/50%"],
-            );
-        }),
-        ("improper", "manifest-sha3256.txt", |bag| {
-            add(bag.join("manifest-sha3256.txt"), "")
-        }),
-    ];
-    for (kind, name, spoil) in ways {
+    for (kind, name, spoil) in WAYS {
         let bag = bag();
         spoil(bag.path());
         let output = verify(&[bag.path()]);
