@@ -4,7 +4,7 @@ mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use changes::{OfPairs, PingFigure, Pings, Trend, UnixTime, mean_of_pairs, trend};
+use changes::{OfPairs, PingFigure, Pings, Trend, UnixTime, mean_of_pairs, trend, trend_of_pairs};
 use serde::Serialize;
 use watch_store::{DatabaseName, Month, Name, Pair, Selection, Store};
 
@@ -135,14 +135,14 @@ pub fn months(asked: &MonthsAsked, plan: Option<&PlanFile>) -> Result<Months, Er
     }
     let mut groups = plan.map(group_pairs).unwrap_or_default();
     groups.push((ALL.to_owned(), None));
-    let groups = groups.iter();
+    let (groups, pairs) = (groups.iter(), by_pair(&found));
     Ok(Months {
         task: asked.task.clone(),
         groups: groups
-            .map(|(name, pairs)| group(name, pairs.as_ref(), &found))
+            .map(|(name, own)| group(name, own.as_ref(), &found, &pairs))
             .filter(|group| !group.months.is_empty())
             .collect(),
-        pairs: by_pair(&found),
+        pairs,
     })
 }
 
@@ -184,15 +184,15 @@ fn by_pair(found: &[Month]) -> Vec<PairMonths> {
                     let pings = month.figures.pings.as_ref()?;
                     Some((month.figures.start, figure.measured(pings)?))
                 };
-                months.iter().filter_map(value).collect()
+                trend(&months.iter().filter_map(value).collect::<Vec<_>>())
             }),
             months: months.into_iter().map(PingMonth::of).collect(),
         })
         .collect()
 }
 
-fn trends(values: impl Fn(PingFigure) -> Vec<(UnixTime, f64)>) -> Trends {
-    let known = |figure| Some((PingFigure::name(figure), trend(&values(figure))?));
+fn trends(of: impl Fn(PingFigure) -> Option<Trend>) -> Trends {
+    let known = |figure| Some((PingFigure::name(figure), of(figure)?));
     TRENDS.into_iter().filter_map(known).collect()
 }
 
@@ -212,11 +212,17 @@ impl PingMonth {
     }
 }
 
-/// `pairs`: `None` for all.
-fn group(name: &str, pairs: Option<&BTreeSet<Pair>>, found: &[Month]) -> GroupMonths {
+/// `own`: its paths; `None` for all.
+fn group(
+    name: &str,
+    own: Option<&BTreeSet<Pair>>,
+    found: &[Month],
+    pairs: &[PairMonths],
+) -> GroupMonths {
+    let is_own = |pair: &Pair| own.is_none_or(|own| own.contains(pair));
     let mut months: BTreeMap<UnixTime, Vec<&Pings>> = BTreeMap::new();
     for month in found {
-        if pairs.is_none_or(|pairs| pairs.contains(&month.pair))
+        if is_own(&month.pair)
             && let Some(pings) = &month.figures.pings
         {
             months.entry(month.figures.start).or_default().push(pings);
@@ -229,11 +235,9 @@ fn group(name: &str, pairs: Option<&BTreeSet<Pair>>, found: &[Month]) -> GroupMo
     GroupMonths {
         group: name.to_owned(),
         trends: trends(|figure| {
-            let value = |month: &GroupMonth| {
-                let figure = month.figures.get(figure.name())?;
-                Some((month.start, figure.mean))
-            };
-            months.iter().filter_map(value).collect()
+            let own = pairs.iter().filter(|one| is_own(&one.pair));
+            let own = own.filter_map(|one| one.trends.get(figure.name()));
+            trend_of_pairs(&own.copied().collect::<Vec<_>>())
         }),
         months,
     }

@@ -3,7 +3,7 @@
 //! A host that has it switched off, or a firewall that removes the option from the first packets,
 //! leaves the window's field of 16 bits as it is (RFC 7323 section 2). No buffer helps then.
 
-use observe::{Limit, Observation, Verdict};
+use observe::{Limit, Observation, ProbeSeries, Verdict};
 use units::{Bytes, Rate, Span};
 
 /// The largest window without scaling.
@@ -43,12 +43,19 @@ pub(crate) fn tell(verdict: &mut Verdict, seen: &Observation) {
     verdict.window_needed = None;
 }
 
-/// The shortest round trip of connections of which one has no window scaling.
+/// The round trip of connections of which one has no window scaling: the shortest of the probes,
+/// or where nothing answers those, of the kernel.
 fn unscaled(seen: &Observation) -> Option<Span> {
     let last = seen.streams.iter().filter_map(|stream| stream.tcp.last());
     let unscaled = last.filter(|sample| sample.window_scaling == Some(false));
-    let trips = unscaled.filter_map(|sample| sample.rtt_min.or(sample.rtt));
-    trips.min().filter(|trip| *trip > Span::ZERO)
+    let kernels = unscaled.filter_map(|sample| sample.rtt_min.or(sample.rtt));
+    let kernels = kernels.min()?;
+    let probes = seen
+        .round_trips
+        .unloaded
+        .as_ref()
+        .and_then(ProbeSeries::min);
+    Some(probes.unwrap_or(kernels)).filter(|trip| *trip > Span::ZERO)
 }
 
 #[cfg(test)]

@@ -9,14 +9,16 @@ use super::{GroupMonth, GroupMonths, Months, PairMonths, PingMonth, TRENDS, Tren
 const ABSENT: &str = "-";
 /// What the headings mean.
 const NOTE: &str = "RTT in ms: shortest, mean. loss: probes lost, of visits with an answer. IPDV: \
-     quartile distance of the differences from probe to probe, ms. unpred.: unpredictability, 0 \
-     to 1. after loss: probes lost behind a lost one. quiet: visits without a loss. down: visits \
-     without an answer. Mbit/s: what one TCP stream carries by Mathis; > is a bound, since no \
-     probe was lost. MOS: how a call sounds, 1 to 4.4.";
-const GROUP_NOTE: &str = "Means over the paths. Paths whose host answered nothing in a month \
-     (silent) are in none of them, and those without a lost probe not in Mbit/s.";
+     quartile distance of the differences from probe to probe, ms. unpr.: unpredictability, 0 \
+     to 1. CLP: conditional loss, of the probes behind a lost one. quiet: visits without a loss. \
+     down: visits without an answer. Mbit/s: what one TCP stream carries by Mathis; > is a bound, \
+     since no probe was lost. MOS: how a call sounds, 1 to 4.4.";
+const GROUP_NOTE: &str = "Means over the paths; in parentheses how many have it, where not all \
+     do. Paths whose host answered nothing in a month (behind the +) are in none of them, and \
+     those without a lost probe not in Mbit/s.";
 const TREND_NOTE: &str = "Change in a year: median slope of the logarithms of the months, from \
-     twelve on, with where it lies (95 %). None is said where a month has 0.";
+     twelve on, with where it lies (95 %); of several paths the median of theirs. None is said \
+     where a month has 0.";
 
 impl Months {
     /// As people read it: groups and the last month of each path, or all months of a single path.
@@ -70,7 +72,6 @@ impl GroupMonths {
         let mut columns = vec![
             Column::name("month"),
             Column::number("paths"),
-            Column::number("silent"),
             Column::number("visits"),
         ];
         columns.extend(figures(false).map(|figure| Column::number(heading(figure))));
@@ -86,9 +87,11 @@ impl GroupMonths {
 
 impl GroupMonth {
     fn row(&self) -> Row {
-        let counts = [self.pairs, self.silent_pairs, self.visits];
-        let mut cells = vec![name_of(self.start)];
-        cells.extend(counts.map(|count| count.to_string()));
+        let paths = match self.silent_pairs {
+            0 => self.pairs.to_string(),
+            silent => format!("{}+{silent}", self.pairs),
+        };
+        let mut cells = vec![name_of(self.start), paths, self.visits.to_string()];
         cells.extend(figures(false).map(|figure| {
             let value = self.figures.get(figure.name());
             value.map_or(ABSENT.to_owned(), |value| {
@@ -151,8 +154,8 @@ fn heading(figure: PingFigure) -> &'static str {
         PingFigure::Mean => "RTT",
         PingFigure::Variation => "IPDV",
         PingFigure::Loss => "loss",
-        PingFigure::ConditionalLoss => "after loss",
-        PingFigure::Unpredictability => "unpred.",
+        PingFigure::ConditionalLoss => "CLP",
+        PingFigure::Unpredictability => "unpr.",
         PingFigure::Quiescence => "quiet",
         PingFigure::Unreachability => "down",
         PingFigure::Duplicates => "twice",

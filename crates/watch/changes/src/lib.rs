@@ -50,7 +50,7 @@ pub use detector::Detector;
 pub use event::{End, Event, EventKind, Moved};
 pub use forecast::{Finish, Forecast, Hour, TooLong};
 pub use metric::Metric;
-pub use months::{OfPairs, PingFigure, Trend, mean_of_pairs, trend};
+pub use months::{OfPairs, PingFigure, Trend, mean_of_pairs, trend, trend_of_pairs};
 pub use one_way::{Delay, OneWay, Unknown, WayDelay};
 pub use pinger::{Derived, Pings, unpredictability};
 pub use sequence::ProbeSequence;

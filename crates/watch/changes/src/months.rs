@@ -177,6 +177,25 @@ pub fn trend(values: &[(UnixTime, f64)]) -> Option<Trend> {
     })
 }
 
+/// The change of a year of several paths: the median of theirs, so that paths which come and go
+/// change nothing. Its interval is that of this median, from six paths on.
+///
+/// ```
+/// use changes::{Trend, trend_of_pairs};
+/// let of = |year| Trend { year, interval: None, months: 12 };
+/// let found = trend_of_pairs(&[of(0.1), of(-0.2), of(0.3)]).unwrap();
+/// assert_eq!((found.year, found.interval), (0.1, None));
+/// ```
+pub fn trend_of_pairs(trends: &[Trend]) -> Option<Trend> {
+    let years: Vec<f64> = trends.iter().map(|trend| trend.year).collect();
+    let interval = stats::median_interval(&years);
+    Some(Trend {
+        year: stats::median(&years)?,
+        interval: interval.map(|interval| (interval.low, interval.high)),
+        months: trends.iter().map(|trend| trend.months).max()?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use units::Span;

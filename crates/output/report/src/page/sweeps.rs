@@ -5,7 +5,7 @@ use draw::chart::palette::window_colour;
 use draw::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
 use draw::format::{self, RateUnit, or_absent};
 use draw::page::{Block, Column, Page, Row, Table};
-use record::{Sweep, SweepAnalysis};
+use record::{Sweep, SweepAnalysis, Window};
 
 use super::sweep::metric::{ADDED_DELAY, GOODPUT, IDLE, Metric};
 use super::sweep::{Group, groups, streams_axis};
@@ -81,8 +81,9 @@ fn direction(paths: &[Path<'_>], place: usize) -> Vec<Block> {
     let rows = known.iter().map(|(path, group)| row(path, group, unit));
     blocks.push(Block::Table(Table::new(columns, rows)));
     blocks.push(Block::note(
-        "Medians over the visits of the setting with the highest median goodput. IQR: between the \
-         quartiles of its goodput; idle: round trip before the streams; dRTT: what they add.",
+        "Settings are streams x window. Medians over the visits of the setting with the highest \
+         median goodput. IQR: between the quartiles of its goodput; idle: round trip before the \
+         streams; dRTT: what they add.",
     ));
     blocks.push(Block::wide(figure(&known, unit)));
     blocks
@@ -125,8 +126,8 @@ fn row(path: &Path<'_>, group: &Group<'_>, unit: RateUnit) -> Row {
     let milliseconds =
         |metric: &Metric| or_absent(spread(metric), |found| format::milliseconds(found.middle));
     let recommended = group.recommended();
-    let setting = |setting: Option<(u16, _)>| {
-        or_absent(setting, |(streams, window)| text::point(streams, window))
+    let setting = |setting: Option<(u16, Window)>| {
+        or_absent(setting, |(streams, window)| format!("{streams} x {window}"))
     };
     Row::new([
         path.name.to_owned(),

@@ -187,7 +187,8 @@ impl Asked {
     fn blocks(&self, figure: Figure, rows: &[(Cell, Values)]) -> Vec<Block> {
         let note = "Visits of a month, in UTC; a month without visits is empty. In a year: the \
                     median slope of the logarithms of all months, from twelve on, with where it \
-                    lies (95 %). The current month lags by up to an hour of visits.";
+                    lies (95 %); of a group the median of its pairs. The current month lags by up \
+                    to an hour of visits.";
         let what = match self.by {
             By::Pair => "pair",
             By::Group => "group",

@@ -83,8 +83,10 @@ pub const VARIABILITY_IDLE: Metric = metric("RV, unloaded", Scale::Share, |f| {
 pub const IDLE: Metric = metric("unloaded RTT", Scale::Time, |f| time(f.rtt_unloaded?.mean));
 /// Mean round trip beside the streams.
 pub const LOADED: Metric = metric("loaded RTT", Scale::Time, |f| time(f.rtt_loaded?.mean));
-/// Median round trip beside the streams.
-pub const LOADED_MEDIAN: Metric = metric("loaded RTT", Scale::Time, |f| time(f.rtt_loaded?.median));
+/// Median round trip beside the streams less the shortest of the idle path.
+pub const LOADED_MEDIAN: Metric = metric("median RTT added", Scale::Time, |f| {
+    Some(time(f.rtt_loaded?.median)? - time(f.rtt_unloaded?.min)?)
+});
 /// Distance of the quartiles of the round trips beside the streams.
 pub const LOADED_RANGE: Metric = metric("IQR of RTT", Scale::Time, |f| {
     let trips = f.rtt_loaded?;

@@ -22,10 +22,13 @@ const MONTH_SECONDS: f64 = 31.0 * 86_400.0;
 /// Ticks of the upright axis.
 const TICKS: usize = 5;
 
+/// A row's name and its months as places.
+type Line<'a> = (&'a str, Vec<(f64, f64)>);
+
 /// The first rows over all years; `None` where months are few.
 pub fn drawn(figure: Figure, rows: &[(Cell, Values)]) -> Result<Option<Markup>, Problem> {
     let lines = rows.iter().take(LINES);
-    let lines: Vec<(&str, Vec<(f64, f64)>)> = lines
+    let lines: Vec<Line<'_>> = lines
         .map(|(name, values)| (name.text.as_str(), values.places(figure.factor())))
         .filter(|(_, places)| !places.is_empty())
         .collect();
@@ -44,12 +47,12 @@ pub fn drawn(figure: Figure, rows: &[(Cell, Values)]) -> Result<Option<Markup>, 
     let panel = Axes {
         height: HEIGHT,
         x: Axis::labelled(first, last, calendar::labels((from, to))),
-        x_title: None,
+        x_title: Some("month".to_owned()),
         y: Axis::whole(0.0, highest, TICKS),
         y_title: figure.axis().to_owned(),
         layers: lines.iter().enumerate().flat_map(line).collect(),
     };
-    let entry = |(index, (name, _)): (usize, &(&str, Vec<(f64, f64)>))| {
+    let entry = |(index, (name, _)): (usize, &Line<'_>)| {
         Entry::new(Mark::Line(palette::window_colour(index)), *name)
     };
     let legend: Vec<Entry> = lines.iter().enumerate().map(entry).collect();
@@ -73,7 +76,7 @@ pub fn drawn(figure: Figure, rows: &[(Cell, Values)]) -> Result<Option<Markup>, 
     };
     Ok(Some(html! {
         figure.chart {
-            (drawing::legend(&legend))
+            div.plot { (drawing::legend(&legend)) }
             (chart.small()?)
             @if !description.is_empty() { figcaption { (description) } }
         }
@@ -81,7 +84,7 @@ pub fn drawn(figure: Figure, rows: &[(Cell, Values)]) -> Result<Option<Markup>, 
 }
 
 /// Dots, and lines between those of months in a row.
-fn line((index, (_, places)): (usize, &(&str, Vec<(f64, f64)>))) -> Vec<Layer> {
+fn line((index, (_, places)): (usize, &Line<'_>)) -> Vec<Layer> {
     let colour = palette::window_colour(index);
     let in_a_row = places.chunk_by(|one, next| next.0 - one.0 <= MONTH_SECONDS);
     let lines = in_a_row.filter(|places| places.len() > 1);

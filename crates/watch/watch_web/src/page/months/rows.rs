@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use changes::{Trend, UnixTime, mean_of_pairs, trend};
+use changes::{Trend, UnixTime, mean_of_pairs, trend, trend_of_pairs};
 use draw::page::{Cell, Column, Row, Table};
 use watch_plan::Plan;
 use watch_store::{Month, Pair};
@@ -15,6 +15,8 @@ use crate::{calendar, words};
 pub struct Values {
     /// What stands in the cells, by the beginning of the month.
     cells: BTreeMap<UnixTime, Value>,
+    /// What the years changed.
+    trend: Option<Trend>,
 }
 
 /// One cell.
@@ -38,22 +40,31 @@ impl Values {
             };
             Some((month.figures.start, value))
         };
+        let cells: BTreeMap<UnixTime, Value> = months.filter_map(cell).collect();
+        let measured = cells.iter().filter(|(_, cell)| !cell.is_bound);
+        let places: Vec<_> = measured.map(|(at, cell)| (*at, cell.value)).collect();
         Values {
-            cells: months.filter_map(cell).collect(),
+            trend: trend(&places),
+            cells,
         }
     }
 
     /// Of the months of some pairs: the mean of what probes showed, the median of other figures.
     pub fn of_group<'a>(figure: Figure, months: impl Iterator<Item = &'a Month>) -> Self {
         let mut by_month: BTreeMap<UnixTime, Vec<&Month>> = BTreeMap::new();
+        let mut by_pair: BTreeMap<&Pair, Vec<&Month>> = BTreeMap::new();
         for month in months {
+            by_pair.entry(&month.pair).or_default().push(month);
             let start = month.figures.start;
             by_month.entry(start).or_default().push(month);
         }
         let cells = by_month.into_iter();
         let cells = cells.filter_map(|(start, months)| Some((start, together(figure, &months)?)));
+        let trends = by_pair.into_values();
+        let trends = trends.filter_map(|own| Values::of_pair(figure, own.into_iter()).trend);
         Values {
             cells: cells.collect(),
+            trend: trend_of_pairs(&trends.collect::<Vec<_>>()),
         }
     }
 
@@ -63,16 +74,6 @@ impl Values {
         measured
             .map(|(at, cell)| (at.seconds() as f64, cell.value * factor))
             .collect()
-    }
-
-    /// What the years changed.
-    fn trend(&self) -> Option<Trend> {
-        let measured = self.cells.iter().filter(|(_, cell)| !cell.is_bound);
-        trend(
-            &measured
-                .map(|(at, cell)| (*at, cell.value))
-                .collect::<Vec<_>>(),
-        )
     }
 }
 
@@ -105,39 +106,37 @@ fn together(figure: Figure, months: &[&Month]) -> Option<Value> {
 pub fn table(what: &str, figure: Figure, year: i16, rows: &[(Cell, Values)]) -> Table {
     let months = months_of(year, rows);
     let mut columns = vec![Column::name(what)];
-    columns.extend(
-        months
-            .iter()
-            .map(|month| Column::number(calendar::month(*month))),
-    );
-    let has_trends = rows.iter().any(|(_, values)| values.trend().is_some());
+    let has_trends = rows.iter().any(|(_, values)| values.trend.is_some());
     if has_trends {
         columns.push(Column::number("in a year"));
     }
+    columns.extend(headings(&months));
     let row = |(name, values): &(Cell, Values)| {
         let mut cells = vec![name.clone()];
+        if has_trends {
+            let trend = values.trend.map(in_a_year);
+            cells.push(trend.unwrap_or_else(|| words::ABSENT.to_owned()).into());
+        }
         cells.extend(months.iter().map(|month| {
             let value = values.cells.get(month);
             Cell::from(value.map_or(words::ABSENT.to_owned(), |value| value.words(figure)))
         }));
-        if has_trends {
-            let trend = values.trend();
-            cells.push(trend.map_or(words::ABSENT.to_owned(), in_a_year).into());
-        }
         Row::new(cells)
     };
     Table::new(columns, rows.iter().map(row))
+}
+
+fn headings(months: &BTreeSet<UnixTime>) -> impl Iterator<Item = Column> {
+    months
+        .iter()
+        .map(|month| Column::number(calendar::month(*month)))
 }
 
 /// How many paths and visits each cell of a table of groups has.
 pub fn counts(year: i16, rows: &[(Cell, Values)]) -> Table {
     let months = months_of(year, rows);
     let mut columns = vec![Column::name("group")];
-    columns.extend(
-        months
-            .iter()
-            .map(|month| Column::number(calendar::month(*month))),
-    );
+    columns.extend(headings(&months));
     let row = |(name, values): &(Cell, Values)| {
         let mut cells = vec![name.clone()];
         cells.extend(months.iter().map(|month| {

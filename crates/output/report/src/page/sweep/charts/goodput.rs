@@ -16,6 +16,8 @@ const RELATIVE: RGBColor = palette::SERIES[2];
 const VISITS_MIN: usize = 8;
 /// Bars at the most.
 const BARS_MAX: f64 = 40.0;
+/// Bars of all visits, about.
+const ALL_BARS: f64 = 20.0;
 /// Points of a fitted curve.
 const POINTS: i32 = 80;
 
@@ -79,7 +81,9 @@ pub(super) fn histogram(group: &Group<'_>) -> Drawing {
     let unit = RateUnit::fitting(all.iter().copied().fold(0.0, f64::max));
     let all: Vec<f64> = all.iter().map(|bits| bits / unit.factor).collect();
     let fits = fits(&relative);
-    let [whole, own] = [&all, &relative].map(|values| bin_width(values));
+    let own = bin_width(&relative);
+    // Of many settings no rule for one hill holds.
+    let whole = axis::step(ends(&all).1 / ALL_BARS);
     let panels = [
         bars(ALL, &all, whole, &[], format!("goodput [{}]", unit.name)),
         bars(

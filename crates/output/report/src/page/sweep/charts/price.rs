@@ -10,8 +10,7 @@ use super::delay::{Cloud, clouds, each_dot};
 use super::{Drawing, figure};
 use crate::page::sweep::groups::Group;
 use crate::page::sweep::metric::{
-    ADDED_DELAY, GOODPUT, GOODPUT_SCATTER, LOADED_MEDIAN, LOADED_RANGE, Metric, VARIABILITY_IDLE,
-    VARIABILITY_LOADED,
+    ADDED_DELAY, GOODPUT, GOODPUT_SCATTER, LOADED_MEDIAN, LOADED_RANGE, Metric, VARIABILITY_LOADED,
 };
 
 /// Bins of the line of medians, with as many visits each.
@@ -139,7 +138,6 @@ pub(super) fn against_streams(group: &Group<'_>) -> Drawing {
         &LOADED_MEDIAN,
         &LOADED_RANGE,
         &VARIABILITY_LOADED,
-        &VARIABILITY_IDLE,
         &GOODPUT_SCATTER,
     ];
     let Some(curves) = Curves::of(group).filter(|curves| curves.tells(&metrics)) else {
@@ -149,10 +147,10 @@ pub(super) fn against_streams(group: &Group<'_>) -> Drawing {
         );
     };
     let caption = format!(
-        "Median round trip beside the streams, the distance of its quartiles within a visit, and \
-            the rate variability (RV = 1 - smallest / mean round trip), against {}: median of the \
-            visits with its quartiles. Below, the coefficient of variation of the goodput over \
-            the visits of a setting{}.{}",
+        "Median round trip beside the streams above the shortest of the idle path, the distance of \
+            its quartiles within a visit, and the rate variability (RV = 1 - smallest / mean round \
+            trip), against {}: median of the visits with its quartiles. Below, the coefficient of \
+            variation of the goodput over the visits of a setting{}.{}",
         curves.along(),
         curves.missing(&metrics),
         curves.selection(),
