@@ -238,7 +238,7 @@ fn several_paths_are_visited_in_turn_and_shown_in_one_table() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("paths.html").display().to_string();
     let mut words = SMALL.to_vec();
-    words.splice(1..2, ["sim:lan", "sim:slac-cern", "sim:oc3-80ms"]);
+    words.splice(1..2, ["sim:lan", "sim:slac-cern", "sim:slac-in2p3"]);
     let told = text(&[&words[..], &["--report", &page]].concat());
     for part in [
         "3 paths with the same settings",

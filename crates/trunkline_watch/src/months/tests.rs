@@ -1,42 +1,21 @@
-use draw::render::terminal::{self, Paint};
+use draw::Paint;
+use draw::render::terminal;
 use units::Span;
 use watch_store::RollUp;
 
 use super::*;
 
-/// 2025-01-01.
-const START: u64 = 1_735_689_600;
-const MONTH: u64 = 31 * 86_400;
+const MONTH: u64 = 2_629_800;
 
-fn answered(lost: u64) -> Pings {
-    Pings {
-        visits: 100,
-        lossless: 100 - lost.min(100),
-        sent: 2000,
-        lost,
-        mean: Some(Span::from_millis(100)),
-        ..Pings::default()
-    }
-}
-
-fn silent() -> Pings {
-    Pings {
-        visits: 100,
-        unreachable: 100,
-        ..Pings::default()
-    }
-}
-
-/// Of a path to `z`.
 fn month(from: &str, number: u64, pings: Pings) -> Month {
     Month {
         pair: Pair {
             from: from.parse().unwrap(),
-            to: "z".parse().unwrap(),
+            to: "kek".parse().unwrap(),
         },
         figures: RollUp {
-            start: UnixTime::from_seconds(START + number * MONTH),
-            visits: 100,
+            start: UnixTime::from_seconds(1_767_225_600 + number * MONTH),
+            visits: pings.visits,
             failed: 0,
             unreachable: pings.unreachable,
             sent: pings.sent,
@@ -48,89 +27,78 @@ fn month(from: &str, number: u64, pings: Pings) -> Month {
     }
 }
 
-/// One that lost probes, one that lost none, one whose host is not there.
-fn three() -> [Month; 3] {
-    [
-        month("a", 0, answered(20)),
-        month("b", 0, answered(0)),
-        month("c", 0, silent()),
-    ]
-}
-
-fn page(found: &[Month]) -> String {
-    let months = Months {
-        task: "trips".parse().unwrap(),
-        pairs: by_pair(found),
-        groups: vec![group(ALL, None, found)],
-    };
-    terminal::text(&months.page(), Paint::Plain)
-}
-
-#[test]
-fn a_silent_host_is_counted_and_in_no_mean() {
-    let found = three();
-    let all = group(ALL, None, &found);
-    let one = &all.months[0];
-    assert_eq!((one.pairs, one.silent_pairs, one.visits), (2, 1, 200));
-    let loss = one.figures["loss_ratio"];
-    assert_eq!((loss.mean, loss.pairs), (0.005, 2));
-    assert_eq!(one.figures["unreachable_visits_ratio"].pairs, 2);
-    // That of `b` is a bound.
-    assert_eq!(one.figures["derived_bits_per_second"].pairs, 1);
-
-    let text = page(&found);
-    let mut rows = text.lines().map(str::trim_start);
-    let row = rows.find(|line| line.starts_with("2025-01"));
-    let words: Vec<&str> = row.unwrap().split_whitespace().collect();
-    assert_eq!(words[..4], ["2025-01", "2", "1", "200"], "{text}");
-    // 1460 x 8 / (0.1 x sqrt(0.01)), of one of the two.
-    assert!(text.contains("1.17 (1)"), "{text}");
-}
-
-#[test]
-fn a_group_has_its_own_paths_alone() {
-    let found = three();
-    let pairs: BTreeSet<Pair> = [found[2].pair.clone()].into();
-    let down = group("down", Some(&pairs), &found);
-    let one = &down.months[0];
-    assert_eq!((one.pairs, one.silent_pairs, one.visits), (0, 1, 0));
-    assert!(one.figures.is_empty(), "{one:?}");
-    let paths = by_pair(&found);
-    let path = &paths[2].months[0];
-    assert_eq!(path.figures["unreachable_visits_ratio"], 1.0);
-    assert_eq!(path.figures.get("loss_ratio"), None);
-}
-
-#[test]
-fn a_bound_is_shown_as_one() {
-    let found = three();
-    // 1460 x 8 / (0.1 x sqrt(1 / 2000)).
-    let text = page(&found[1..2]);
-    assert!(text.contains(">5.22"), "{text}");
-    let text = page(&found[..1]);
-    assert!(text.contains("1.17") && !text.contains(">1.17"), "{text}");
-}
-
-#[test]
-fn the_change_of_a_year_needs_twelve_months() {
-    let grown = |number: u64| {
-        let years = number as f64 * MONTH as f64 / (365.25 * 86_400.0);
-        let mean = Span::from_secs_f64(0.1 * 1.2_f64.powf(years));
-        let pings = Pings {
-            mean: Some(mean),
-            ..answered(20)
+/// Of two paths 14 months, one of which gets faster by a fifth in a year; a third is silent.
+fn found() -> Vec<Month> {
+    let mut found = Vec::new();
+    for number in 0..14 {
+        let pings = |trip: f64, lost| Pings {
+            visits: 8_928,
+            lossless: 8_900,
+            sent: 178_560,
+            lost,
+            lost_followed: lost,
+            lost_again: lost / 3,
+            min: Some(Span::from_secs_f64(trip * 0.9)),
+            median: Some(Span::from_secs_f64(trip)),
+            mean: Some(Span::from_secs_f64(trip)),
+            variation: Some(Span::from_millis(2)),
+            ..Pings::default()
         };
-        month("a", number, pings)
-    };
-    let found: Vec<Month> = (0..14).map(grown).collect();
+        let faster = 0.18 * 0.8_f64.powf(number as f64 / 12.0);
+        found.push(month("slac", number, pings(faster, 20 + number)));
+        found.push(month("cern", number, pings(0.25, 0)));
+        let silent = Pings {
+            visits: 8_928,
+            unreachable: 8_928,
+            ..Pings::default()
+        };
+        found.push(month("ral", number, silent));
+    }
+    found
+}
+
+fn months() -> Months {
+    let found = found();
     let pairs = by_pair(&found);
-    let trend = pairs[0].trends["rtt_mean_seconds"];
-    assert!((trend.year - 0.2).abs() < 1e-3, "{trend:?}");
-    assert_eq!(trend.months, 14);
-    // The loss stays, and a group of one path is that path.
-    assert_eq!(pairs[0].trends["loss_ratio"].year, 0.0);
-    assert_eq!(group(ALL, None, &found).trends, pairs[0].trends);
-    let text = page(&found);
-    assert!(text.contains("In a year: mean round trip +20 %"), "{text}");
-    assert!(by_pair(&found[..11])[0].trends.is_empty());
+    Months {
+        task: "trips".parse().unwrap(),
+        groups: vec![group(ALL, None, &found, &pairs)],
+        pairs,
+    }
+}
+
+#[test]
+fn a_group_leaves_silent_paths_and_bounds_out_and_says_so() {
+    let months = months();
+    let first = &months.groups[0].months[0];
+    assert_eq!(
+        (first.pairs, first.silent_pairs, first.visits),
+        (2, 1, 17_856)
+    );
+    let derived = first.figures["derived_bits_per_second"];
+    assert_eq!(derived.pairs, 1);
+    let slac = months
+        .pairs
+        .iter()
+        .find(|one| one.pair.from.as_str() == "slac");
+    let slac = slac.unwrap();
+    assert!((slac.trends["rtt_mean_seconds"].year + 0.2).abs() < 0.001);
+    // The median of two paths: one of them stays.
+    let both = months.groups[0].trends["rtt_mean_seconds"];
+    assert!((both.year + 0.1).abs() < 0.001, "{both:?}");
+    let json: serde_json::Value = serde_json::from_str(&months.json()).unwrap();
+    assert_eq!(json["pairs"][0]["months"][0]["derived_is_bound"], true);
+}
+
+#[test]
+fn pages_fit_a_terminal() {
+    let months = months();
+    for page in [months.page(), months.page_of_pairs()] {
+        let text = terminal::text(&page, Paint::Plain);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{widest:?} columns in\n{text}");
+        assert!(text.contains("2026-01") && text.contains("In a year: mean round trip -"));
+    }
+    let text = terminal::text(&months.page(), Paint::Plain);
+    assert!(text.contains(" 2+1 "), "{text}");
 }
