@@ -323,6 +323,7 @@ fn journal() -> io::Result<()> {
 
 fn start() -> io::Result<()> {
     let request = StartRequest {
+        oldest: SPOKEN.oldest,
         secret: Secret::new([9; 32]),
         ports: Some(50_000..=50_100),
         back: Some(CallBack {

@@ -81,7 +81,7 @@ fn access(arguments: &Pipe) -> Result<Access, Failure> {
         token: server_token(arguments.token_file.as_deref(), for_server)?,
         ports: arguments.port_range.clone(),
         transport: arguments.transport.into(),
-        via: arguments.leaving.via(),
+        via: arguments.leaving.via()?,
         ..Access::default()
     })
 }

@@ -29,6 +29,7 @@ fn host(script: &str, silence: Duration) -> Host {
         destination: "h".to_owned(),
         options: Vec::new(),
         program: FarProgram::Sftp,
+        runs_programs: false,
     };
     Host {
         _folder: folder,

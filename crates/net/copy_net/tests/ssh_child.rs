@@ -71,6 +71,7 @@ fn start(request: &str, connection: Option<&'static str>, timeout: Span) -> FarE
 /// The request of a near end whose token the test's handler knows.
 fn request(back: Option<CallBack>) -> StartRequest {
     StartRequest {
+        oldest: copy_protocol::SPOKEN.oldest,
         secret: copy_protocol::Secret::new([1; 32]),
         ports: None,
         back,
@@ -257,6 +258,7 @@ fn client(name: &str, script: &str) -> (Ssh, PathBuf) {
         destination: "ana@dtn7".to_owned(),
         options: vec!["-p".to_owned(), "2222".to_owned()],
         program: FarProgram::default(),
+        runs_programs: false,
     };
     (ssh, file)
 }
