@@ -554,6 +554,10 @@ def _copy(
     recursive: bool = False,
     no_preserve: Attribute | Iterable[Attribute] = (),
     copy_links: bool = False,
+    hard_links: bool = False,
+    xattrs: bool = False,
+    acls: bool = False,
+    owner: Literal["names", "numbers"] | None = None,
     dry_run: bool = False,
     overwrite: bool = False,
     ignore_existing: bool = False,
@@ -599,6 +603,10 @@ def _copy(
         recursive: Copy folders with what is in them.
         no_preserve: Leave these as the receiver makes them.
         copy_links: Copy what symbolic links point to, instead of the links.
+        hard_links: Names of one file become names of one file, and its content is sent once.
+        xattrs: Keep extended attributes of users, `user.*`.
+        acls: Keep POSIX ACLs, by the numbers of users and groups.
+        owner: Keep owners and groups by their names or their numbers; the receiver has to be root.
         dry_run: Only say what would be copied.
         overwrite: Send also files that are there with the same size and time.
         ignore_existing: Leave files that are there as they are.
@@ -671,6 +679,10 @@ def _copy(
         "recursive": recursive,
         "no_preserve": _words(no_preserve),
         "copy_links": copy_links,
+        "hard_links": hard_links,
+        "xattrs": xattrs,
+        "acls": acls,
+        "owner": owner,
         "dry_run": dry_run,
         "overwrite": overwrite,
         "ignore_existing": ignore_existing,

@@ -31,6 +31,7 @@ pub fn check(bytes: &[u8]) {
             permissions: true,
             times: true,
             links: choice & 4 == 0,
+            kept: copy_protocol::Kept::NOTHING,
         },
         selection: copy_protocol::Selection::default(),
     };
@@ -46,7 +47,7 @@ pub fn check(bytes: &[u8]) {
 
 /// What is told as left out repeats the name that was asked for; entries are what would be copied.
 fn is_ours(found: &Found) {
-    if let Found::Entry(entry) = found {
+    if let Found::Entry(entry, _) = found {
         let last = entry.name.components().next_back().unwrap_or_default();
         let is_out = last == b"out" && !matches!(entry.kind, Kind::Link(_));
         assert!(

@@ -8,8 +8,8 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CongestionChoice, CopyControl, CopyEvent, CopyObserver, CopyOptions,
-    CopyRequest, FarProgram, Filter, Objective, Patience, ProblemKind, Route, Selection,
-    SelectionRule, Token, check_listed, check_pattern,
+    CopyRequest, FarProgram, Filter, Kept, Objective, OwnersBy, Patience, ProblemKind, Route,
+    Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
 
@@ -26,6 +26,10 @@ pub struct Asked {
     recursive: bool,
     no_preserve: Vec<String>,
     copy_links: bool,
+    hard_links: bool,
+    xattrs: bool,
+    acls: bool,
+    owner: Option<String>,
     dry_run: bool,
     overwrite: bool,
     ignore_existing: bool,
@@ -114,6 +118,18 @@ impl Asked {
         !self.no_preserve.iter().any(|other| other == what)
     }
 
+    fn owners(&self) -> Result<Option<OwnersBy>, Failure> {
+        Ok(match self.owner.as_deref() {
+            None => None,
+            Some("names") => Some(OwnersBy::Names),
+            Some("numbers") => Some(OwnersBy::Numbers),
+            Some(other) => {
+                let known = "possible values: names, numbers";
+                return Err(Failure::value("owner", other, known));
+            }
+        })
+    }
+
     fn attributes(&self) -> Result<Attributes, Failure> {
         const KNOWN: [&str; 2] = ["times", "permissions"];
         let mut given = self.no_preserve.iter();
@@ -125,6 +141,12 @@ impl Asked {
             permissions: self.keeps("permissions"),
             times: self.keeps("times"),
             links: !self.copy_links,
+            kept: Kept {
+                hard_links: self.hard_links,
+                user_attributes: self.xattrs,
+                acls: self.acls,
+                owners: self.owners()?,
+            },
         })
     }
 

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use trunkline::ask::copy::{Words, added_rtt, buffers, patience, ports, rate_max, streams, words};
-use trunkline::copy::{self, Attributes, CongestionChoice, CopyOptions, Filter, Selection};
+use trunkline::copy::{
+    self, Attributes, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy, Selection,
+};
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Rate, Span};
 
@@ -61,6 +63,30 @@ pub(crate) struct Copy {
     /// Copy what symbolic links point to, instead of the links
     #[arg(short = 'L', long, visible_alias = "dereference")]
     pub copy_links: bool,
+
+    /// Names of one file (hard links) become names of one file, and its content is sent once
+    #[arg(short = 'H', long)]
+    pub hard_links: bool,
+
+    /// Keep extended attributes of users, `user.*`
+    #[arg(short = 'X', long)]
+    pub xattrs: bool,
+
+    /// Keep POSIX ACLs, by the numbers of users and groups
+    #[arg(short = 'A', long)]
+    pub acls: bool,
+
+    /// Keep owners and groups, by `names` where the receiver knows them, or by `numbers`; the
+    /// receiver has to be root
+    #[arg(
+        long,
+        value_enum,
+        value_name = "BY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "names"
+    )]
+    pub owner: Option<OwnerBy>,
 
     /// Only say what would be copied
     #[arg(short = 'n', long)]
@@ -203,6 +229,12 @@ impl Copy {
                 permissions: !self.no_preserve.contains(&Attribute::Permissions),
                 times: !self.no_preserve.contains(&Attribute::Times),
                 links: !self.copy_links,
+                kept: Kept {
+                    hard_links: self.hard_links,
+                    user_attributes: self.xattrs,
+                    acls: self.acls,
+                    owners: self.owner.map(OwnersBy::from),
+                },
             },
             filter: self.filter(),
             selection,
@@ -279,6 +311,24 @@ pub(crate) enum Attribute {
     Times,
     /// Who may read, write and run it
     Permissions,
+}
+
+/// How owners are told from each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OwnerBy {
+    /// By name, and by number where the receiver has no such name
+    Names,
+    /// By number
+    Numbers,
+}
+
+impl From<OwnerBy> for OwnersBy {
+    fn from(by: OwnerBy) -> Self {
+        match by {
+            OwnerBy::Names => OwnersBy::Names,
+            OwnerBy::Numbers => OwnersBy::Numbers,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -41,7 +41,8 @@ const COPY: &[Foreign] = &[
     ),
     answer(
         &["-o"],
-        "an option of ssh is given as `-e 'ssh -o OPTION'`; owners and groups are not kept",
+        "an option of ssh is given as `-e 'ssh -o OPTION'`; owners and groups are kept with \
+            `--owner`",
     ),
     answer(&["-J"], "a gate on the way is given as `-e 'ssh -J GATE'`"),
     answer(&["-F"], "a file for ssh is given as `-e 'ssh -F FILE'`"),
@@ -92,22 +93,12 @@ const COPY: &[Foreign] = &[
     answer(&["--rsync-path"], "write `--far-program PATH`"),
     answer(
         &[
-            "-g",
-            "--group",
-            "--owner",
             "-D",
             "--devices",
             "--specials",
             "--chown",
             "--usermap",
             "--groupmap",
-            "--numeric-ids",
-            "-H",
-            "--hard-links",
-            "-A",
-            "--acls",
-            "-X",
-            "--xattrs",
             "-U",
             "--atimes",
             "-N",
@@ -115,12 +106,20 @@ const COPY: &[Foreign] = &[
             "--super",
             "--fake-super",
         ],
-        "owners, hard links, devices, ACLs and extended attributes are not kept: only root can \
-            give files away, and users differ from host to host; use rsync or tar for those",
+        "devices, pipes and times of access are not kept, and no other owners than those of the \
+            source; use rsync or tar for those",
+    ),
+    answer(
+        &["-g", "--group"],
+        "write `--owner`: it keeps owners and groups",
+    ),
+    answer(
+        &["--numeric-ids"],
+        "write `--owner=numbers`: it keeps owners and groups by their numbers",
     ),
     answer(
         &["--no-owner", "--no-o", "--no-group", "--no-g"],
-        "leave it out: owners and groups are never kept",
+        "leave it out: owners and groups are kept with `--owner` alone",
     ),
     answer(
         &[
@@ -426,7 +425,8 @@ mod tests {
             ("trunkline copy -i key a h:b", "-i", "-e 'ssh -i KEY'"),
             ("trunkline copy -avu a h:b", "-u", "--ignore-existing"),
             ("trunkline copy a -l 1000 h:b", "-l", "--max-rate"),
-            ("trunkline copy -aH a h:b", "-H", "rsync or tar"),
+            ("trunkline copy -aD a h:b", "-D", "rsync or tar"),
+            ("trunkline copy -ag a h:b", "-g", "--owner"),
             ("trunkline measure -c h", "-c", "measure HOST"),
             ("trunkline measure h -u", "-u", "--udp 50M"),
             ("trunkline copy -3 a:x b:y", "-3", "leave it out"),

@@ -6,6 +6,7 @@ mod campaign;
 mod common;
 mod forced;
 mod ipv6;
+mod kept;
 mod log;
 mod pipe;
 mod queue;

@@ -8,6 +8,7 @@
 
 pub mod checksums;
 mod holes;
+mod inodes;
 mod names;
 mod problems;
 mod root;

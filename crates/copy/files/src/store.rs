@@ -18,8 +18,9 @@
 //!
 //! Below the destination no link is followed, neither as a folder of a path nor as the file itself.
 //! Files replace links and files of the same name; they do not replace folders, devices, pipes or
-//! sockets. Links are made as they are told, wherever they point. Who owns a file is not kept, and
-//! so neither are the bits that lend its owner's rights.
+//! sockets. Links are made as they are told, wherever they point. Unless it is asked for, who owns
+//! a file is not kept, and so neither are the bits that lend its owner's rights. Further names of a
+//! file (hard links) are made at the end, once its first one is there.
 //!
 //! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and
 //! `journal` (a file on its way), `open_parts` (which are open), `finalize` (its last steps),
@@ -27,6 +28,7 @@
 
 mod destination;
 mod finalize;
+mod further_names;
 mod journal;
 mod open_parts;
 mod part;
@@ -44,7 +46,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_protocol::{
-    Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
+    Attributes, Entry, FileId, FileProblem, Filter, HASH_LENGTH, Inode, Kind, Problem, ProblemKind,
+    Shared, Want,
 };
 use nix::fcntl::AtFlags;
 use nix::sys::stat::fstatat;
@@ -55,6 +58,7 @@ use crate::root::Root;
 use crate::source::rules::Rules;
 use destination::Destination;
 pub use destination::remove::{Gone, Removal};
+use further_names::FurtherNames;
 use open_parts::OpenParts;
 use part::Part;
 pub use stream_file::StreamFile;
@@ -166,6 +170,7 @@ pub struct Store {
     waiting: Mutex<Vec<FileId>>,
     /// The first file that is wanted is ours.
     is_claimed: AtomicBool,
+    further_names: FurtherNames,
 }
 
 impl Store {
@@ -182,12 +187,14 @@ impl Store {
             ));
         }
         let destination = Destination::open(root, &spec)?;
+        destination.check_kept(spec.attributes.kept)?;
         Ok(Store {
             spec,
             destination,
             open_parts: OpenParts::default(),
             waiting: Mutex::default(),
             is_claimed: AtomicBool::new(false),
+            further_names: FurtherNames::default(),
         })
     }
 
@@ -223,11 +230,7 @@ impl Store {
         is_equal: bool,
     ) -> (FileId, Result<EntryPlan, Problem>) {
         let (file, placed) = self.destination.add(entry);
-        let plan = placed.and_then(|()| {
-            self.destination
-                .plan_entry(file, entry, &self.spec, is_equal)
-        });
-        let plan = plan.and_then(|plan| self.take_up(file, entry, plan));
+        let plan = placed.and_then(|()| self.plan(file, entry, is_equal));
         let plan = plan.map_err(|trouble| match trouble.kind {
             ProblemKind::Busy if !self.is_claimed.load(Ordering::Relaxed) => trouble,
             _ if self.destination.is_nowhere() => trouble,
@@ -236,7 +239,45 @@ impl Store {
         if plan.is_err() {
             self.destination.refuse(entry);
         }
+        let is_needed = match &plan {
+            Ok(EntryPlan::Whole | EntryPlan::Rest(_)) => !self.spec.dry_run,
+            Ok(_) => entry.kind == Kind::Folder,
+            Err(_) => false,
+        };
+        if !is_needed {
+            self.forget_inode(file);
+        }
         (file, plan)
+    }
+
+    /// What else belongs to entries that come next.
+    pub fn take_inodes(&self, inodes: Vec<Inode>) {
+        self.destination.take_inodes(inodes);
+    }
+
+    /// Nothing else is kept of this entry.
+    pub fn forget_inode(&self, file: FileId) {
+        self.destination.forget_inode(file);
+    }
+
+    fn plan(&self, file: FileId, entry: &Entry, is_equal: bool) -> Result<EntryPlan, Problem> {
+        let shared = self.destination.shared(file);
+        if let Some(Shared::With(first)) = shared {
+            let plan = self.destination.plan_further_name(file, entry, first)?;
+            let is_first_there = self.further_names.is_there(first);
+            if matches!(plan, EntryPlan::Made) || !is_first_there {
+                self.further_names.add(file, first);
+                return Ok(EntryPlan::Made);
+            }
+            return Ok(plan);
+        }
+        let planned = self
+            .destination
+            .plan_entry(file, entry, &self.spec, is_equal)?;
+        if shared.is_some() && matches!(planned, EntryPlan::Present) {
+            self.further_names.on_there(file);
+        }
+        self.take_up(file, entry, planned)
     }
 
     /// What of the plan is left by an earlier try. A copy that was stopped a moment ago may still
@@ -287,6 +328,7 @@ impl Store {
 
     /// Nothing more of it is taken. What could not be taken up again is removed.
     pub fn let_go(&self, file: FileId) {
+        self.forget_inode(file);
         let reason = problem(ProblemKind::SourceChanged, "its source has failed");
         self.open_parts.refuse(file, reason);
     }
@@ -373,8 +415,12 @@ impl Store {
             true => finalize::verify(&part, digest),
             false => Ok(()),
         };
-        let finished =
-            verified.and_then(|()| finalize::set_attributes(&part, &self.spec.attributes));
+        let owned = verified.and_then(|()| {
+            let kept = self.spec.attributes.kept;
+            let set = self.destination.set_inode(file, &part.file, kept);
+            set.map_err(|error| part.at.failed("set owner and attributes of", error))
+        });
+        let finished = owned.and_then(|()| finalize::set_attributes(&part, &self.spec.attributes));
         match finished {
             Ok(()) => {
                 self.waiting().push(file);
@@ -424,6 +470,7 @@ impl Store {
 
     /// Forgets what arrived of a file: its source changed, or it is wrong.
     pub fn discard(&self, file: FileId) {
+        self.forget_inode(file);
         if let Some(part) = self.open_parts.take(file) {
             part.remove();
         }
@@ -449,15 +496,31 @@ impl Store {
         removal.step(&self.destination)
     }
 
-    /// The end, once every file is published or failed: folders get their modes and times, and are
-    /// flushed.
-    pub fn end(&self) -> Vec<Problem> {
-        match self.spec.dry_run {
-            true => Vec::new(),
-            false => self
-                .destination
-                .set_folder_attributes(&self.spec.attributes),
+    /// The end, once every file is published or failed: further names of files are made, folders
+    /// get their modes and times, and are flushed.
+    pub fn end(&self) -> Vec<FileProblem> {
+        if self.spec.dry_run {
+            return Vec::new();
         }
+        let mut troubles = Vec::new();
+        for (file, first) in self.further_names.take() {
+            let times = self.spec.attributes.times;
+            if let Err(trouble) = self.destination.make_further_name(file, first, times) {
+                troubles.push(FileProblem::new(
+                    self.name(file).unwrap_or_default(),
+                    trouble,
+                ));
+            }
+        }
+        let folders = self
+            .destination
+            .set_folder_attributes(&self.spec.attributes);
+        for trouble in folders {
+            let name = trouble.file.and_then(|folder| self.name(folder));
+            let name = name.map(|name| format!("{name}/")).unwrap_or_default();
+            troubles.push(FileProblem::new(name, trouble));
+        }
+        troubles
     }
 
     /// What an entry was called, for people.

@@ -158,7 +158,7 @@ pub fn encode(message: &Message) -> Result<Vec<u8>, CodecError> {
 pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError> {
     let body = match version {
         VERSION_BEFORE => version_5::encode(message),
-        _ => postcard::to_stdvec(message),
+        _ => postcard::to_stdvec(message).and_then(|body| with_kept(message, body)),
     };
     let body = body.map_err(|why| CodecError::Malformed { length: 0, why })?;
     if body.len() <= MESSAGE_MAX as usize {
@@ -170,6 +170,16 @@ pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError>
     Ok(frames)
 }
 
+/// Behind an opening stands what else is kept, where something is.
+fn with_kept(message: &Message, body: Vec<u8>) -> postcard::Result<Vec<u8>> {
+    match message {
+        Message::Open(opening) if opening.attributes.kept.any() => {
+            postcard::to_extend(&opening.attributes.kept, body)
+        }
+        _ => Ok(body),
+    }
+}
+
 /// The two halves of a list; `None` where there are none.
 fn halves(message: &Message) -> Option<(Message, Message)> {
     match message {
@@ -179,6 +189,7 @@ fn halves(message: &Message) -> Option<(Message, Message)> {
         Message::FileEnds(list) => split(list, Message::FileEnds),
         Message::Published(list) => split(list, Message::Published),
         Message::Removed(list) => split(list, Message::Removed),
+        Message::Inodes(list) => split(list, Message::Inodes),
         _ => None,
     }
 }
@@ -193,14 +204,23 @@ fn split<T: Clone>(list: &[T], wrap: fn(Vec<T>) -> Message) -> Option<(Message, 
 /// # Errors
 /// When it is no message, or more than one.
 pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
-    decode_as(body)
+    let length = body.len();
+    match postcard::take_from_bytes(body) {
+        Ok((message, [])) => Ok(message),
+        Ok((Message::Open(mut opening), kept)) => {
+            opening.attributes.kept = decode_as(kept)?;
+            Ok(Message::Open(opening))
+        }
+        Ok((_, surplus)) => Err(CodecError::Surplus(surplus.len())),
+        Err(why) => Err(CodecError::Malformed { length, why }),
+    }
 }
 
 /// The same in the version before.
 fn decode_before(body: &[u8]) -> Result<Message, CodecError> {
     match body.split_first() {
         Some((&version_5::SENDING, rest)) => decode_as::<OldSending>(rest).map(Message::from),
-        _ => decode(body),
+        _ => decode_as(body),
     }
 }
 

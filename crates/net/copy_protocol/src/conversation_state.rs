@@ -9,7 +9,7 @@
 //! peer knew when it sent it, so an honest peer is never refused. Whether a piece was sent that the
 //! receiver confirms is not known here: the sender's ledger knows it.
 
-use super::{CopyDirection, Filter, Message, Opening, PATH_MAX};
+use super::{CopyDirection, Filter, Kept, Message, Opening, PATH_MAX};
 
 mod error;
 mod files;
@@ -27,6 +27,8 @@ pub const UNFINISHED_MAX: usize = 1 << 17;
 pub const ENTRIES_MAX: u32 = 50_000_000;
 /// Most bytes of their names together, and of what links say.
 pub const NAMES_MAX: usize = 64 << 20;
+/// Entries of which something else is told before they are.
+const INODES_MAX: usize = 1 << 14;
 /// Most parts of one file in a [`Want`](super::Want); a receiver that lacks more asks for what lies
 /// between some of them too.
 pub const PARTS_MAX: usize = 8192;
@@ -72,6 +74,8 @@ struct Agreed {
     may_remove: bool,
     /// Entries may have digests.
     has_digests: bool,
+    /// What else may be told of them.
+    kept: Kept,
 }
 
 impl ConversationState {
@@ -158,6 +162,7 @@ impl ConversationState {
             is_dry: opening.dry_run,
             may_remove: opening.delete,
             has_digests: opening.filter == Filter::Content,
+            kept: opening.attributes.kept,
         });
         Ok(Message::Open(opening))
     }
@@ -195,6 +200,7 @@ impl ConversationState {
         let who_may = match message {
             Message::Alive(_) | Message::Failed(_) | Message::LeftOut { .. } => true,
             Message::Entries(_)
+            | Message::Inodes(_)
             | Message::EntriesEnd { .. }
             | Message::FileEnds(_)
             | Message::Streams(_)
@@ -223,6 +229,9 @@ impl ConversationState {
         require(may_go_on, ProtocolRule::AfterComplete)?;
         let may_remove = agreed.may_remove || !matches!(message, Message::Removed(_));
         require(may_remove, ProtocolRule::NotAsked)?;
+        if let Message::Inodes(inodes) = &message {
+            self.files.on_inodes(inodes, agreed.kept)?;
+        }
         self.on_content(message, is_sender)
     }
 
@@ -337,6 +346,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::FixedStreams(_) => "FixedStreams",
         Message::SharedStreams(_) => "SharedStreams",
         Message::ServerBounds { .. } => "ServerBounds",
+        Message::Inodes(_) => "Inodes",
     }
 }
 

@@ -25,6 +25,7 @@ mod conversation_state;
 mod event;
 mod greeting;
 mod handshake;
+mod inode;
 mod message;
 mod name;
 mod options;
@@ -59,6 +60,10 @@ pub use greeting::{
 pub use handshake::{
     Admitted, EXPORTER_LABEL, HandshakeError, NearHandshake, NoPlace, Purpose, Refusal,
     answer_hello, no_place, refusal,
+};
+pub use inode::{
+    ACL_ACCESS, ACL_DEFAULT, ATTRIBUTES_MAX, Attribute, Inode, Kept, OWNER_NAME_MAX, Owner,
+    OwnersBy, Shared, VALUE_MAX, is_acl_value,
 };
 pub use message::{Entry, Kind, Message, Problem, ProblemKind, Published, Range, Removed, Want};
 pub use name::{

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Activity;
 
-use super::{FileId, HASH_LENGTH, Limited, Name, Opening, Sending};
+use super::{FileId, HASH_LENGTH, Inode, Limited, Name, Opening, Sending};
 
 /// A file, folder or link to copy. Its position among all entries is its [`FileId`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -247,4 +247,7 @@ pub enum Message {
         /// The most streams.
         streams: Option<u16>,
     },
+    /// (sender) What else belongs to entries that come next, in their order; see [`Inode`]. Those
+    /// of which nothing is to be said have none.
+    Inodes(Vec<Inode>),
 }

@@ -10,6 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
+use crate::Kept;
+
 /// The options of a copy, as the user, both ends and the document have them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CopyOptions {
@@ -61,6 +63,7 @@ impl Default for CopyOptions {
                 permissions: true,
                 times: true,
                 links: true,
+                kept: Kept::NOTHING,
             },
             filter: Filter::Changed,
             selection: Selection::default(),
@@ -208,6 +211,10 @@ pub struct Attributes {
     pub times: bool,
     /// Symbolic links as links; otherwise what they point to is copied.
     pub links: bool,
+    /// What else is. On the wire it stands behind the opening, and only where something is asked
+    /// for.
+    #[serde(skip)]
+    pub kept: Kept,
 }
 
 /// What is done with files that are there already.

@@ -66,6 +66,10 @@ impl CopySpec {
             _ if options.compress => "--compress",
             _ if options.plain => "--plain",
             _ if options.filter == Filter::Content => "--checksum",
+            _ if options.attributes.kept.hard_links => "--hard-links",
+            _ if options.attributes.kept.user_attributes => "--xattrs",
+            _ if options.attributes.kept.acls => "--acls",
+            _ if options.attributes.kept.owners.is_some() => "--owner",
             _ if options.gentle.is_some() => "--gentle",
             _ if options.window != Window::Auto => "--window",
             _ if options

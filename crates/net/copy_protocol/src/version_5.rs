@@ -33,7 +33,18 @@ struct OldLimited {
 }
 
 /// The body of a message.
+///
+/// # Errors
+/// Where it asks for what is not known there, and had to be refused before.
 pub(crate) fn encode(message: &Message) -> postcard::Result<Vec<u8>> {
+    let is_unknown = match message {
+        Message::Open(opening) => opening.attributes.kept.any(),
+        Message::Inodes(_) => true,
+        _ => false,
+    };
+    if is_unknown {
+        return Err(postcard::Error::WontImplement);
+    }
     if let Message::Sending(sending, _) = message {
         let old = OldSending {
             streams: sending.streams,

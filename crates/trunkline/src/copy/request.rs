@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use copy_protocol::{
-    CongestionChoice, Connect, CopyOptions, CopySpec, Credentials, FarHost, FarProgram, NearEnd,
-    Patience, Place as FarPlace, Token,
+    CongestionChoice, Connect, CopyOptions, CopySpec, Credentials, FarHost, FarProgram, Filter,
+    NearEnd, Patience, Place as FarPlace, Token,
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
@@ -67,6 +67,32 @@ pub struct CopyRequest {
     pub spec: CopySpec,
 }
 
+/// What else is kept of files cannot be combined with everything.
+fn check_kept(options: &CopyOptions, is_between_others: bool) -> Result<(), Error> {
+    let kept = options.attributes.kept;
+    let asked = kept.options();
+    if is_between_others && kept.any() {
+        return Err(Error::wrong_request(
+            format!("{asked} cannot be kept in a copy between two other hosts"),
+            "start the copy at one of the two hosts",
+        ));
+    }
+    if kept.hard_links && options.filter == Filter::Missing {
+        return Err(Error::wrong_request(
+            "`--hard-links` and `--ignore-existing` exclude each other: a name that stays as it is \
+                becomes no name of another file",
+            "leave out one of the two",
+        ));
+    }
+    if (kept.acls || kept.owners.is_some()) && !options.attributes.permissions {
+        return Err(Error::wrong_request(
+            format!("{asked} and `--no-preserve permissions` exclude each other"),
+            "leave out one of the two: owners and ACLs mean little without the mode",
+        ));
+    }
+    Ok(())
+}
+
 impl CopyRequest {
     /// Reads `places`, of which the last is the destination: `PATH`, `[USER@]HOST:PATH` or
     /// `trunkline://HOST[:PORT]/PATH`. Where both ends are on other hosts, this one commands a
@@ -93,6 +119,7 @@ impl CopyRequest {
         let places: Vec<PathBuf> = places.iter().cloned().map(Into::into).collect();
         let route = Route::parse(&places)?;
         check_tokens(&route, &access)?;
+        check_kept(&options, route.commanded().is_some())?;
         let mut names: Vec<String> = places
             .iter()
             .map(|path| path.display().to_string())

@@ -1,7 +1,9 @@
 //! Files that are found under several names (hard links).
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as Slot;
 
+use copy_protocol::{FileId, Shared};
 use nix::sys::stat::{FileStat, SFlag};
 
 use super::look::{device_and_inode, kind_of};
@@ -11,6 +13,8 @@ use super::look::{device_and_inode, kind_of};
 pub(super) struct Links {
     /// By device and inode: whether it was found under two names.
     seen: BTreeMap<(u64, u64), bool>,
+    /// The same: its first name, where names of one file stay together.
+    first: BTreeMap<(u64, u64), FileId>,
     names: u32,
 }
 
@@ -28,6 +32,21 @@ impl Links {
                 // The second name makes the first one count too.
                 let is_second = !std::mem::replace(is_shared, true);
                 self.names = self.names.saturating_add(1 + u32::from(is_second));
+            }
+        }
+    }
+
+    /// Which of several names of a file or link an entry is.
+    pub fn shared(&mut self, file: FileId, stat: &FileStat) -> Option<Shared> {
+        let may_share = matches!(kind_of(stat), SFlag::S_IFREG | SFlag::S_IFLNK);
+        if !may_share || stat.st_nlink < 2 {
+            return None;
+        }
+        match self.first.entry(device_and_inode(stat)) {
+            Slot::Occupied(first) => Some(Shared::With(*first.get())),
+            Slot::Vacant(slot) => {
+                slot.insert(file);
+                Some(Shared::First)
             }
         }
     }

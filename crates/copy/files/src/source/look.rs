@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use copy_protocol::{Entry, FileProblem, Problem, ProblemKind};
+use copy_protocol::{Entry, FileProblem, Inode, Problem, ProblemKind};
 use nix::dir::Dir;
 use nix::sys::stat::{FileStat, SFlag};
 
@@ -115,8 +115,8 @@ pub(super) fn temporary(name: &[u8], is_asked_for: bool) -> Problem {
 /// What a walk comes across.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// Something to copy; the first has id 0.
-    Entry(Entry),
+    /// Something to copy, with what else belongs to it; the first has id 0.
+    Entry(Entry, Option<Box<Inode>>),
     /// Something that cannot be copied; it has no id.
     LeftOut(FileProblem),
 }

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, PoisonError};
 
-use copy_protocol::{Entry, Kind, Name, Problem, ProblemKind};
+use copy_protocol::{Attribute, Entry, FileId, Inode, Kept, Kind, Name, Problem, ProblemKind};
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 
@@ -18,6 +18,7 @@ use super::look::{nanoseconds, special, temporary};
 use super::missing::missing;
 use super::reader::{Seen, is_sparse, version};
 use super::tops::Top;
+use crate::inodes::{OwnerNames, Place};
 use crate::problems::{failed, problem, shown, with_hint};
 
 /// Folders on the way to where the walk stands that are held open; those above are opened again on
@@ -31,6 +32,7 @@ pub struct Walk {
     tops: VecDeque<Top>,
     folders: Vec<Folder>,
     links: Links,
+    owners: OwnerNames,
 }
 
 /// A folder that the walk is in.
@@ -73,6 +75,8 @@ struct Looked {
     link: Option<Vec<u8>>,
     /// Opened through links, from the root.
     is_followed: bool,
+    /// Its attributes, where they are kept.
+    attributes: Vec<Attribute>,
 }
 
 impl Walk {
@@ -83,12 +87,20 @@ impl Walk {
             tops,
             folders: Vec::new(),
             links: Links::default(),
+            owners: OwnerNames::default(),
         }
     }
 
-    /// Names so far that share their file with another one.
+    /// Names so far that share their file with another one, and will not at the destination.
     pub fn linked(&self) -> u32 {
-        self.links.names()
+        match self.kept().hard_links {
+            true => 0,
+            false => self.links.names(),
+        }
+    }
+
+    fn kept(&self) -> Kept {
+        self.source.spec.attributes.kept
     }
 
     fn top(&mut self, top: &Top) -> Option<Found> {
@@ -161,6 +173,7 @@ impl Walk {
             false => None,
         };
         Ok(Looked {
+            attributes: attributes(self.kept(), &stat, &Place::open(&fd))?,
             stat,
             link,
             is_followed: true,
@@ -169,12 +182,14 @@ impl Walk {
 
     fn look_at_child(&mut self, last: &[u8]) -> io::Result<Looked> {
         let path = self.path_of(last);
-        let keeps_links = self.keeps_links();
+        let (keeps_links, kept) = (self.keeps_links(), self.kept());
         let folder = self.standing_in()?;
         let last = OsStr::from_bytes(last);
         let stat = fstatat(folder, last, AtFlags::AT_SYMLINK_NOFOLLOW)?;
         if kind_of(&stat) != SFlag::S_IFLNK {
+            let place = Place::within(folder, last.as_bytes());
             return Ok(Looked {
+                attributes: attributes(kept, &stat, &place)?,
                 stat,
                 link: None,
                 is_followed: false,
@@ -186,11 +201,14 @@ impl Walk {
                 stat,
                 link: Some(link),
                 is_followed: false,
+                attributes: Vec::new(),
             });
         }
         let fd = self.source.root.open(&path, OFlag::O_PATH)?;
+        let stat = fstat(&fd)?;
         Ok(Looked {
-            stat: fstat(&fd)?,
+            attributes: attributes(self.kept(), &stat, &Place::open(&fd))?,
+            stat,
             link: None,
             is_followed: true,
         })
@@ -275,10 +293,11 @@ impl Walk {
             return left_out(&name, problem(ProblemKind::Request, what));
         };
         self.links.note(&looked.stat);
+        let inode = self.inode(id, &looked.stat, looked.attributes);
         if let Some((fd, left)) = opened {
             self.enter(id, name, device_and_inode(&looked.stat), fd, left);
         }
-        Found::Entry(Entry {
+        let entry = Entry {
             name: checked,
             kind,
             mode: looked.stat.st_mode & 0o7777,
@@ -286,6 +305,31 @@ impl Walk {
             version: version(&looked.stat),
             is_sparse: is_sparse(&looked.stat),
             digest: None,
+        };
+        Found::Entry(entry, inode)
+    }
+
+    /// What else belongs to an entry; `None` where nothing is to be said.
+    fn inode(
+        &mut self,
+        file: FileId,
+        stat: &FileStat,
+        attributes: Vec<Attribute>,
+    ) -> Option<Box<Inode>> {
+        let kept = self.kept();
+        let shared = match kept.hard_links {
+            true => self.links.shared(file, stat),
+            false => None,
+        };
+        let owner = kept.owners.map(|by| self.owners.owner(stat, by));
+        let is_told = shared.is_some() || owner.is_some() || !attributes.is_empty();
+        is_told.then(|| {
+            Box::new(Inode {
+                file,
+                shared,
+                owner,
+                attributes,
+            })
         })
     }
 
@@ -352,5 +396,15 @@ impl Walk {
         if let Some(above) = self.folders.len().checked_sub(OPEN_MAX + 1) {
             self.folders[above].fd = None;
         }
+    }
+}
+
+/// The attributes of what was looked at; links have none.
+fn attributes(kept: Kept, stat: &FileStat, place: &Place) -> io::Result<Vec<Attribute>> {
+    let kind = kind_of(stat);
+    let may_have = matches!(kind, SFlag::S_IFREG | SFlag::S_IFDIR);
+    match may_have && (kept.user_attributes || kept.acls) {
+        true => place.attributes(kept, kind == SFlag::S_IFDIR),
+        false => Ok(Vec::new()),
     }
 }

@@ -2,17 +2,19 @@
 
 mod compare;
 mod folder_attributes;
+mod inode;
 mod plan_entry;
 pub(super) mod remove;
 pub(super) mod target;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use copy_protocol::{Entry, FileId, Kind, Problem, ProblemKind};
+use copy_protocol::{Entry, FileId, Inode, Kind, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::stat::{FileStat, Mode, fstatat};
@@ -20,6 +22,7 @@ use nix::sys::stat::{FileStat, Mode, fstatat};
 use super::StoreSpec;
 use super::finalize::umask;
 use super::temporary::{At, JOURNAL, beside};
+use crate::inodes::OwnerNumbers;
 use crate::names::Names;
 use crate::problems::{failed, problem, shown, with_hint};
 use crate::root::{Root, open_below};
@@ -34,6 +37,8 @@ const FOLDER: OFlag = OFlag::O_RDONLY
 pub(super) struct Destination {
     state: Mutex<State>,
     is_fresh: bool,
+    /// Owners are kept, and with them the bits that lend their rights.
+    keeps_owners: bool,
     takes_links: bool,
     shown: String,
     root: Root,
@@ -51,6 +56,11 @@ struct State {
     folders: Vec<FileId>,
     /// The last folder that could not be had, by its name.
     refused: Option<Vec<u8>>,
+    /// What else belongs to entries, until it is set.
+    inodes: BTreeMap<FileId, Inode>,
+    /// Bytes of it that wait for the end.
+    folder_bytes: usize,
+    owner_numbers: OwnerNumbers,
 }
 
 /// What is remembered of an entry.
@@ -101,7 +111,11 @@ impl Destination {
                 last_folder: None,
                 folders: Vec::new(),
                 refused: None,
+                inodes: BTreeMap::new(),
+                folder_bytes: 0,
+                owner_numbers: OwnerNumbers::default(),
             }),
+            keeps_owners: spec.attributes.kept.owners.is_some(),
             is_fresh,
             takes_links: root.may_link(),
             shown: name,
@@ -178,6 +192,7 @@ impl Destination {
     /// there. Set-id bits never arrive, and a folder's sticky bit does.
     fn allowed_mode(&self, entry: &Entry) -> u32 {
         let bits = match entry.kind {
+            _ if self.keeps_owners => entry.mode & 0o7777,
             Kind::Folder => entry.mode & 0o1777,
             Kind::File(_) | Kind::Link(_) => entry.mode & 0o777,
         };

@@ -17,6 +17,7 @@ pub const ALL: Attributes = Attributes {
     permissions: true,
     times: true,
     links: true,
+    kept: copy_protocol::Kept::NOTHING,
 };
 
 /// Bytes of each piece but the last.
@@ -61,7 +62,7 @@ pub fn walk(source: &Arc<Source>) -> (Vec<Entry>, Vec<FileProblem>) {
     let (mut entries, mut left_out) = (Vec::new(), Vec::new());
     for found in source.walk() {
         match found {
-            Found::Entry(entry) => entries.push(entry),
+            Found::Entry(entry, _) => entries.push(entry),
             Found::LeftOut(problem) => left_out.push(problem),
         }
     }
@@ -106,7 +107,13 @@ pub fn copy(source: &Arc<Source>, store: &Store) -> Vec<Problem> {
         troubles.extend(copied.err());
     }
     troubles.extend(publish(store));
-    troubles.extend(store.end());
+    let told = store.end().into_iter();
+    troubles.extend(told.map(|one| copy_protocol::Problem {
+        kind: one.kind,
+        file: None,
+        what: one.what,
+        hint: one.hint,
+    }));
     troubles
 }
 

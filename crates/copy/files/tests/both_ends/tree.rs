@@ -121,6 +121,7 @@ fn modes_and_times_are_only_kept_where_asked_for() {
         permissions: false,
         times: false,
         links: true,
+        kept: copy_protocol::Kept::NOTHING,
     };
     let spec = || StoreSpec {
         attributes,

@@ -185,6 +185,7 @@ fn a_file_that_a_copy_is_writing_is_busy() {
             permissions: false,
             times: false,
             links: false,
+            kept: copy_protocol::Kept::NOTHING,
         },
         filter: Filter::All,
         verify: false,

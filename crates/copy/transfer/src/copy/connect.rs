@@ -13,8 +13,8 @@ use copy_net::{
     may_ask, new_secret,
 };
 use copy_protocol::{
-    CallBack, Connect, CopyEvent, CopySpec, FarHost, HandshakeError, Key, KeyName, Message,
-    Opening, Problem, ProblemKind, Rights, SPOKEN, StartRequest, Token,
+    COPYING_VERSION, CallBack, Connect, CopyEvent, CopySpec, FarHost, HandshakeError, Key, KeyName,
+    Message, Opening, Problem, ProblemKind, Rights, SPOKEN, StartRequest, Token,
 };
 use errors::Hint;
 use observe::Transport;
@@ -90,7 +90,10 @@ impl<'a> Connector<'a> {
         opening: &Opening,
         stats: &mut CopyStats<'_>,
     ) -> Result<Connected, SessionEnd> {
-        let connected = self.connect_once(opening, stats);
+        let connected = self.connect_once(opening, stats).and_then(|connected| {
+            check_version(opening, connected.dialed.admitted.version)?;
+            Ok(connected)
+        });
         self.was_there |= connected.is_ok();
         connected
     }
@@ -142,10 +145,11 @@ impl<'a> Connector<'a> {
             }
             self.started = None;
         }
-        let mut started = self.start(stats)?;
+        let mut started = self.start(opening, stats)?;
+        check_version(opening, started.answer.version)?;
         let mut connected = self.connect_to_started(&started, opening, is_stopped);
         if connected.is_err() && !is_stopped() && started.has_ended() {
-            started = self.start(stats)?;
+            started = self.start(opening, stats)?;
             connected = self.connect_to_started(&started, opening, is_stopped);
         }
         self.started = Some(started);
@@ -183,7 +187,11 @@ impl<'a> Connector<'a> {
         }
     }
 
-    fn start(&mut self, stats: &mut CopyStats<'_>) -> Result<SshFarEnd, SessionEnd> {
+    fn start(
+        &mut self,
+        opening: &Opening,
+        stats: &mut CopyStats<'_>,
+    ) -> Result<SshFarEnd, SessionEnd> {
         let (ports, back) = match &self.spec.connect {
             Connect::ToFar(ports) => (ports.clone(), None),
             Connect::FromFar(ports) => {
@@ -196,6 +204,10 @@ impl<'a> Connector<'a> {
         let starting = Starting {
             ports,
             back,
+            oldest: match opening.attributes.kept.any() {
+                true => COPYING_VERSION,
+                false => SPOKEN.oldest,
+            },
             ..Starting::default()
         };
         let host = &self.spec.far.host;
@@ -239,6 +251,24 @@ impl Default for Starting {
             runs_programs: false,
         }
     }
+}
+
+/// What the far end's version does not know is refused before anything is written.
+fn check_version(opening: &Opening, version: u16) -> Result<(), SessionEnd> {
+    let kept = opening.attributes.kept;
+    if !kept.any() || version >= COPYING_VERSION {
+        return Ok(());
+    }
+    Err(SessionEnd::Problem(Problem {
+        kind: ProblemKind::Request,
+        file: None,
+        what: format!(
+            "the far end is older and cannot keep {}: it speaks version {version} of the copy \
+                protocol, and version {COPYING_VERSION} is needed",
+            kept.options()
+        ),
+        hint: Some("install this version there, or leave the options out".to_owned()),
+    }))
 }
 
 /// Starts the far end at a host that ssh reaches.

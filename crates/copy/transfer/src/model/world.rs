@@ -374,6 +374,7 @@ fn options(draw: &mut Draw) -> Options {
             permissions: draw.chance(2),
             times: !draw.chance(3),
             links: !draw.chance(3),
+            kept: copy_protocol::Kept::NOTHING,
         },
         verify: draw.chance(3),
         compress: draw.chance(3),

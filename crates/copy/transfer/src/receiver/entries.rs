@@ -86,7 +86,11 @@ impl ReceiverState<'_, '_> {
         match plan {
             EntryPlan::Present => self.stats.on_present(&entry),
             EntryPlan::Made if self.is_dry => self.stats.on_would_copy(&entry, Bytes::ZERO),
-            EntryPlan::Made => self.stats.on_published(&entry, None),
+            EntryPlan::Made => {
+                // The content of a further name of a file comes with the first one.
+                self.stats.on_part_present(size);
+                self.stats.on_published(&entry, None);
+            }
             EntryPlan::Whole | EntryPlan::Rest(_) if self.is_dry => {
                 self.stats.on_would_copy(&entry, Bytes::new(size));
             }

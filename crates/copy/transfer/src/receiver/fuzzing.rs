@@ -127,6 +127,7 @@ fn spec() -> StoreSpec {
             permissions: false,
             times: false,
             links: true,
+            kept: copy_protocol::Kept::NOTHING,
         },
         filter: Filter::All,
         verify: false,

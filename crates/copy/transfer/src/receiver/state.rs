@@ -142,6 +142,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             return Err(SessionEnd::Problem(problem));
         };
         self.shared.files.remove(id);
+        self.shared.store.forget_inode(id);
         self.whole.remove(&id);
         match self.unfinished.remove(&id) {
             Some(entry) => self.fail(Some(&entry), problem, outbox),
@@ -208,6 +209,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             Message::Entries(entries) if !self.is_known => {
                 return self.on_entries(entries, outbox);
             }
+            Message::Inodes(inodes) if !self.is_known => self.shared.store.take_inodes(inodes),
             Message::EntriesEnd { count, linked, .. } if count == self.told => {
                 self.is_known = true;
                 self.stats.on_all_known(linked);
@@ -233,12 +235,19 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
 
     fn complete(&mut self, outbox: &dyn Outbox) {
         self.is_complete = true;
-        for problem in self.shared.store.end() {
-            let folder = problem.file.and_then(|id| self.shared.store.name(id));
-            let name = folder.map(|name| format!("{name}/")).unwrap_or_default();
+        for FileProblem {
+            name,
+            kind,
+            what,
+            hint,
+            ..
+        } in self.shared.store.end()
+        {
             let problem = Problem {
+                kind,
                 file: None,
-                ..problem
+                what,
+                hint,
             };
             self.stats
                 .on_left_out(FileProblem::new(name.clone(), problem.clone()));

@@ -137,6 +137,7 @@ fn spec(file: &NewFile) -> StoreSpec {
             permissions: is_like_its_source,
             times: is_like_its_source,
             links: false,
+            kept: copy_protocol::Kept::NOTHING,
         },
         filter: match file.replaces {
             true => Filter::All,

@@ -1,6 +1,6 @@
 //! Announces entries, and queues what the receiver wants of them.
 
-use copy_protocol::{Entry, FileId, Kind, Message, Problem, Want};
+use copy_protocol::{Entry, FileId, Inode, Kind, Message, Problem, Shared, Want};
 use units::Bytes;
 
 use super::findings::Next;
@@ -19,22 +19,23 @@ impl SenderState<'_, '_> {
         let Some(mut walk) = self.walk.take().filter(|_| !is_ahead) else {
             return false;
         };
-        let mut entries = Vec::with_capacity(most);
+        let (mut entries, mut inodes) = (Vec::with_capacity(most), Vec::new());
         let mut bytes = 0;
         while entries.len() < most && bytes < BATCH_BYTES {
             match walk.next() {
-                Next::Found(Found::Entry(entry)) => {
-                    bytes += length(&entry);
+                Next::Found(Found::Entry(entry, inode)) => {
+                    bytes += length(&entry) + inode.as_ref().map_or(0, |inode| inode.bytes());
                     entries.push(entry);
+                    inodes.extend(inode.map(|inode| *inode));
                 }
                 Next::Found(Found::LeftOut(problem)) => self.leave_out(problem, outbox),
                 Next::Later => {
-                    self.tell(entries, outbox);
+                    self.tell(entries, inodes, outbox);
                     self.walk = Some(walk);
                     return false;
                 }
                 Next::End => {
-                    self.tell(entries, outbox);
+                    self.tell(entries, inodes, outbox);
                     let linked = walk.linked();
                     outbox.send(Message::EntriesEnd {
                         count: self.told,
@@ -46,7 +47,7 @@ impl SenderState<'_, '_> {
                 }
             }
         }
-        self.tell(entries, outbox);
+        self.tell(entries, inodes, outbox);
         self.walk = Some(walk);
         true
     }
@@ -64,9 +65,17 @@ impl SenderState<'_, '_> {
         self.stats.on_left_out(problem);
     }
 
-    fn tell(&mut self, entries: Vec<Entry>, outbox: &dyn Outbox) {
+    fn tell(&mut self, entries: Vec<Entry>, inodes: Vec<Inode>, outbox: &dyn Outbox) {
         if entries.is_empty() {
             return;
+        }
+        for inode in &inodes {
+            if matches!(inode.shared, Some(Shared::With(_))) {
+                self.further_names.insert(inode.file);
+            }
+        }
+        if !inodes.is_empty() {
+            outbox.send(Message::Inodes(inodes));
         }
         outbox.send(Message::Entries(entries.clone()));
         let mut whole = Vec::new();
@@ -74,7 +83,9 @@ impl SenderState<'_, '_> {
             let id = self.told;
             self.told += 1;
             self.stats.on_entry(&entry);
-            if let Kind::File(size) = entry.kind {
+            if let Kind::File(size) = entry.kind
+                && !self.further_names.contains(&id)
+            {
                 self.bytes += size;
                 self.unfinished.insert(id, entry.clone());
                 if self.is_fresh {
@@ -110,11 +121,15 @@ impl SenderState<'_, '_> {
             let Some((id, entry)) = self.unanswered.pop_front() else {
                 return Err(unexpected(&Message::Wants(vec![want])));
             };
+            let is_further_name = self.further_names.remove(&id);
             let size = match entry.kind {
-                Kind::File(size) => Some(size),
+                Kind::File(size) if !is_further_name => Some(size),
                 _ => None,
             };
             match (want, size) {
+                (Want::Nothing(_), None) if is_further_name && !self.refused.remove(&id) => {
+                    self.stats.on_present(&entry);
+                }
                 (Want::Nothing(_), Some(_)) => {
                     if self.unfinished.remove(&id).is_some() {
                         self.queue.forget(id);
@@ -122,10 +137,7 @@ impl SenderState<'_, '_> {
                     }
                 }
                 (Want::Nothing(_), None) => drop(self.refused.remove(&id)),
-                (Want::Made(_), None) if self.is_dry => {
-                    self.stats.on_would_copy(&entry, Bytes::ZERO);
-                }
-                (Want::Made(_), None) => self.stats.on_published(&entry, None),
+                (Want::Made(_), None) => self.on_made(&entry),
                 (Want::Made(_), Some(_)) => {
                     return Err(protocol("a file was made like a folder".to_owned()));
                 }
@@ -147,6 +159,17 @@ impl SenderState<'_, '_> {
         self.want(wanted);
         self.check_all_added();
         Ok(())
+    }
+
+    /// A folder or link was made, or a further name of a file, whose content comes with its first.
+    fn on_made(&mut self, entry: &Entry) {
+        if self.is_dry {
+            return self.stats.on_would_copy(entry, Bytes::ZERO);
+        }
+        if let Kind::File(size) = entry.kind {
+            self.stats.on_part_present(size);
+        }
+        self.stats.on_published(entry, None);
     }
 
     /// What the receiver has of a file from an earlier try was read back there, and some of it may

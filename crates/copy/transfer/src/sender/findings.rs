@@ -96,7 +96,7 @@ fn hash_all(
     let mut next: FileId = 0;
     while let Some(mut found) = walk.next() {
         linked.store(walk.linked(), Ordering::Release);
-        if let Found::Entry(entry) = &mut found {
+        if let Found::Entry(entry, _) = &mut found {
             entry.digest = digest(source, next, entry, stop);
             next += 1;
         }

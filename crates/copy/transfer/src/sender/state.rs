@@ -33,6 +33,8 @@ pub(crate) struct SenderState<'a, 'o> {
     pub(super) is_fresh: bool,
     /// Entries that the receiver has not answered yet.
     pub(super) unanswered: VecDeque<(FileId, Entry)>,
+    /// Those of them that are further names of files (hard links), whose content is not sent.
+    pub(super) further_names: BTreeSet<FileId>,
     /// Folders and links of them that the receiver could not make.
     pub(super) refused: BTreeSet<FileId>,
     /// Files of which the receiver has something from an earlier try.
@@ -76,6 +78,7 @@ impl<'a, 'o> SenderState<'a, 'o> {
             is_dry: opening.dry_run,
             is_fresh: is_fresh && !opening.dry_run,
             unanswered: VecDeque::new(),
+            further_names: BTreeSet::new(),
             refused: BTreeSet::new(),
             resumed: BTreeMap::new(),
             unfinished: BTreeMap::new(),

@@ -110,7 +110,7 @@ impl<'a, 'o> Planner<'a, 'o> {
             let mut some: Vec<Numbered> = Vec::new();
             while some.len() < TOGETHER {
                 match walk.next() {
-                    Some(Found::Entry(entry)) => {
+                    Some(Found::Entry(entry, _)) => {
                         self.stats.on_entry(&entry);
                         some.push((next, entry));
                         next += 1;

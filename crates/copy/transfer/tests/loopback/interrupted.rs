@@ -86,7 +86,7 @@ fn all_but_its_name(source: &Path, folder: &Path) {
         selection: copy_protocol::Selection::default(),
     };
     let walked = Source::new(&Root::own(), spec).unwrap();
-    let Some(Found::Entry(entry)) = walked.walk().next() else {
+    let Some(Found::Entry(entry, _)) = walked.walk().next() else {
         panic!("it is there")
     };
     let store = Store::open(

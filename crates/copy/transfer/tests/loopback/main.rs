@@ -30,6 +30,7 @@ const ATTRIBUTES: Attributes = Attributes {
     permissions: true,
     times: true,
     links: true,
+    kept: copy_protocol::Kept::NOTHING,
 };
 
 fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> CopySpec {

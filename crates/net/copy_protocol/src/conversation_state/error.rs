@@ -117,6 +117,9 @@ pub enum ProtocolRule {
     /// Something is removed, and the opening did not ask for that.
     #[error("nothing may be removed in this copy")]
     NotAsked,
+    /// What else belongs to a file, out of order, out of its bounds, or not asked for.
+    #[error("what it says of owner, attributes and other names of file {0} cannot be")]
+    Inode(FileId),
     /// A digest of what has no content, or in a copy that compares none.
     #[error("entry {0} comes with a digest that was not asked for")]
     Digest(FileId),

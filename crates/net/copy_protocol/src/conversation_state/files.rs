@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::ProtocolRule;
-use super::{ENTRIES_MAX, NAMES_MAX, PARTS_MAX, UNFINISHED_MAX, require};
-use crate::{Entry, FileId, Kind, PATH_MAX, PIECE_MAX, Published, Range, Want};
+use super::{ENTRIES_MAX, INODES_MAX, NAMES_MAX, PARTS_MAX, UNFINISHED_MAX, require};
+use crate::{
+    Entry, FileId, Inode, Kept, Kind, PATH_MAX, PIECE_MAX, Published, Range, Shared, Want,
+};
 
 /// The files of a conversation.
 #[derive(Debug, Default)]
@@ -25,6 +27,9 @@ pub(super) struct Files {
     is_fresh: bool,
     is_dry: bool,
     has_digests: bool,
+    /// What else was said of entries that are still to come: bytes of it, and of which entry it is
+    /// a further name.
+    inodes: BTreeMap<FileId, (usize, Option<FileId>)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,8 +64,31 @@ impl Files {
         Ok(entries)
     }
 
+    /// What else belongs to entries that come next.
+    pub(super) fn on_inodes(&mut self, inodes: &[Inode], kept: Kept) -> Result<(), ProtocolRule> {
+        require(kept.any(), ProtocolRule::NotAsked)?;
+        require(!self.is_told, ProtocolRule::Again)?;
+        for inode in inodes {
+            let last = self.inodes.last_key_value();
+            let is_next = last.is_none_or(|(last, _)| *last < inode.file);
+            let is_legal = inode.file >= self.told && is_next && inode.is_legal(kept);
+            require(is_legal, ProtocolRule::Inode(inode.file))?;
+            let bytes = inode.bytes();
+            let fits = self.inodes.len() < INODES_MAX && self.names + bytes <= NAMES_MAX;
+            require(fits, ProtocolRule::TooMany)?;
+            self.names += bytes;
+            let first = match inode.shared {
+                Some(Shared::With(first)) => Some(first),
+                _ => None,
+            };
+            self.inodes.insert(inode.file, (bytes, first));
+        }
+        Ok(())
+    }
+
     fn enter(&mut self, entry: &Entry) -> Result<(), ProtocolRule> {
         let file = self.told;
+        let (inode, first) = self.inodes.remove(&file).unwrap_or_default();
         let name = name_length(entry);
         let fits = self.open.len() < UNFINISHED_MAX && self.names + name <= NAMES_MAX;
         require(fits, ProtocolRule::TooMany)?;
@@ -68,6 +96,8 @@ impl Files {
         require(file < ENTRIES_MAX, ProtocolRule::TooManyInAll)?;
         self.told = file + 1;
         let size = match &entry.kind {
+            // Its content is that of its first name.
+            Kind::File(_) if first.is_some() => None,
             Kind::File(size) => Some(*size),
             Kind::Folder => None,
             Kind::Link(target) => {
@@ -89,7 +119,7 @@ impl Files {
             .ok_or(ProtocolRule::Size { file, size: bytes })?;
         let entered = File {
             size,
-            name,
+            name: name + inode,
             is_wanted: self.is_fresh,
             is_reading_back: false,
             was_read: false,

@@ -1,6 +1,6 @@
 //! What the user asked for beside names.
 
-use copy_protocol::{CopySpec, Filter, SelectionRule};
+use copy_protocol::{CopySpec, Filter, Kept, OwnersBy, SelectionRule};
 use observe::{Transport, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,9 @@ pub struct Asked {
     pub times: bool,
     /// Symbolic links were copied as links.
     pub links: bool,
+    /// What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
     /// Files were read again from the receiver's disk.
     pub verify: bool,
     /// What carried the streams; absent from what older versions wrote.
@@ -73,6 +76,7 @@ impl From<&CopySpec> for Asked {
             permissions: spec.options.attributes.permissions,
             times: spec.options.attributes.times,
             links: spec.options.attributes.links,
+            kept: names(spec.options.attributes.kept),
             verify: spec.options.verify,
             transport: Some(spec.transport),
             plain: spec.options.plain,
@@ -87,4 +91,16 @@ impl From<&CopySpec> for Asked {
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
         }
     }
+}
+
+fn names(kept: Kept) -> Vec<String> {
+    let all = [
+        (kept.hard_links, "hard-links"),
+        (kept.user_attributes, "xattrs"),
+        (kept.acls, "acls"),
+        (kept.owners == Some(OwnersBy::Names), "owner-names"),
+        (kept.owners == Some(OwnersBy::Numbers), "owner-numbers"),
+    ];
+    let asked = all.into_iter().filter(|(is_kept, _)| *is_kept);
+    asked.map(|(_, name)| name.to_owned()).collect()
 }

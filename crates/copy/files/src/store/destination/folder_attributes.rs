@@ -69,19 +69,26 @@ impl Destination {
         let known = state.names.get(file).zip(record);
         let (name, record) =
             known.ok_or_else(|| problem(ProblemKind::Protocol, format!("no entry {file}")))?;
-        let dressed = state.open_folder(&name).and_then(|fd| {
+        let opened = state.open_folder(&name);
+        drop(state);
+        let dressed = opened.and_then(|fd| {
             if self.root.is_base(&fd) {
                 return Ok(fd);
             }
+            self.set_inode(file, &fd, attributes.kept)?;
             if attributes.permissions {
                 let old = fstat(&fd)?.st_mode;
-                let mode = match name.is_empty() {
+                let mode = match name.is_empty() && attributes.kept.owners.is_none() {
                     // The user's own destination is not opened to others for writing because the
                     // source is.
                     true => record.mode & !(0o022 & !old),
                     false => record.mode,
                 };
-                fchmod(&fd, Mode::from_bits_truncate(mode | old & 0o7000))?;
+                let special = match attributes.kept.owners {
+                    Some(_) => 0,
+                    None => old & 0o7000,
+                };
+                fchmod(&fd, Mode::from_bits_truncate(mode | special))?;
             }
             if attributes.times {
                 let modified = time_of(record.modified_nanoseconds);

@@ -2,14 +2,14 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use copy_protocol::{Entry, FileId, Filter, Kind, Problem, ProblemKind};
 use nix::errno::Errno;
-use nix::fcntl::{readlinkat, renameat};
+use nix::fcntl::{OFlag, readlinkat, renameat};
 use nix::sys::stat::{
-    FchmodatFlags, FileStat, Mode, SFlag, UtimensatFlags, fchmodat, mkdirat, utimensat,
+    FchmodatFlags, FileStat, Mode, SFlag, UtimensatFlags, fchmod, fchmodat, mkdirat, utimensat,
 };
 use nix::sys::time::TimeSpec;
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
@@ -18,6 +18,7 @@ use super::super::temporary::{LINK, TRIES_MAX, beside};
 use super::super::{EntryPlan, StoreSpec};
 use super::{Destination, Record, look};
 use crate::problems::{failed, problem, shown, with_hint};
+use crate::root::open_below;
 use crate::store::finalize::time_of;
 
 impl Destination {
@@ -39,6 +40,7 @@ impl Destination {
         match &entry.kind {
             Kind::Folder => {
                 let plan = self.make_folder(entry, spec)?;
+                self.keep_inode_of_folder(file)?;
                 // One that is not there needs no mode and time at the end.
                 self.state().folders.push(file);
                 Ok(plan)
@@ -46,8 +48,21 @@ impl Destination {
             Kind::Link(_) if !self.takes_links => {
                 Err(no_links(&self.shown_below(entry.name.as_bytes())))
             }
-            Kind::Link(text) => self.make_link(file, entry, text, spec),
-            Kind::File(size) => self.plan_file(file, entry, *size, spec, is_equal),
+            Kind::Link(text) => {
+                let plan = self.make_link(file, entry, text, spec)?;
+                if !spec.dry_run && spec.filter != Filter::Missing {
+                    self.set_link_owner(file, spec.attributes.kept)?;
+                }
+                Ok(plan)
+            }
+            Kind::File(size) => {
+                let plan = self.plan_file(file, entry, *size, spec, is_equal)?;
+                let stays = matches!(plan, EntryPlan::Present) && spec.filter != Filter::Missing;
+                if stays && !spec.dry_run && spec.attributes.kept.changes_inodes() {
+                    self.set_inode_of_present(file, spec)?;
+                }
+                Ok(plan)
+            }
         }
     }
 
@@ -159,6 +174,22 @@ impl Destination {
         Ok(EntryPlan::Whole)
     }
 
+    /// The content is there already; owner, attributes and ACLs may not be right, nor the mode
+    /// after them.
+    fn set_inode_of_present(&self, file: FileId, spec: &StoreSpec) -> Result<(), Problem> {
+        let at = self.at(file)?;
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+        let opened = open_below(at.folder.as_fd(), &at.last, flags, Mode::empty());
+        let set = opened.and_then(|fd| {
+            self.set_inode(file, &fd, spec.attributes.kept)?;
+            if spec.attributes.permissions {
+                fchmod(&fd, Mode::from_bits_truncate(at.mode))?;
+            }
+            Ok(())
+        });
+        set.map_err(|error| at.failed("set owner and attributes of", error))
+    }
+
     /// The content is there already; the mode may not be right.
     fn keep(
         &self,
@@ -244,7 +275,7 @@ fn is_same(stat: &FileStat, size: u64, entry: &Entry) -> bool {
     u64::try_from(stat.st_size) == Ok(size) && has_time(stat, entry.modified_nanoseconds)
 }
 
-fn has_time(stat: &FileStat, wanted: i64) -> bool {
+pub(super) fn has_time(stat: &FileStat, wanted: i64) -> bool {
     const SECOND: i64 = 1_000_000_000;
     let (seconds, rest) = (stat.st_mtime, stat.st_mtime_nsec);
     let is_same_second = seconds == wanted.div_euclid(SECOND);
@@ -262,7 +293,7 @@ pub(super) fn is_folder(stat: &FileStat) -> bool {
     kind_of(stat) == SFlag::S_IFDIR
 }
 
-fn kind_of(stat: &FileStat) -> SFlag {
+pub(super) fn kind_of(stat: &FileStat) -> SFlag {
     SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
 }
 
@@ -274,7 +305,7 @@ fn no_links(name: &str) -> Problem {
     )
 }
 
-fn in_the_way(name: &str, stat: &FileStat, wanted: &str) -> Problem {
+pub(super) fn in_the_way(name: &str, stat: &FileStat, wanted: &str) -> Problem {
     let there = match kind_of(stat) {
         SFlag::S_IFDIR => "a folder",
         SFlag::S_IFLNK => "a link",

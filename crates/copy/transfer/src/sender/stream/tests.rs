@@ -20,6 +20,7 @@ fn source(path: &std::path::Path) -> Arc<Source> {
         permissions: false,
         times: false,
         links: true,
+        kept: copy_protocol::Kept::NOTHING,
     };
     let spec = SourceSpec {
         paths: vec![path.as_os_str().as_encoded_bytes().to_vec()],

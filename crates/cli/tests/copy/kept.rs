@@ -1,0 +1,145 @@
+//! Hard links and attributes of files, kept where that is asked for.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::assert_told;
+use crate::selection::{done, files};
+use crate::server::Server;
+
+/// A folder where two names are one file, and two more another one.
+fn linked(top: &Path) {
+    files(top, &["a", "deep/b"]);
+    fs::hard_link(top.join("a"), top.join("deep/a2")).unwrap();
+    fs::hard_link(top.join("deep/b"), top.join("b2")).unwrap();
+}
+
+fn inode(file: &Path) -> u64 {
+    fs::metadata(file).unwrap().ino()
+}
+
+/// Whether two names stand for one file.
+fn are_one(top: &Path, one: &str, other: &str) -> bool {
+    inode(&top.join(one)) == inode(&top.join(other))
+}
+
+#[test]
+fn names_of_one_file_become_names_of_one_file_both_ways() {
+    let server = Server::start(&[]);
+    linked(&server.near().join("run7"));
+    let told = done(&server, &["-r", "run7", &server.place("")]);
+    assert!(told.contains("became a file of its own"), "{told}");
+    let there = server.root().join("run7");
+    assert!(!are_one(&there, "a", "deep/a2"), "without the option");
+
+    // What is there as files of their own is linked, too.
+    let told = done(&server, &["-rH", "run7", &server.place("")]);
+    assert!(!told.contains("of its own"), "{told}");
+    assert!(are_one(&there, "a", "deep/a2") && are_one(&there, "b2", "deep/b"));
+    assert!(!are_one(&there, "a", "b2"));
+    assert_eq!(fs::read(there.join("deep/a2")).unwrap(), b"a");
+
+    let before = inode(&there.join("a"));
+    done(&server, &["-rH", "run7", &server.place("")]);
+    assert_eq!(inode(&there.join("deep/a2")), before, "nothing was to do");
+
+    done(&server, &["-rH", &server.place("run7/"), "got"]);
+    let got = server.near().join("got");
+    assert!(are_one(&got, "a", "deep/a2") && are_one(&got, "b2", "deep/b"));
+    assert_eq!(fs::read(got.join("b2")).unwrap(), b"deep/b");
+
+    // A name that is no link any more becomes a file of its own again.
+    let source = server.near().join("run7");
+    fs::remove_file(source.join("deep/a2")).unwrap();
+    fs::write(source.join("deep/a2"), "new").unwrap();
+    done(&server, &["-rH", "run7", &server.place("")]);
+    assert_eq!(fs::read(there.join("deep/a2")).unwrap(), b"new");
+    assert_eq!(fs::read(there.join("a")).unwrap(), b"a");
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_before_anything_is_written() {
+    let server = Server::start(&[]);
+    files(&server.near(), &["a"]);
+    for option in ["--owner", "-A"] {
+        let output = server.copy(&[option, "a", &server.place("")]);
+        let text = crate::common::complaint(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(
+            text.contains("a server keeps no owners and no ACLs"),
+            "{text}"
+        );
+        assert!(!server.root().join("a").exists());
+    }
+    assert_told(
+        &["copy", "-H", "--ignore-existing", "a", "h:b"],
+        2,
+        &["`--hard-links` and `--ignore-existing` exclude each other"],
+    );
+    assert_told(
+        &[
+            "copy",
+            "--owner",
+            "--no-preserve",
+            "permissions",
+            "a",
+            "h:b",
+        ],
+        2,
+        &["`--owner` and `--no-preserve permissions` exclude each other"],
+    );
+    assert_told(
+        &["copy", "-X", "h:a", "i:b"],
+        2,
+        &["`--xattrs` cannot be kept in a copy between two other hosts"],
+    );
+}
+
+/// Sets or reads attributes with `setfattr` and `getfattr`; `None` where there are none.
+fn attribute(file: &Path, value: Option<&str>) -> Option<String> {
+    let mut command = match value {
+        Some(value) => {
+            let mut set = Command::new("setfattr");
+            set.args(["-n", "user.run", "-v", value]);
+            set
+        }
+        None => {
+            let mut get = Command::new("getfattr");
+            get.args(["-n", "user.run", "--only-values"]);
+            get
+        }
+    };
+    let output = command.arg(file).output().ok()?;
+    let text = String::from_utf8(output.stdout).unwrap();
+    output.status.success().then_some(text)
+}
+
+#[test]
+fn attributes_of_users_are_kept_where_that_is_asked_for() {
+    let server = Server::start(&[]);
+    let near = server.near().join("run7");
+    files(&near, &["a", "deep/b"]);
+    let is_possible = attribute(&near.join("a"), Some("seven")).is_some()
+        && attribute(&near.join("deep"), Some("eight")).is_some();
+    if !is_possible {
+        return testkit::skip("no setfattr, or no attributes on the file system of the tests");
+    }
+    let of = |name: &str| attribute(&server.root().join("run7").join(name), None);
+    done(&server, &["-r", "run7", &server.place("")]);
+    assert_eq!(of("a"), None, "without the option");
+    done(&server, &["-rX", "run7", &server.place("")]);
+    assert_eq!(of("a").as_deref(), Some("seven"));
+    assert_eq!(of("deep").as_deref(), Some("eight"));
+    assert_eq!(of("deep/b"), None);
+    attribute(&near.join("deep/b"), Some("nine")).unwrap();
+    Command::new("setfattr")
+        .args(["-x", "user.run"])
+        .arg(near.join("a"))
+        .status()
+        .unwrap();
+    done(&server, &["-rX", "run7", &server.place("")]);
+    assert_eq!(of("deep/b").as_deref(), Some("nine"));
+    assert_eq!(of("a"), None, "what the source has not any more");
+}
