@@ -201,9 +201,11 @@ impl Destination {
     ) -> Result<EntryPlan, Problem> {
         // Without the right to read a file its mode is not changed.
         let may_set = record.is_exact && self.root.may_read();
-        let is_wrong = may_set && stat.st_mode & 0o777 != record.mode;
+        // Set-id bits come last, once the owner is the right one.
+        let mode = record.mode & 0o777;
+        let is_wrong = may_set && stat.st_mode & 0o777 != mode;
         if is_wrong && !spec.dry_run {
-            let mode = Mode::from_bits_truncate(record.mode);
+            let mode = Mode::from_bits_truncate(mode);
             let last = OsStr::from_bytes(last);
             let set = fchmodat(folder, last, mode, FchmodatFlags::NoFollowSymlink);
             set.map_err(|errno| failed("set the mode of", shown(last.as_bytes()), &errno.into()))?;
