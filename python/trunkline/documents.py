@@ -613,6 +613,8 @@ class TcpSample(Record):
         reorderings: Reordering events (`tcpi_reord_seen`).
         duplicates_reported: Duplicates that the peer reported (`tcpi_dsack_dups`): retransmissions
             sent in vain.
+        window_scaling: `false` where both ends did not agree on window scaling (`tcpi_options`), so
+            that no window is beyond 65,535 bytes; absent otherwise.
     """
 
     __slots__ = ()
@@ -637,8 +639,9 @@ class TcpSample(Record):
     send_buffer_limited_seconds: float | None
     reorderings: int | None
     duplicates_reported: int | None
+    window_scaling: bool | None
     _records = {}
-    _optional = frozenset(["acknowledged_bytes", "arrived_bytes", "busy_seconds", "congestion_window_segments", "delivery_rate_bits_per_second", "duplicates_reported", "mss_bytes", "not_sent_bytes", "peer_window_bytes", "receive_window_limited_seconds", "received_bytes", "reorderings", "retransmits", "retransmitted_bytes", "rtt_min_seconds", "rtt_seconds", "send_buffer_limited_seconds", "sent_bytes", "slow_start_threshold_segments", "unacknowledged_segments"])
+    _optional = frozenset(["acknowledged_bytes", "arrived_bytes", "busy_seconds", "congestion_window_segments", "delivery_rate_bits_per_second", "duplicates_reported", "mss_bytes", "not_sent_bytes", "peer_window_bytes", "receive_window_limited_seconds", "received_bytes", "reorderings", "retransmits", "retransmitted_bytes", "rtt_min_seconds", "rtt_seconds", "send_buffer_limited_seconds", "sent_bytes", "slow_start_threshold_segments", "unacknowledged_segments", "window_scaling"])
 
 
 class TuneDocument(Record):
@@ -2729,6 +2732,9 @@ class CellFigures(Record):
         retransmitted_ratio: Share of the bytes that were sent again.
         cpu_user_ratio: This end's process in the program, as a share of one processor.
         cpu_kernel_ratio: The same in the kernel on its behalf.
+        cpu_far_user_ratio: The far end's process in the program, as a share of one processor;
+            absent where it did not say.
+        cpu_far_kernel_ratio: The same in the far end's kernel.
         limit: What kept it from being faster.
         losses_together_ratio: Share of the moments with losses in which at least half of the
             streams lost.
@@ -2746,12 +2752,14 @@ class CellFigures(Record):
     retransmitted_ratio: float | None
     cpu_user_ratio: float | None
     cpu_kernel_ratio: float | None
+    cpu_far_user_ratio: float | None
+    cpu_far_kernel_ratio: float | None
     limit: Limit | None
     losses_together_ratio: float | None
     losses_together_by_chance_ratio: float | None
     streams: list[StreamFigures]
     _records = {"interval": "RateInterval", "rtt_unloaded": "RoundTripFigures", "rtt_loaded": "RoundTripFigures", "streams": "StreamFigures"}
-    _optional = frozenset(["cpu_kernel_ratio", "cpu_user_ratio", "interval", "limit", "losses_together_by_chance_ratio", "losses_together_ratio", "retransmitted_ratio", "rtt_loaded", "rtt_unloaded"])
+    _optional = frozenset(["cpu_far_kernel_ratio", "cpu_far_user_ratio", "cpu_kernel_ratio", "cpu_user_ratio", "interval", "limit", "losses_together_by_chance_ratio", "losses_together_ratio", "retransmitted_ratio", "rtt_loaded", "rtt_unloaded"])
 
 
 class RoundTripFigures(Record):

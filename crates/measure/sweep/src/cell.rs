@@ -54,10 +54,10 @@ pub struct CellFigures {
     pub cpu_kernel_ratio: Option<f64>,
     /// The far end's process in the program, as a share of one processor; absent where it did not
     /// say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_far_user_ratio: Option<f64>,
     /// The same in the far end's kernel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_far_kernel_ratio: Option<f64>,
     /// What kept it from being faster.
     #[serde(skip_serializing_if = "Option::is_none")]

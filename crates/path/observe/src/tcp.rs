@@ -98,6 +98,6 @@ pub struct TcpSample {
     pub duplicates_reported: Option<u32>,
     /// `false` where both ends did not agree on window scaling (`tcpi_options`), so that no window
     /// is beyond 65,535 bytes; absent otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
 }
