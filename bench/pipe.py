@@ -7,7 +7,7 @@
 
 Each round runs every tool once, in an order drawn anew, each in an emulation of its own: real TCP between two namespaces. A tool reads
 the file through a pipe, but for `copy`, which reads it itself, and the far side writes what comes to a file, which is compared. The
-time is that of the near command. Those that are not installed are left out, and said so. Needs root.
+time is that of the near command, of nc and mbuffer until the file has all bytes. Those that are not installed are left out, and said so. Needs root.
 """
 
 import argparse
@@ -32,6 +32,8 @@ from common import TRUNKLINE, heading
 
 PORT, SSH_PORT = 5201, 2222
 TOOLS = ("pipe", "copy", "ssh", "nc", "mbuffer")
+# They end when the kernel has the last of it.
+EARLY = ("nc", "mbuffer")
 NEEDS = {"ssh": ("ssh", "sshd"), "nc": ("nc",), "mbuffer": ("mbuffer",)}
 
 
@@ -73,7 +75,7 @@ class Stage:
     def run(self, tool):
         self.target.unlink(missing_ok=True)
         plan = {"port": SSH_PORT if tool == "ssh" else PORT if tool in ("pipe", "copy") else None, "command": self.near(tool),
-                "done": str(self.folder / "done")}
+                "done": str(self.folder / "done"), "target": str(self.target), "bytes": self.given.bytes, "ends_early": tool in EARLY}
         near = [sys.executable, __file__, "--near", json.dumps(plan)]
         emulate = [self.given.trunkline, "emulate", self.given.path, "--far", self.far(tool), "--", *near]
         ended = subprocess.run(emulate, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
@@ -100,6 +102,11 @@ def near(plan):
     time.sleep(0.5)
     began = time.monotonic()
     code = subprocess.run(["bash", "-c", f"set -o pipefail; {plan['command']}"]).returncode
+    # Others confirm that all arrived.
+    if plan["ends_early"]:
+        target, until = pathlib.Path(plan["target"]), time.monotonic() + 60
+        while code == 0 and time.monotonic() < until and not (target.exists() and target.stat().st_size == plan["bytes"]):
+            time.sleep(0.002)
     pathlib.Path(plan["done"]).write_text(str(time.monotonic() - began))
     time.sleep(0.5)
     sys.exit(code)

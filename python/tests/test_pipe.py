@@ -7,7 +7,6 @@ import tarfile
 from pathlib import Path
 
 import pytest
-
 import trunkline as tl
 
 
@@ -43,10 +42,10 @@ def test_what_is_written_comes_back(tmp_path: Path, asked: dict[str, str]) -> No
 def test_a_block_that_fails_leaves_nothing(tmp_path: Path, asked: dict[str, str]) -> None:
     takes = ["sh", "-c", "cat > part && mv part whole"]
     for place, program in (("h:file", None), ("h", takes)):
-        with pytest.raises(ZeroDivisionError):
-            with tl.open_pipe(place, "wb", program=program, **asked) as stream:
-                stream.write(b"half")
-                1 / 0
+        stream = tl.open_pipe(place, "wb", program=program, **asked)
+        with pytest.raises(ZeroDivisionError), stream:
+            stream.write(b"half")
+            raise ZeroDivisionError
         assert stream.closed
     dropped = tl.open_pipe("h:file", "wb", **asked)
     dropped.write(b"half")
@@ -65,9 +64,11 @@ def test_programs_and_their_codes(asked: dict[str, str]) -> None:
 
 def test_an_archive_through_a_pipe(tmp_path: Path, asked: dict[str, str]) -> None:
     (tmp_path / "a").write_text("content")
-    with tl.open_pipe("h:x.tar", "wb", **asked) as stream:
-        with tarfile.open(fileobj=stream, mode="w|") as archive:
-            archive.add(tmp_path / "a", "a")
+    with (
+        tl.open_pipe("h:x.tar", "wb", **asked) as stream,
+        tarfile.open(fileobj=stream, mode="w|") as archive,
+    ):
+        archive.add(tmp_path / "a", "a")
     with tarfile.open(tmp_path / "x.tar") as archive:
         assert archive.getnames() == ["a"]
 

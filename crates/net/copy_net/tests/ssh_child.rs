@@ -17,7 +17,7 @@ use copy_net::{
     AcceptedSession, CallbackTarget, Dialer, Handler, Listener, Ssh, SshChildError, SshError,
     SshPipes, new_secret, serve_ssh_child,
 };
-use copy_protocol::{CallBack, FarProgram, KeyName, StartAnswer, StartRequest, Token};
+use copy_protocol::{CallBack, FarProgram, KeyName, SPOKEN, StartAnswer, StartRequest, Token};
 use errors::Hint;
 use sockets::StreamOptions;
 use units::{Address, Span};
@@ -71,7 +71,7 @@ fn start(request: &str, connection: Option<&'static str>, timeout: Span) -> FarE
 /// The request of a near end whose token the test's handler knows.
 fn request(back: Option<CallBack>) -> StartRequest {
     StartRequest {
-        oldest: copy_protocol::SPOKEN.oldest,
+        oldest: SPOKEN.oldest,
         secret: copy_protocol::Secret::new([1; 32]),
         ports: None,
         back,

@@ -1,20 +1,25 @@
 //! Pipes that are open at a far end, over all of their conversations.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use copy_protocol::{CopyDirection, KeyName, Problem, ProblemKind};
 
 use crate::pipe::{Heard, Side};
-use files::problem;
+use files::{problem, with_hint};
 
 /// How long the conversation before may take to end.
 const OLDER_MAX: Duration = Duration::from_secs(20);
+/// Most pipes that are open, and most of one name. Each holds a window.
+const PIPES_MAX: usize = 64;
+const PIPES_OF_ONE_MAX: usize = 8;
+/// How long a thread that writes may take to end.
+const WRITER_MAX: Duration = Duration::from_secs(3);
 /// How soon an end of it is noticed.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(5);
 
 /// The near end chooses the number of a pipe, so it counts only together with its token's name.
 pub(super) type Key = (KeyName, [u8; 16]);
@@ -36,6 +41,11 @@ pub(super) struct OpenPipe {
     heard: Mutex<Heard>,
     is_idle: Mutex<bool>,
     changed: Condvar,
+    /// When its last conversation ended.
+    alone_since: Mutex<Instant>,
+    was_lost: AtomicBool,
+    /// What writes a file or to a program.
+    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl OpenPipes {
@@ -46,6 +56,25 @@ impl OpenPipes {
 
     pub fn find(&self, key: &Key) -> Option<Arc<OpenPipe>> {
         self.all().get(key).cloned()
+    }
+
+    /// Whether one more may be open; those whose near end is away count.
+    pub fn check_room(&self, name: &KeyName) -> Result<(), Problem> {
+        let all = self.all();
+        let own = all.keys().filter(|(holder, _)| holder == name).count();
+        if all.len() < PIPES_MAX && own < PIPES_OF_ONE_MAX {
+            return Ok(());
+        }
+        let open = all.len();
+        let what = format!(
+            "{open} pipes are open, {own} of them with `{name}`; at most {PIPES_MAX} may be, and \
+             {PIPES_OF_ONE_MAX} of one name"
+        );
+        let full = problem(ProblemKind::Busy, what);
+        Err(with_hint(
+            full,
+            "one whose near end is gone ends within two minutes",
+        ))
     }
 
     /// Ends one and forgets it.
@@ -71,7 +100,12 @@ impl OpenPipes {
 }
 
 impl OpenPipe {
-    pub fn new(side: Side, direction: CopyDirection, window: u64) -> Self {
+    pub fn new(
+        side: Side,
+        direction: CopyDirection,
+        window: u64,
+        writer: Option<JoinHandle<()>>,
+    ) -> Self {
         OpenPipe {
             side,
             direction,
@@ -80,7 +114,22 @@ impl OpenPipe {
             heard: Mutex::default(),
             is_idle: Mutex::new(true),
             changed: Condvar::new(),
+            alone_since: Mutex::new(Instant::now()),
+            was_lost: AtomicBool::new(false),
+            writer: Mutex::new(writer),
         }
+    }
+
+    /// Whether it was never lost before.
+    pub fn is_first_loss(&self) -> bool {
+        !self.was_lost.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether it has had no conversation for so long.
+    pub fn has_been_alone_for(&self, time: Duration) -> bool {
+        let since = self.alone_since.lock();
+        let since = *since.unwrap_or_else(PoisonError::into_inner);
+        *self.idle() && since.elapsed() >= time
     }
 
     /// What its near end has said.
@@ -100,6 +149,13 @@ impl OpenPipe {
             program.end();
         }
         self.side.data.stop();
+        let writer = self.writer.lock();
+        let writer = writer.unwrap_or_else(PoisonError::into_inner).take();
+        // A disk may hang; otherwise what was written is removed when this returns.
+        let until = Instant::now() + WRITER_MAX;
+        while writer.as_ref().is_some_and(|it| !it.is_finished()) && Instant::now() < until {
+            thread::sleep(TICK);
+        }
     }
 
     /// The conversation before is ended, and the next one takes its place; returns its number.
@@ -121,6 +177,8 @@ impl OpenPipe {
 
     /// A conversation has ended.
     pub fn let_go(&self) {
+        let since = self.alone_since.lock();
+        *since.unwrap_or_else(PoisonError::into_inner) = Instant::now();
         *self.idle() = true;
         self.changed.notify_all();
     }

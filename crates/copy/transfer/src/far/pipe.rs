@@ -7,7 +7,7 @@ use std::fs::File;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use copy_net::{AcceptedPipe, PipeHandler};
@@ -35,6 +35,8 @@ const OPENING_MAX: Duration = Duration::from_secs(30);
 /// How long a lost near end is waited for; one that ssh started this end for is known to be gone
 /// earlier, mostly.
 const AWAY_MAX: Duration = Duration::from_secs(120);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_secs(1);
 impl PipeHandler for FarEnd {
     fn serve_pipe(&self, accepted: AcceptedPipe) {
         let (peer, name) = (accepted.peer, accepted.admitted.key_name.clone());
@@ -138,7 +140,7 @@ impl FarEnd {
         *pipe.heard() = heard;
         pipe.let_go();
         match &end {
-            SessionEnd::Lost(_) if !is_stopped() => self.await_return(key, pipe, turn),
+            SessionEnd::Lost(_) if !is_stopped() => self.await_return(key, pipe),
             // All of them are ended then.
             SessionEnd::Lost(_) => {}
             _ => self.pipes.end(&key),
@@ -147,14 +149,28 @@ impl FarEnd {
     }
 
     /// Ends a pipe whose near end does not come back.
-    fn await_return(&self, key: Key, pipe: &Arc<OpenPipe>, turn: u64) {
-        let (pipes, pipe) = (Arc::clone(&self.pipes), Arc::clone(pipe));
-        thread::spawn(move || {
-            thread::sleep(AWAY_MAX);
-            if pipe.is_last(turn) {
-                pipes.end(&key);
+    fn await_return(&self, key: Key, pipe: &Arc<OpenPipe>) {
+        if !pipe.is_first_loss() {
+            return;
+        }
+        let (pipes, watched, name) = (Arc::clone(&self.pipes), Arc::clone(pipe), key.clone());
+        let watch = move || {
+            let is_open = || {
+                pipes
+                    .find(&name)
+                    .is_some_and(|it| Arc::ptr_eq(&it, &watched))
+            };
+            while is_open() {
+                if watched.has_been_alone_for(AWAY_MAX) {
+                    return pipes.end(&name);
+                }
+                thread::sleep(LOOK);
             }
-        });
+        };
+        let begun = thread::Builder::new().name("away".to_owned()).spawn(watch);
+        if begun.is_err() {
+            self.pipes.end(&key);
+        }
     }
 
     /// The pipe that is begun or gone on with, and the number of this conversation in it.
@@ -173,6 +189,7 @@ impl FarEnd {
                 "the far end does not know this pipe any more; nothing of it was published",
             )),
             (true, None) => {
+                self.pipes.check_room(&key.0)?;
                 let pipe = Arc::new(self.begin(&key.0, opening)?);
                 (self.on_event)(&FarEvent::PipeBegan {
                     number,
@@ -185,7 +202,7 @@ impl FarEnd {
                 if let Some(before) = before {
                     before.end();
                 }
-                let turn = pipe.take_over()?;
+                let turn = self.turn(key, &pipe)?;
                 Ok((pipe, turn))
             }
             // Its first opening may have been answered without that being heard.
@@ -193,27 +210,35 @@ impl FarEnd {
                 if (pipe.direction, pipe.window) != (opening.direction, opening.window) {
                     return Err(wrong("the pipe was another one before".to_owned()));
                 }
-                let turn = pipe.take_over()?;
-                if let Data::Sends(outgoing) = &pipe.side.data {
-                    let begun = outgoing.begin(opening.taken);
-                    begun.map_err(|error| {
-                        pipe.let_go();
-                        wrong(error.to_string())
-                    })?;
+                let turn = self.turn(key, &pipe)?;
+                if let Data::Sends(outgoing) = &pipe.side.data
+                    && let Err(error) = outgoing.begin(opening.taken)
+                {
+                    self.pipes.end(key);
+                    return Err(wrong(error.to_string()));
                 }
                 Ok((pipe, turn))
             }
         }
     }
 
+    /// The number of the next conversation of a pipe; where that has none, the pipe is over.
+    fn turn(&self, key: &Key, pipe: &OpenPipe) -> Result<u64, Problem> {
+        let turn = pipe.take_over();
+        if turn.is_err() {
+            self.pipes.end(key);
+        }
+        turn
+    }
+
     /// Opens the file or starts the program, and begins to read or to write.
     fn begin(&self, name: &KeyName, opening: &PipeOpening) -> Result<OpenPipe, Problem> {
         let bell = Arc::<Bell>::default();
-        let (data, program) = match &opening.place {
+        let ((data, writer), program) = match &opening.place {
             PipePlace::File(path) => (self.file(name, path, opening, &bell)?, None),
             PipePlace::Program(words) => {
-                let (data, program) = self.program(words, opening, &bell)?;
-                (data, Some(program))
+                let (begun, program) = self.program(name, words, opening, &bell)?;
+                (begun, Some(program))
             }
         };
         let side = Side {
@@ -223,7 +248,8 @@ impl FarEnd {
             program,
             printer: None,
         };
-        Ok(OpenPipe::new(side, opening.direction, opening.window))
+        let (direction, window) = (opening.direction, opening.window);
+        Ok(OpenPipe::new(side, direction, window, writer))
     }
 
     fn file(
@@ -232,7 +258,7 @@ impl FarEnd {
         path: &[u8],
         opening: &PipeOpening,
         bell: &Arc<Bell>,
-    ) -> Result<Data, Problem> {
+    ) -> Result<Begun, Problem> {
         let found = self.find_own(name).map(|(_, rights)| rights);
         let rights = found.ok_or_else(|| super::taken_back(name))?;
         let root = self.root_of(name)?.restricted(rights.read, rights.write);
@@ -250,10 +276,13 @@ impl FarEnd {
 
     fn program(
         &self,
+        name: &KeyName,
         words: &[Vec<u8>],
         opening: &PipeOpening,
         bell: &Arc<Bell>,
-    ) -> Result<(Data, Arc<Program>), Problem> {
+    ) -> Result<(Begun, Arc<Program>), Problem> {
+        // A token that was granted for one copy opens nothing else.
+        self.find_own(name).ok_or_else(|| super::taken_back(name))?;
         if !self.runs_programs {
             let what = "this far end runs no programs";
             let refused = problem(ProblemKind::Permission, what);
@@ -262,7 +291,7 @@ impl FarEnd {
             return Err(with_hint(refused, hint));
         }
         let started = Program::start(words, opening.direction, Arc::clone(bell))?;
-        let data = match (started.input, started.output) {
+        let begun = match (started.input, started.output) {
             (Some(input), _) => receive(FileOutput::Program(input), opening, bell),
             (None, Some(output)) => {
                 let input = Input::new(output, "what the program prints");
@@ -273,7 +302,7 @@ impl FarEnd {
                 return Err(problem(ProblemKind::Disk, "the program has no pipes"));
             }
         };
-        Ok((data, started.program))
+        Ok((begun, started.program))
     }
 }
 
@@ -295,18 +324,21 @@ fn told(place: &PipePlace) -> String {
     }
 }
 
-fn receive(output: FileOutput, opening: &PipeOpening, bell: &Arc<Bell>) -> Data {
+/// The half of the data, and the thread that writes.
+type Begun = (Data, Option<JoinHandle<()>>);
+
+fn receive(output: FileOutput, opening: &PipeOpening, bell: &Arc<Bell>) -> Begun {
     let incoming = Incoming::new(opening.window, Arc::clone(bell));
     let from = Arc::clone(&incoming);
-    thread::spawn(move || write_all(output, &from));
-    Data::Receives(incoming)
+    let writer = thread::spawn(move || write_all(output, &from));
+    (Data::Receives(incoming), Some(writer))
 }
 
-fn send(input: Input, opening: &PipeOpening, bell: &Arc<Bell>) -> Data {
+fn send(input: Input, opening: &PipeOpening, bell: &Arc<Bell>) -> Begun {
     let outgoing = Outgoing::new(opening.window, Arc::clone(bell));
     let (to, rate_max) = (Arc::clone(&outgoing), rate_max(opening));
     thread::spawn(move || read_all(input, &to, rate_max));
-    Data::Sends(outgoing)
+    (Data::Sends(outgoing), None)
 }
 
 /// Opens a file to be read.

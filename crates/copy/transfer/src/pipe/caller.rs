@@ -1,5 +1,8 @@
 //! How the near end of a pipe reaches the far one: a server, or what ssh starts.
 
+use std::cell::Cell;
+use std::io::{self, ErrorKind};
+
 use copy_net::{DialError, DialedPipe, Dialer, SshFarEnd, StreamEndpoint};
 use copy_protocol::pipe::PipePlace;
 use copy_protocol::{FarHost, HandshakeError, Problem, SPOKEN, Token};
@@ -23,6 +26,8 @@ const OLDER: &str = "trunkline there may be older than pipes: install the same v
 pub(super) struct Caller<'a> {
     spec: &'a PipeSpec,
     started: Option<SshFarEnd>,
+    /// Nothing listened there at the last try.
+    is_refused: Cell<bool>,
 }
 
 impl<'a> Caller<'a> {
@@ -30,12 +35,14 @@ impl<'a> Caller<'a> {
         Caller {
             spec,
             started: None,
+            is_refused: Cell::new(false),
         }
     }
 
-    /// Whether a far end that ssh started has ended: it does not come back.
+    /// Whether a far end that ssh started has ended: it does not come back. A cut that ended ssh
+    /// leaves it there for a while.
     pub fn has_ended(&mut self) -> bool {
-        self.started.as_mut().is_some_and(SshFarEnd::has_ended)
+        self.is_refused.get() && self.started.as_mut().is_some_and(SshFarEnd::has_ended)
     }
 
     /// What to look at when it was never there.
@@ -109,10 +116,22 @@ impl<'a> Caller<'a> {
             }
             Ok(dialed)
         });
+        self.is_refused.set(checked.as_ref().is_err_and(is_refused));
         match checked {
             Ok(dialed) => Ok((dialed, preconnected)),
             Err(error) => Err(with_older(why_not(&error), &error)),
         }
+    }
+}
+
+/// Whether nothing listens at any address.
+fn is_refused(error: &DialError) -> bool {
+    match error {
+        DialError::Unreachable { tried, .. } => {
+            let is_refusal = |error: &io::Error| error.kind() == ErrorKind::ConnectionRefused;
+            tried.iter().all(|(_, error)| is_refusal(error))
+        }
+        _ => false,
     }
 }
 

@@ -74,7 +74,7 @@ impl Hint for PipeError {
         match self {
             PipeError::Problem { hint, .. } | PipeError::Unreachable { hint, .. } => hint.clone(),
             PipeError::Gone { .. } | PipeError::Lost { .. } => {
-                Some("nothing of it was published there; begin anew".to_owned())
+                Some("what was not whole has no name there, and no end; begin anew".to_owned())
             }
             PipeError::Closed { .. } | PipeError::Cancelled => None,
         }

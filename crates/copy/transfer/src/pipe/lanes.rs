@@ -269,7 +269,10 @@ impl Lanes {
     pub fn on_not_joined(&mut self, now: Time, why: &str) -> Result<(), String> {
         self.coming = self.coming.saturating_sub(1);
         let since = *self.failing_since.get_or_insert(now);
-        if self.lanes.is_empty() && now.since(since) > FAILING_MAX {
+        if !self.lanes.is_empty() {
+            // Those that are there carry on.
+            self.failing_since = None;
+        } else if now.since(since) > FAILING_MAX {
             return Err(format!("no stream can be connected: {why}"));
         }
         let pause = PAUSE.times(1 << self.failures.min(6));

@@ -193,7 +193,7 @@ impl NearEnd<'_> {
         let (session, taken) = opened(&conversation, &stopped)?;
         let peer = peer.to_string();
         stats.tell(&CopyEvent::Connected { at, peer, rtt });
-        self.seen = Some(Instant::now());
+        self.seen.get_or_insert_with(Instant::now);
         let side = self.side();
         let side = side.ok_or_else(|| SessionEnd::Lost("nothing was begun".to_owned()))?;
         if let Data::Sends(outgoing) = &side.data {

@@ -147,6 +147,13 @@ impl Outgoing {
         self.lock().window.end()
     }
 
+    /// Whether the receiver's reader has all.
+    pub fn is_all_taken(&self) -> bool {
+        let state = self.lock();
+        let end = state.window.end();
+        end.is_some_and(|end| end.bytes == state.window.taken())
+    }
+
     pub fn failed(&self) -> Option<Problem> {
         self.lock().failed.clone()
     }

@@ -63,7 +63,7 @@ impl FileOutput {
 }
 
 /// Waits where the other side does not take it at once, whatever its mode.
-fn write_fully(mut file: &File, mut bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_fully(mut file: &File, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.write(bytes) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),

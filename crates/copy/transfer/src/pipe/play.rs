@@ -29,6 +29,9 @@ const TICK: Duration = Duration::from_millis(100);
 const TAKEN_PART: u64 = 1 << 20;
 const TAKEN_SOON: Duration = Duration::from_millis(5);
 
+/// How long the program may take to end once its reader here is gone.
+const CLOSED_MAX: Duration = Duration::from_secs(2);
+
 /// What an observer is told.
 #[derive(Debug)]
 pub(crate) enum News {
@@ -44,6 +47,7 @@ struct Said {
     taken: (u64, Instant),
     end: bool,
     output: Option<&'static str>,
+    output_at: Instant,
     printed: u64,
     passed: u64,
     exited: bool,
@@ -56,6 +60,7 @@ impl Said {
             taken: (side.data.taken(), now),
             end: false,
             output: None,
+            output_at: now,
             // What was not passed on is said again.
             printed: side.program.as_ref().map_or(0, |program| program.passed()),
             passed: 0,
@@ -164,7 +169,7 @@ impl<'a> Play<'a> {
             Data::Receives(incoming) => self.step_receiving(&Arc::clone(incoming))?,
         }
         self.step_program();
-        self.step_printer();
+        self.step_printer()?;
         if self.side.data.is_open()
             && let Some(streams) = self.lanes.grow(self.now())
         {
@@ -190,13 +195,16 @@ impl<'a> Play<'a> {
         let has_exited = self.heard.exited.is_some();
         let all_printed = |printer: &Arc<Printer>| has_exited && printer.is_empty();
         let program_is_over = self.side.printer.as_ref().is_none_or(all_printed);
+        if self.said.output == Some("closed") {
+            // What the program does now changes nothing.
+            return program_is_over || self.said.output_at.elapsed() >= CLOSED_MAX;
+        }
         program_is_over
             && match &self.side.data {
                 Data::Sends(_) => self.heard.done || has_exited,
                 Data::Receives(incoming) => match incoming.output() {
                     OutputState::Whole => self.said.output.is_some(),
-                    OutputState::Closed => has_exited || self.side.printer.is_none(),
-                    OutputState::Open | OutputState::Failed(_) => false,
+                    OutputState::Open | OutputState::Closed | OutputState::Failed(_) => false,
                 },
             }
     }
@@ -223,14 +231,18 @@ impl<'a> Play<'a> {
     }
 
     fn step_receiving(&mut self, incoming: &Incoming) -> Result<(), Ended> {
+        // What is over is looked at first: all that it took is said before it is.
+        let output = incoming.output();
+        let is_open = matches!(output, OutputState::Open);
         let taken = incoming.taken();
         let (said, at) = self.said.taken;
-        let is_due = taken - said >= TAKEN_PART || at.elapsed() >= TAKEN_SOON;
+        let is_soon = taken - said < TAKEN_PART && at.elapsed() < TAKEN_SOON;
+        let is_due = !is_soon || !is_open;
         if taken > said && is_due {
             self.said.taken = (taken, Instant::now());
             self.say(&PipeMessage::Taken(taken));
         }
-        let (word, message) = match incoming.output() {
+        let (word, message) = match output {
             OutputState::Open => return Ok(()),
             OutputState::Whole => ("done", PipeMessage::Done),
             OutputState::Closed => ("closed", PipeMessage::Closed),
@@ -238,6 +250,7 @@ impl<'a> Play<'a> {
         };
         if self.said.output != Some(word) {
             self.said.output = Some(word);
+            self.said.output_at = Instant::now();
             self.say(&message);
         }
         Ok(())
@@ -258,7 +271,9 @@ impl<'a> Play<'a> {
                 bytes: part.bytes,
             });
         }
-        let code = program.exited().filter(|_| !self.said.exited);
+        // It may have ended before it was noted that it has all.
+        let waits = program.has_whole_input() && self.side.data.is_open();
+        let code = program.exited().filter(|_| !self.said.exited && !waits);
         if let (Some(code), None) = (code, program.printed(self.said.printed)) {
             self.said.exited = true;
             self.say(&PipeMessage::Exited(code));
@@ -266,15 +281,19 @@ impl<'a> Play<'a> {
     }
 
     /// (near) How much of what the program printed was passed on.
-    fn step_printer(&mut self) {
+    fn step_printer(&mut self) -> Result<(), Ended> {
         let Some(printer) = &self.side.printer else {
-            return;
+            return Ok(());
         };
+        if let Some(problem) = printer.failed() {
+            return Err(Ended::Here(problem));
+        }
         let passed = printer.passed();
         if passed > self.said.passed {
             self.said.passed = passed;
             self.say(&PipeMessage::Passed(passed));
         }
+        Ok(())
     }
 
     fn on(&mut self, event: Event) -> Result<(), Ended> {
@@ -309,15 +328,17 @@ impl<'a> Play<'a> {
             (PipeMessage::End { bytes, digest }, Data::Receives(incoming)) => {
                 incoming.on_end(End { bytes, digest }).map_err(wrong)
             }
-            (PipeMessage::Done, Data::Sends(outgoing)) if outgoing.end().is_some() => {
+            (PipeMessage::Done, Data::Sends(outgoing)) if outgoing.is_all_taken() => {
                 self.heard.done = true;
                 Ok(())
             }
             (PipeMessage::Done, Data::Sends(_)) => {
-                let what = "the other end is done before the end was said";
+                let what = "it is done before it has all";
                 Err(Ended::Here(broken_problem(what.to_owned())))
             }
-            (PipeMessage::Closed, Data::Sends(outgoing)) => {
+            (PipeMessage::Closed, Data::Sends(outgoing))
+                if !self.side.is_near || self.side.printer.is_some() =>
+            {
                 self.heard.closed = true;
                 outgoing.stop();
                 Ok(())

@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Write;
+use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use copy_protocol::Problem;
 use copy_protocol::pipe::{OUTPUT_CHUNK, OUTPUT_WINDOW, Output};
 
 use super::events::Bell;
+use super::output::write_fully;
+use files::failed;
 
 /// Passes on what the far program prints, in its order.
 #[derive(Debug)]
@@ -24,6 +27,7 @@ struct State {
     came: u64,
     /// Bytes that were passed on.
     passed: u64,
+    failed: Option<Problem>,
     is_over: bool,
 }
 
@@ -65,6 +69,11 @@ impl Printer {
         self.lock().passed
     }
 
+    /// Why not all of it could be passed on.
+    pub fn failed(&self) -> Option<Problem> {
+        self.lock().failed.clone()
+    }
+
     /// Whether all that came was passed on.
     pub fn is_empty(&self) -> bool {
         let state = self.lock();
@@ -96,13 +105,20 @@ impl Printer {
                 Output::Standard => &mut standard,
                 Output::Errors => &mut errors,
             };
-            if to
-                .as_mut()
-                .is_some_and(|file| file.write_all(&bytes).is_err())
-            {
+            let written = to.as_ref().map(|file| write_fully(file, &bytes));
+            let mut state = self.lock();
+            state.passed += bytes.len() as u64;
+            if let Some(Err(error)) = written {
                 *to = None;
+                if error.kind() != ErrorKind::BrokenPipe {
+                    let wrong = failed("write", "what the program prints", &error);
+                    state.failed.get_or_insert(Problem {
+                        hint: None,
+                        ..wrong
+                    });
+                }
             }
-            self.lock().passed += bytes.len() as u64;
+            drop(state);
             self.bell.ring();
         }
     }

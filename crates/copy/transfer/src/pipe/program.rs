@@ -2,17 +2,21 @@
 //!
 //! It leads a process group, so that all that it starts can be ended with it. No end of its input
 //! ever stands for a broken one: before that is closed the program has all of it, or a signal.
-//! Should this process be killed, the *guard* sees to that. It is a shell that holds the input open too,
-//! waits for a word from here, and kills the group where its own input ends without one.
+//! Should this process be killed, the *guard* sees to that. It is a shell that holds the input open
+//! too, waits for a word from here, and kills the group where its own input ends without one.
+//!
+//! What leaves the group (`setsid`, `timeout`) or belongs to another user (`sudo`) gets no signal;
+//! its input stays open as long as this end and the guard can hold it.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeWriter, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,18 +27,24 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use sockets::poll;
 
 use super::events::Bell;
 use files::{problem, shown, with_hint};
 
 /// What the guard runs: it gets the number of the group, and `done` once the input may end.
-const GUARD: &str = "trap '' HUP INT TERM; read -r group; read -r word; \
-                     [ \"$word\" = done ] || kill -s KILL -- \"-$group\"";
+const GUARD: &str = "trap '' HUP INT TERM; read -r group || exit; read -r word; \
+                     [ \"$word\" = done ] && exit; kill -s KILL -- \"-$group\"; \
+                     while [ -n \"$(cat \"/proc/$group/cmdline\")\" ]; do sleep 1; done";
 /// How long a program may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long the outputs of a program that has ended may stay open: what it has started may hold
 /// them.
 const OUTPUTS_MAX: Duration = Duration::from_secs(1);
+/// How long it may take to end after SIGKILL, which one of another user (`sudo`) does not get.
+const KILLED: Duration = Duration::from_secs(3);
+/// How soon it is noticed that nothing reads an input any more.
+const TICK: Duration = Duration::from_millis(5);
 /// What a pipe may hold, where the kernel allows as much.
 const PIPE_BYTES: i32 = 1 << 20;
 
@@ -42,7 +52,10 @@ const PIPE_BYTES: i32 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Program {
     group: Pid,
-    guard: Mutex<Option<(Child, PipeWriter)>>,
+    /// Its input comes from here.
+    reads: bool,
+    guard: Mutex<Option<Held>>,
+    has_whole_input: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
     bell: Arc<Bell>,
@@ -60,6 +73,14 @@ struct State {
     code: Option<u8>,
     /// So have its outputs, or were long enough open.
     is_over: bool,
+}
+
+/// The guard, what it listens to, and the input, which both hold open.
+#[derive(Debug)]
+struct Held {
+    guard: Child,
+    word: PipeWriter,
+    input: Option<PipeWriter>,
 }
 
 /// A part of what a program printed.
@@ -93,6 +114,7 @@ impl ProgramInput {
 
     /// It has all of it.
     pub fn close(self) {
+        self.program.has_whole_input.store(true, Ordering::Release);
         self.program.release();
     }
 }
@@ -128,23 +150,28 @@ impl Program {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
                 .process_group(0);
-            Ok((guard, command.spawn()?, writer))
+            let (guard, word) = guard;
+            let input = reads.then(|| writer.try_clone()).transpose()?;
+            let held = Held { guard, word, input };
+            Ok((held, command.spawn()?, writer))
         };
-        let (mut guard, child, writer) = begin().map_err(|error| no_start(name, &error))?;
+        let (mut held, child, writer) = begin().map_err(|error| no_start(name, &error))?;
         // A guard that is gone guards nothing, and the pipe works as before.
-        let _ = writeln!(guard.1, "{}", child.id());
-        Ok(Program::follow(child, guard, bell, reads.then_some(writer)))
+        let _ = writeln!(held.word, "{}", child.id());
+        Ok(Program::follow(child, held, bell, reads.then_some(writer)))
     }
 
     fn follow(
         mut child: Child,
-        guard: (Child, PipeWriter),
+        held: Held,
         bell: Arc<Bell>,
         pipe: Option<PipeWriter>,
     ) -> StartedProgram {
         let program = Arc::new(Program {
             group: Pid::from_raw(child.id().cast_signed()),
-            guard: Mutex::new(Some(guard)),
+            reads: pipe.is_some(),
+            guard: Mutex::new(Some(held)),
+            has_whole_input: AtomicBool::new(false),
             state: Mutex::default(),
             changed: Condvar::new(),
             bell,
@@ -216,8 +243,8 @@ impl Program {
     /// What it printed from that byte on, in parts.
     pub fn printed(&self, from: u64) -> Option<Printed> {
         let state = self.lock();
-        let mut parts = state.printed.iter();
-        parts.find(|part| part.offset >= from).cloned()
+        let at = state.printed.partition_point(|part| part.offset < from);
+        state.printed.get(at).cloned()
     }
 
     /// Bytes that were passed on.
@@ -264,35 +291,75 @@ impl Program {
         self.bell.ring();
     }
 
-    /// Ends it and all that it has started, where it runs: first SIGTERM, then SIGKILL. Returns
-    /// when it has ended.
+    /// Whether all of the input was there, and was closed.
+    pub fn has_whole_input(&self) -> bool {
+        self.has_whole_input.load(Ordering::Acquire)
+    }
+
+    /// Ends it and all that it has started: first SIGTERM, then SIGKILL. Returns when it has ended.
+    /// What has its whole input, and has ended, may have left others that go on.
+    ///
+    /// An input that is not whole stays open where something reads it that no signal reached.
     pub fn end(&self) {
+        let is_cut = self.reads && !self.has_whole_input();
         let mut state = self.lock();
         if state.code.is_none() {
             // Who is gone needs no signal.
             let _ = killpg(self.group, Signal::SIGTERM);
-            let until = Instant::now() + GRACE;
-            while state.code.is_none() && Instant::now() < until {
-                let left = until.saturating_duration_since(Instant::now());
-                state = self.wait(state, left);
-            }
-            let _ = killpg(self.group, Signal::SIGKILL);
-            while state.code.is_none() {
-                state = self.wait(state, Duration::MAX);
-            }
+            state = self.wait_for_end(state, GRACE);
         }
+        if state.code.is_none() || is_cut {
+            let _ = killpg(self.group, Signal::SIGKILL);
+            state = self.wait_for_end(state, KILLED);
+        }
+        let has_ended = state.code.is_some();
         state.is_over = true;
         drop(state);
         self.changed.notify_all();
-        self.release();
+        if !is_cut || has_ended && self.is_unread() {
+            self.release();
+        }
+    }
+
+    fn wait_for_end<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        limit: Duration,
+    ) -> MutexGuard<'a, State> {
+        let until = Instant::now() + limit;
+        while state.code.is_none() && Instant::now() < until {
+            let left = until.saturating_duration_since(Instant::now());
+            state = self.wait(state, left);
+        }
+        state
+    }
+
+    /// Waits until nothing reads the input any more; `false` where something still does.
+    fn is_unread(&self) -> bool {
+        let until = Instant::now() + KILLED;
+        loop {
+            let held = self.guard.lock().unwrap_or_else(PoisonError::into_inner);
+            let input = held.as_ref().and_then(|held| held.input.as_ref());
+            let is_read = input.is_some_and(|input| poll::is_open(input.as_fd()));
+            drop(held);
+            if !is_read || Instant::now() >= until {
+                return !is_read;
+            }
+            thread::sleep(TICK);
+        }
     }
 
     /// The guard lets go of the input.
     fn release(&self) {
         let mut held = self.guard.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((mut guard, mut pipe)) = held.take() {
-            let _ = pipe.write_all(b"done\n");
-            drop(pipe);
+        if let Some(Held {
+            mut guard,
+            mut word,
+            ..
+        }) = held.take()
+        {
+            let _ = word.write_all(b"done\n");
+            drop(word);
             let _ = guard.wait();
         }
     }

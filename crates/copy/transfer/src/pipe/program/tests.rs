@@ -62,6 +62,23 @@ fn a_program_that_is_ended_never_reads_the_end_of_its_input() {
     assert!(!folder.path().join("whole").exists());
 }
 
+/// Its leader ends at once, and what it has started reads on.
+#[test]
+fn children_that_read_on_never_read_the_end_of_half_an_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("({}) <&0 & exit 0", takes(folder.path()));
+    let started = shell(&script, CopyDirection::Put);
+    let mut input = started.input.unwrap();
+    input.write(b"half").unwrap();
+    while started.program.lock().code.is_none() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    started.program.end();
+    drop(input);
+    thread::sleep(Duration::from_millis(50));
+    assert!(!folder.path().join("whole").exists());
+}
+
 #[test]
 fn one_that_ignores_sigterm_is_killed() {
     let started = shell(
@@ -80,9 +97,10 @@ fn the_guard_kills_the_program_where_this_end_says_nothing_more() {
     let started = shell(&takes(folder.path()), CopyDirection::Put);
     let mut input = started.input.unwrap();
     input.write(b"half").unwrap();
-    let (mut guard, word) = started.program.guard.lock().unwrap().take().unwrap();
+    let held = started.program.guard.lock().unwrap().take().unwrap();
+    let (mut guard, word) = (held.guard, held.word);
     // What a process has open is closed in any order when it ends.
-    drop(input);
+    drop((input, held.input));
     thread::sleep(Duration::from_millis(50));
     assert!(
         !folder.path().join("whole").exists(),
