@@ -1,5 +1,5 @@
-//! SFTP servers that lie: nothing of theirs is written elsewhere, nothing is taken for whole that is
-//! not, and no copy waits for ever.
+//! SFTP servers that lie: nothing of theirs is written elsewhere, nothing is taken for whole that
+//! is not, and no copy waits for ever.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -29,7 +29,8 @@ fn get(lie: &str, codes: &[i32]) -> Option<(FarHost, String)> {
     let host = host(lie)?;
     let to = host.path("got");
     let began = Instant::now();
-    let output = copy(&host, &["--sftp", "-r", "h:d", to.to_str().unwrap()]);
+    let to = to.to_str().unwrap();
+    let output = copy(&host, &["--sftp", "-r", "--patience", "2s", "h:d", to]);
     let said = complaint(&output);
     let code = output.status.code().unwrap();
     assert!(codes.contains(&code), "{lie}: {code}: {said}");
@@ -42,7 +43,7 @@ fn get(lie: &str, codes: &[i32]) -> Option<(FarHost, String)> {
 fn an_honest_answer_of_that_server_is_taken() {
     if let Some((host, said)) = get("honest", &[0]) {
         assert_eq!(
-            fs::read(host.path("got/f")).unwrap().len(),
+            fs::read(host.path("got/d/f")).unwrap().len(),
             100_000,
             "{said}"
         );
@@ -52,7 +53,8 @@ fn an_honest_answer_of_that_server_is_taken() {
 #[test]
 fn short_answers_make_whole_files() {
     if let Some((host, said)) = get("short", &[0]) {
-        let got = fs::read(host.path("got/f")).unwrap();
+        let got = fs::read(host.path("got/d/f")).unwrap();
+        assert_eq!(got.len(), 100_000);
         assert!(
             got.iter()
                 .enumerate()
@@ -84,7 +86,7 @@ fn sizes_and_contents_that_are_lies_are_no_files() {
         let Some((host, said)) = get(lie, &[1]) else {
             return;
         };
-        assert!(!host.path("got/f").exists(), "{lie}: {said}");
+        assert!(!host.path("got/d/f").exists(), "{lie}: {said}");
     }
 }
 
@@ -92,7 +94,7 @@ fn sizes_and_contents_that_are_lies_are_no_files() {
 fn what_is_no_protocol_ends_the_copy() {
     for lie in ["wrong-number", "length", "garbage", "version", "dies"] {
         if let Some((host, said)) = get(lie, &[1, 2, 75]) {
-            assert!(!host.path("got/f").exists(), "{lie}: {said}");
+            assert!(!host.path("got/d/f").exists(), "{lie}: {said}");
         }
     }
 }

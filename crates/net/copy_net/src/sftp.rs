@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use copy_protocol::sftp::{Packets, Reply, Request, Server, hello};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use sockets::poll;
 
 use crate::Ssh;
@@ -29,6 +31,10 @@ const TICK: Duration = Duration::from_millis(100);
 const BLOCK: usize = 256 << 10;
 /// Bytes that a pipe to or from ssh holds.
 const PIPE: i32 = 512 << 10;
+/// How long ssh may take to end when it is asked to.
+const TERM_WAIT: Duration = Duration::from_millis(200);
+/// How long a server may take for its first packet.
+const HELLO_MAX: Duration = Duration::from_secs(90);
 /// How long ssh may take to end that has closed its output.
 const END_WAIT: Duration = Duration::from_secs(2);
 
@@ -100,7 +106,7 @@ impl SftpDialer {
             if is_stopped() {
                 return Err(SftpError::Stopped);
             }
-            let hello = match channel.packets.next() {
+            let hello = match channel.packets.take() {
                 Ok(packet) => packet.map(Server::decode),
                 Err(mistake) => Some(Err(mistake)),
             };
@@ -108,7 +114,7 @@ impl SftpDialer {
                 channel.server = hello.map_err(|error| channel.no_sftp(error.to_string()))?;
                 break;
             }
-            if !may_ask && asked.elapsed() > self.silence {
+            if !may_ask && asked.elapsed() > self.silence.min(HELLO_MAX) {
                 return Err(channel.silent());
             }
             channel
@@ -250,7 +256,7 @@ impl SftpChannel {
     }
 
     fn next_reply(&mut self) -> Result<Option<(u32, Reply)>, SftpError> {
-        let packet = match self.packets.next() {
+        let packet = match self.packets.take() {
             Ok(packet) => packet,
             Err(mistake) => return Err(self.broken(mistake.to_string())),
         };
@@ -383,10 +389,19 @@ impl SftpChannel {
     }
 }
 
-/// ssh ends with its connection.
+/// ssh ends with its connection. It gives a terminal back as it was where it is asked to end.
 impl Drop for SftpChannel {
     fn drop(&mut self) {
         drop(self.input.take());
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let ssh = Pid::from_raw(self.child.id().cast_signed());
+            // It may have ended by itself.
+            let _ = kill(ssh, Signal::SIGTERM);
+            let until = Instant::now() + TERM_WAIT;
+            while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
         // It has ended or is of no use any more.
         let _ = self.child.kill();
         let _ = self.child.wait();

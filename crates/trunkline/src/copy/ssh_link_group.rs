@@ -8,7 +8,7 @@ use std::path::Path;
 
 use campaign_store::{Slot, Slots};
 use copy_net::control_socket;
-use copy_protocol::{CopySpec, FarHost, NearEnd};
+use copy_protocol::{CopySpec, FarHost, FarProgram, NearEnd};
 use observe::Transport;
 
 use crate::host;
@@ -33,10 +33,20 @@ impl SshLinkGroup {
         let options = &spec.options;
         let is_sought = options.streams.is_none() && options.gentle.is_none() && !options.dry_run;
         let is_from_here = matches!(spec.near, NearEnd::Here(_));
-        let FarHost::Ssh { destination, .. } = &spec.far.host else {
+        let FarHost::Ssh {
+            destination,
+            program,
+            ..
+        } = &spec.far.host
+        else {
             return None;
         };
-        if !is_sought || !is_from_here || spec.transport != Transport::Tcp {
+        // Connections over SFTP are few, and tell nothing of the path.
+        if *program == FarProgram::Sftp
+            || !is_sought
+            || !is_from_here
+            || spec.transport != Transport::Tcp
+        {
             return None;
         }
         let far = destination.rsplit('@').next().unwrap_or(destination);
@@ -60,7 +70,7 @@ impl SshLinkGroup {
 #[cfg(test)]
 mod tests {
     use copy_protocol::CopyDirection;
-    use copy_protocol::{Connect, CopyOptions, FarProgram, Patience, Place};
+    use copy_protocol::{Connect, CopyOptions, Patience, Place};
     use units::Span;
 
     use super::*;

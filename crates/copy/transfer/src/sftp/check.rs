@@ -7,11 +7,12 @@ use copy_protocol::sftp::{Open, Reply, Request, Stat};
 use files::store::Piece;
 use files::{PieceHasher, problem, shown, with_hint};
 
+use super::asks::{Asks, Step, Tag};
 use super::failure::refused;
 use super::item::Item;
+use super::put::side;
 use super::reading::{ReadEnd, Reading};
 use super::shared::Shared;
-use super::task::{Asks, Step, Tag};
 use super::work::{Job, JobKind};
 
 /// One piece.
@@ -48,6 +49,9 @@ impl Check {
             self.reading.ask_all(handle, asks);
             return Step::Goes;
         }
+        if tag == Tag::CleanUp {
+            return Step::Done;
+        }
         if tag == Tag::Open {
             shared.fail(&self.item, refused("read back", &self.item.path, &reply));
             return Step::Done;
@@ -58,14 +62,11 @@ impl Check {
                 shared.fail(&self.item, refused("read back", &self.item.path, &reply));
                 Step::Done
             }
-            ReadEnd::Whole | ReadEnd::Short => {
-                self.judge(shared);
-                Step::Done
-            }
+            ReadEnd::Whole | ReadEnd::Short => self.judge(shared, asks),
         }
     }
 
-    fn judge(&self, shared: &Shared) {
+    fn judge(&self, shared: &Shared, asks: &mut Asks<'_>) -> Step {
         let Piece { offset, length, .. } = self.piece;
         let mut hasher = PieceHasher::new(self.item.size, offset, length.into());
         hasher.update(self.reading.bytes());
@@ -74,7 +75,7 @@ impl Check {
                 let job = Job::new(Arc::clone(&self.item), JobKind::Finish);
                 shared.work.add_first(job);
             }
-            return;
+            return Step::Done;
         }
         let what = format!(
             "`{}` reads back from the far end as something else",
@@ -85,5 +86,11 @@ impl Check {
             &self.item,
             with_hint(problem(ProblemKind::Corrupt, what), hint),
         );
+        // The next copy does not build on it.
+        if let Some(put) = side(shared) {
+            put.journal.void(&self.item.entry, self.item.size);
+        }
+        asks.send(Tag::CleanUp, &Request::Remove(&self.item.part));
+        Step::Goes
     }
 }

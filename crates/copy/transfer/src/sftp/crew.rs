@@ -10,12 +10,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use copy_net::{SftpChannel, SftpDialer, SftpError, SshManners};
+use copy_net::SftpChannel;
 use copy_protocol::{CopyEvent, FileId, SFTP_CONNECTIONS_MAX};
 use observe::StreamCount;
 use steer::online::{Interval, Online, OnlinePlan, RateMax, Streams};
 use units::{Bytes, Span};
 
+use super::early::EarlyDials;
 use super::item::Item;
 use super::shared::{Note, Shared, Side};
 use super::talk::Halt;
@@ -24,15 +25,19 @@ use crate::copy_stats::CopyStats;
 use crate::session::Event;
 
 /// Connections to begin with, where there is enough to do.
-const FIRST: u64 = 4;
+pub(super) const FIRST: u64 = 4;
 /// Between two looks at what happened.
 const TICK: Duration = Duration::from_millis(20);
 const STEER: Duration = Duration::from_millis(250);
 const TELL: Duration = Duration::from_millis(500);
+/// Connections that are made at the same time.
+const DIALS_MAX: usize = 4;
 /// Before a connection is made again.
 const AGAIN_PAUSE: Duration = Duration::from_millis(500);
 /// Connections that could not be made, one after the other, before no more are tried.
 const REFUSALS_MAX: u32 = 4;
+/// A copy that ends sooner is over before another connection brings anything.
+const PAYS_AFTER: Duration = Duration::from_secs(6);
 /// A connection for less than this costs more than it brings.
 const EACH_BYTES: u64 = 2 << 20;
 const EACH_FILES: u64 = 16;
@@ -41,7 +46,7 @@ const EACH_FILES: u64 = 16;
 pub(super) struct Crew<'a, 'o> {
     pub stats: &'a mut CopyStats<'o>,
     pub shared: &'a Shared,
-    pub dialer: &'a SftpDialer,
+    pub early: &'a EarlyDials,
     /// Files that have no name yet.
     pub unfinished: BTreeMap<FileId, Arc<Item>>,
     most: u16,
@@ -65,12 +70,13 @@ impl<'a, 'o> Crew<'a, 'o> {
     pub fn new(
         stats: &'a mut CopyStats<'o>,
         shared: &'a Shared,
-        dialer: &'a SftpDialer,
+        early: &'a EarlyDials,
         unfinished: BTreeMap<FileId, Arc<Item>>,
         plan: OnlinePlan,
     ) -> Self {
         let now = Instant::now();
-        let bytes: u64 = unfinished.values().map(|item| item.size).sum();
+        let sizes = unfinished.values().map(|item| item.size);
+        let bytes = sizes.fold(0, u64::saturating_add);
         let files = unfinished.len() as u64;
         let useful = (bytes / EACH_BYTES + files / EACH_FILES + 1).min(SFTP_CONNECTIONS_MAX.into());
         let useful = StreamCount::new(useful).unwrap_or(StreamCount::ONE);
@@ -87,7 +93,7 @@ impl<'a, 'o> Crew<'a, 'o> {
         Crew {
             stats,
             shared,
-            dialer,
+            early,
             unfinished,
             most: useful.get(),
             is_fixed,
@@ -293,25 +299,33 @@ impl<'a, 'o> Crew<'a, 'o> {
             ..Streams::default()
         };
         self.moved = moved;
-        let steered = self.online.on_interval(&Interval {
-            length: length.into(),
-            streams,
-            left: Some(self.left_bytes()),
-            rate_max: RateMax::lower(self.shared.control.rate_max(), None),
-            ..Interval::default()
-        });
-        if let Some(steer) = steered {
-            self.stats.on_steered(steer.streams.get(), steer.why);
+        if self.may_judge(streams.arrived, length) {
+            let steered = self.online.on_interval(&Interval {
+                length: length.into(),
+                streams,
+                left: Some(self.left_bytes()),
+                rate_max: RateMax::lower(self.shared.control.rate_max(), None),
+                ..Interval::default()
+            });
+            if let Some(steer) = steered {
+                self.stats.on_steered(steer.streams.get(), steer.why);
+            }
         }
         let most = self.online.streams().get().min(self.most);
         wanted.store(most.max(1), Ordering::Relaxed);
         self.stats.on_streams(self.joined, &streams, 1.0);
-        let limited = self.online.limited();
-        self.stats.on_limited(self.online.binds(), limited);
         if self.told.elapsed() >= TELL {
             self.told = Instant::now();
             self.tell(moved);
         }
+    }
+
+    /// Whether what happened is that of as many connections as are wanted, and there is time for
+    /// another one to bring something.
+    fn may_judge(&self, arrived: Bytes, length: Duration) -> bool {
+        let wanted = self.online.streams().get().min(self.most);
+        let pays = arrived.as_f64() * PAYS_AFTER.as_secs_f64() / length.as_secs_f64();
+        self.joined >= wanted && self.left_bytes().as_f64() > pays
     }
 
     fn tell(&mut self, moved: u64) {
@@ -334,7 +348,8 @@ impl<'a, 'o> Crew<'a, 'o> {
     fn left_bytes(&self) -> Bytes {
         // A file counts until it has its name; large ones are looked into.
         let missing = |item: &Arc<Item>| item.size.saturating_sub(item.present());
-        Bytes::new(self.unfinished.values().take(1000).map(missing).sum())
+        let missing = self.unfinished.values().take(1000).map(missing);
+        Bytes::new(missing.fold(0, u64::saturating_add))
     }
 
     /// Makes a connection where one is missing.
@@ -347,31 +362,28 @@ impl<'a, 'o> Crew<'a, 'o> {
         'a: 'scope,
     {
         let target = wanted.load(Ordering::Relaxed).min(self.most.max(1));
-        while Instant::now() >= self.next_dial && self.numbers.len() < usize::from(target) {
+        // More at once than those that may log in together would be refused.
+        let together = usize::from(self.joined) + DIALS_MAX;
+        let most = usize::from(target).min(together);
+        while Instant::now() >= self.next_dial && self.numbers.len() < most {
             let Some(number) = (0..target).find(|number| !self.numbers.contains(number)) else {
                 return;
             };
             self.numbers.insert(number);
-            let (shared, dialer) = (self.shared, self.dialer);
-            hands.push(scope.spawn(move || serve(dialer, shared, number, wanted)));
+            let (shared, early) = (self.shared, self.early);
+            hands.push(scope.spawn(move || serve(early, shared, number, wanted)));
         }
     }
 }
 
 /// Makes a connection, and works on it.
 fn serve(
-    dialer: &SftpDialer,
+    early: &EarlyDials,
     shared: &Shared,
     number: u16,
     wanted: &AtomicU16,
 ) -> Option<SftpChannel> {
-    let is_over = || shared.is_over();
-    let opened = match dialer.open(SshManners::Alone, &is_over) {
-        // Where only a shared connection needs no password.
-        Err(SftpError::NotConnected { .. }) => dialer.open(SshManners::Shared, &is_over),
-        opened => opened,
-    };
-    match opened {
+    match early.next(&|| shared.is_over()) {
         Ok(channel) => {
             shared.tell(Note::Joined);
             Worker::new(channel, shared).run(number, wanted)

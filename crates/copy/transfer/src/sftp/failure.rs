@@ -55,7 +55,7 @@ fn meaning(trying: &str, status: &Status) -> (ProblemKind, String, Option<&'stat
         ),
         StatusCode::Denied => (
             ProblemKind::Permission,
-            "this account has no right to".to_owned(),
+            "this account has no right to it".to_owned(),
             Some("give the account there the right to it, or name another folder"),
         ),
         StatusCode::Unsupported => (

@@ -94,8 +94,9 @@ fn read_more(
         match (reply, &mut *list) {
             (Reply::Names(names), Ok(list)) if !names.is_empty() => {
                 for one in names {
+                    // What is left out counts, too: else a listing of nothing else has no end.
+                    heard.add(one.name.len())?;
                     if check(&one.name)? {
-                        heard.add(one.name.len())?;
                         list.push(one);
                     }
                 }

@@ -12,12 +12,12 @@ use copy_protocol::{Problem, ProblemKind};
 use files::store::Piece;
 use files::{PieceHasher, problem, shown, with_hint};
 
+use super::asks::{Asks, Step, Tag};
 use super::failure::{odd, refused};
 use super::far_name::seconds;
 use super::item::Item;
 use super::reading::{ReadEnd, Reading};
 use super::shared::{Get, Note, Shared, Side};
-use super::task::{Asks, Step, Tag};
 
 /// The part of a file.
 pub(super) struct GetPiece {
@@ -96,7 +96,7 @@ impl GetPiece {
         let trouble = match self.reading.on_reply(tag, reply, asks) {
             ReadEnd::Goes => return,
             ReadEnd::Whole => None,
-            ReadEnd::Short => Some(changed(&self.item, "is shorter than it was when listed")),
+            ReadEnd::Short => Some(changed(&self.item, "became shorter")),
             ReadEnd::Failed(reply) => Some(refused("read", &self.item.path, &reply)),
         };
         self.is_read = true;

@@ -3,11 +3,15 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use copy_protocol::sftp::Stat;
 use copy_protocol::{Entry, FileId, HASH_LENGTH};
 use files::HashTree;
 use files::store::Piece;
 
 use super::far_name;
+
+/// Files of up to so many bytes go as a whole.
+pub(super) const SMALL: u64 = 1 << 20;
 
 /// One file.
 #[derive(Debug)]
@@ -66,7 +70,8 @@ impl Item {
     ///
     /// * `verify`: its pieces are read back.
     pub fn put(mut self, number: u64, mode: Option<u32>, verify: bool) -> Self {
-        self.part = far_name::part(&self.path, number);
+        // What a session that hangs still writes of another version goes elsewhere.
+        self.part = far_name::part(&self.path, number ^ self.entry.version);
         self.mode = mode;
         self.state().keeps_pieces = verify;
         self
@@ -84,6 +89,21 @@ impl Item {
     /// Nothing more is done with it; `false` where that was so already.
     pub fn end(&self) -> bool {
         !std::mem::replace(&mut self.state().is_over, true)
+    }
+
+    /// What its part has at first: others of the far host may not read it before it has its mode.
+    pub fn first(&self) -> Stat {
+        Stat {
+            mode: Some(self.mode.map_or(0o666, |mode| mode & 0o700 | 0o600)),
+            ..Stat::default()
+        }
+    }
+
+    /// Whether it goes as a whole.
+    ///
+    /// * `most`: bytes of such a file.
+    pub fn is_small(&self, most: u64) -> bool {
+        self.size == 0 || self.size <= most && self.present() == 0
     }
 
     /// Bytes that are there.

@@ -18,7 +18,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use copy_protocol::{Entry, HASH_LENGTH};
@@ -32,23 +32,29 @@ const HEADER: usize = 12;
 const NOTE: usize = 16 + 8 + 8 + 4 + HASH_LENGTH + 4;
 /// Most that is read of one: the notes of 5 TB.
 const LENGTH_MAX: u64 = 512 << 20;
+/// A note of this piece voids those before it.
+const VOID: Piece = Piece {
+    offset: 0,
+    length: 0,
+    hash: [0; HASH_LENGTH],
+};
 /// One that was not touched for so long is of a copy that was given up.
 const OLD: Duration = Duration::from_secs(30 * 86_400);
 
 /// Which version of which file.
 type Key = [u8; 16];
+/// Pieces of files, with the sizes of those.
+type Noted = BTreeMap<Key, (u64, Vec<Piece>)>;
 
 /// The notes of one copy.
 #[derive(Debug)]
 pub(super) struct Journal {
     /// In the names of its parts.
     pub number: u64,
-    /// An earlier try had the same number, so that its parts may be there.
-    pub is_resumed: bool,
     /// `None` where there is no folder for it, or another copy has it.
     file: Option<Mutex<File>>,
     path: PathBuf,
-    noted: BTreeMap<Key, (u64, Vec<Piece>)>,
+    noted: Mutex<Noted>,
 }
 
 impl Journal {
@@ -67,10 +73,9 @@ impl Journal {
     pub fn none() -> io::Result<Self> {
         Ok(Journal {
             number: random::number()?,
-            is_resumed: false,
             file: None,
             path: PathBuf::new(),
-            noted: BTreeMap::new(),
+            noted: Mutex::default(),
         })
     }
 
@@ -92,7 +97,6 @@ impl Journal {
             let mut number = [0; 8];
             number.copy_from_slice(&header[4..]);
             journal.number = u64::from_le_bytes(number);
-            journal.is_resumed = true;
             kept = (HEADER + journal.read(notes)) as u64;
         }
         journal.file = begin(file, kept, journal.number).ok().map(Mutex::new);
@@ -100,38 +104,56 @@ impl Journal {
     }
 
     /// Takes the notes up; returns the bytes of those that are whole.
-    fn read(&mut self, notes: &[u8]) -> usize {
+    fn read(&self, notes: &[u8]) -> usize {
+        let mut all = self.all();
         let mut length = 0;
         for note in notes.chunks_exact(NOTE) {
             let Some((key, size, piece)) = decode(note) else {
                 break;
             };
-            let noted = self.noted.entry(key).or_insert((size, Vec::new()));
-            if noted.0 == size {
-                noted.1.push(piece);
-            }
+            take(&mut all, key, size, piece);
             length += NOTE;
         }
         length
     }
 
+    fn all(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Pieces of a file that are on the far end's disk.
-    pub fn noted(&self, entry: &Entry, size: u64) -> &[Piece] {
-        match self.noted.get(&key(entry)) {
-            Some((of, pieces)) if *of == size => pieces,
-            _ => &[],
+    pub fn noted(&self, entry: &Entry, size: u64) -> Vec<Piece> {
+        match self.all().get(&key(entry)) {
+            Some((of, pieces)) if *of == size => pieces.clone(),
+            _ => Vec::new(),
         }
     }
 
     /// These pieces are on the far end's disk.
     pub fn note(&self, entry: &Entry, size: u64, pieces: &[Piece]) {
+        let key = key(entry);
+        let mut all = self.all();
+        for piece in pieces {
+            take(&mut all, key, size, *piece);
+        }
+        drop(all);
+        self.write(&key, size, pieces);
+    }
+
+    /// What was noted of a file does not count: its part is another one, or wrong.
+    pub fn void(&self, entry: &Entry, size: u64) {
+        let key = key(entry);
+        self.all().remove(&key);
+        self.write(&key, size, &[VOID]);
+    }
+
+    fn write(&self, key: &Key, size: u64, pieces: &[Piece]) {
         let Some(file) = &self.file else {
             return;
         };
-        let key = key(entry);
         let notes: Vec<u8> = pieces
             .iter()
-            .flat_map(|piece| encode(&key, size, piece))
+            .flat_map(|piece| encode(key, size, piece))
             .collect();
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         // What is not noted is sent again.
@@ -146,6 +168,18 @@ impl Journal {
             // One that is left is of no harm.
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Adds a note to the others.
+fn take(all: &mut Noted, key: Key, size: u64, piece: Piece) {
+    if piece == VOID {
+        all.remove(&key);
+        return;
+    }
+    let noted = all.entry(key).or_insert((size, Vec::new()));
+    if noted.0 == size {
+        noted.1.push(piece);
     }
 }
 
@@ -241,7 +275,7 @@ fn decode(note: &[u8]) -> Option<(Key, u64, Piece)> {
         length: u32::from_le_bytes(*length),
         hash: *hash,
     };
-    let is_piece = legal_piece(size, piece.offset, piece.length.into());
+    let is_piece = piece == VOID || legal_piece(size, piece.offset, piece.length.into());
     (is_piece && encode(key, size, &piece) == note).then_some((*key, size, piece))
 }
 
@@ -281,11 +315,9 @@ mod tests {
         first.note(&entry(1), SIZE, &[piece(0), piece(2)]);
         let beside = open(b"a to b");
         assert_ne!(beside.number, first.number, "the file is locked");
-        assert!(!beside.is_resumed);
         let number = first.number;
         drop((first, beside));
         let again = open(b"a to b");
-        assert!(again.is_resumed);
         assert_eq!(again.number, number);
         assert_eq!(again.noted(&entry(1), SIZE), [piece(0), piece(2)]);
         assert!(again.noted(&entry(2), SIZE).is_empty(), "another version");
@@ -295,9 +327,15 @@ mod tests {
         drop(again);
         let again = open(b"a to b");
         assert_eq!(again.noted(&entry(1), SIZE).len(), 3);
+        again.void(&entry(1), SIZE);
+        again.note(&entry(1), SIZE, &[piece(2)]);
+        assert_eq!(again.noted(&entry(1), SIZE), [piece(2)]);
+        drop(again);
+        let again = open(b"a to b");
+        assert_eq!(again.noted(&entry(1), SIZE), [piece(2)]);
         again.remove();
         drop(again);
-        assert!(!open(b"a to b").is_resumed);
+        assert_ne!(open(b"a to b").number, number);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use copy_protocol::sftp::{FarKind, Reply, Request, Stat};
-use copy_protocol::{ENTRIES_MAX, Entry, FileProblem, Kind, Name, Problem, ProblemKind};
+use copy_protocol::{ENTRIES_MAX, Entry, FileProblem, Kind, Name, PATH_MAX, Problem, ProblemKind};
 use files::source::SourceSpec;
 use files::source::select::check_distinct;
 use files::source::tops::tops;
@@ -18,6 +18,9 @@ use super::far_name::join;
 use super::folders::{self, Heard};
 use super::talk::{Halt, Talk, is_missing};
 use super::wildcards;
+
+/// Names that something is asked of together: a server may answer each with a whole packet.
+const TOGETHER: usize = 256;
 
 /// Something that was found.
 #[derive(Debug)]
@@ -180,67 +183,48 @@ impl Lister<'_> {
             Some(FarKind::File) => raw.stat.size.is_none() || raw.stat.times.is_none(),
             Some(_) => false,
         };
-        self.ask_of(
-            raws,
-            is_unknown,
-            |path| Request::LStat(path),
-            |raw, reply| {
-                let Reply::Stat(stat) = reply else {
-                    return false;
-                };
-                raw.stat = *stat;
-                true
-            },
-        )
+        self.ask_of(raws, is_unknown, lstat, |raw, reply| {
+            let Reply::Stat(stat) = reply else {
+                return false;
+            };
+            raw.stat = *stat;
+            true
+        })
     }
 
     fn read_links(&mut self, raws: Vec<Raw>) -> Result<Vec<Raw>, Halt> {
-        self.ask_of(
-            raws,
-            is_link,
-            |path| Request::ReadLink(path),
-            |raw, reply| {
-                let Reply::Names(names) = reply else {
-                    return false;
-                };
-                let text = names.first().map(|one| one.name.clone());
-                raw.link = text.filter(|text| !text.is_empty() && !text.contains(&0));
-                raw.link.is_some()
-            },
-        )
+        self.ask_of(raws, is_link, read_link, |raw, reply| {
+            let Reply::Names(names) = reply else {
+                return false;
+            };
+            let text = names.first().map(|one| one.name.clone());
+            let is_text = |text: &Vec<u8>| (1..=PATH_MAX).contains(&text.len());
+            raw.link = text.filter(|text| is_text(text) && !text.contains(&0));
+            raw.link.is_some()
+        })
     }
 
     fn follow_links(&mut self, raws: Vec<Raw>) -> Result<Vec<Raw>, Halt> {
         let mut followed = BTreeSet::new();
-        let raws = self.ask_of(
-            raws,
-            is_link,
-            |path| Request::Stat(path),
-            |raw, reply| {
-                let Reply::Stat(stat) = reply else {
-                    return false;
-                };
-                raw.stat = *stat;
-                followed.insert(raw.path.clone());
-                true
-            },
-        )?;
+        let raws = self.ask_of(raws, is_link, stat, |raw, reply| {
+            let Reply::Stat(stat) = reply else {
+                return false;
+            };
+            raw.stat = *stat;
+            followed.insert(raw.path.clone());
+            true
+        })?;
         let needs_place = |raw: &Raw| {
             let is_folder = raw.stat.kind() == Some(FarKind::Folder);
             is_folder && (raw.above.is_none() || followed.contains(&raw.path))
         };
-        self.ask_of(
-            raws,
-            needs_place,
-            |path| Request::RealPath(path),
-            |raw, reply| {
-                let Reply::Names(names) = reply else {
-                    return false;
-                };
-                raw.real = names.first().map(|one| one.name.clone());
-                raw.real.is_some()
-            },
-        )
+        self.ask_of(raws, needs_place, real_path, |raw, reply| {
+            let Reply::Names(names) = reply else {
+                return false;
+            };
+            raw.real = names.first().map(|one| one.name.clone());
+            raw.real.is_some()
+        })
     }
 
     /// Asks something of some of them, and leaves out those of which no answer is of use.
@@ -251,20 +235,27 @@ impl Lister<'_> {
         request: impl Fn(&[u8]) -> Request<'_>,
         mut use_it: impl FnMut(&mut Raw, &Reply) -> bool,
     ) -> Result<Vec<Raw>, Halt> {
-        let asked: Vec<bool> = raws.iter().map(is_asked).collect();
-        let paths = raws.iter().zip(&asked).filter(|(_, asked)| **asked);
-        let requests: Vec<_> = paths.map(|(raw, _)| request(named(&raw.path))).collect();
-        let mut replies = self.talk.ask_all(&requests)?.into_iter();
-        drop(requests);
         let mut kept = Vec::with_capacity(raws.len());
-        for (mut raw, asked) in raws.into_iter().zip(asked) {
-            let reply = if asked { replies.next() } else { None };
-            match reply {
-                Some(reply) if !use_it(&mut raw, &reply) => {
-                    let problem = refused("look at", &raw.path, &reply);
-                    self.leave_out(&raw.name, false, problem);
+        let mut left = raws.into_iter();
+        loop {
+            let some: Vec<Raw> = left.by_ref().take(TOGETHER).collect();
+            if some.is_empty() {
+                break;
+            }
+            let asked: Vec<bool> = some.iter().map(&is_asked).collect();
+            let paths = some.iter().zip(&asked).filter(|(_, asked)| **asked);
+            let requests: Vec<_> = paths.map(|(raw, _)| request(named(&raw.path))).collect();
+            let mut replies = self.talk.ask_all(&requests)?.into_iter();
+            drop(requests);
+            for (mut raw, asked) in some.into_iter().zip(asked) {
+                let reply = if asked { replies.next() } else { None };
+                match reply {
+                    Some(reply) if !use_it(&mut raw, &reply) => {
+                        let problem = refused("look at", &raw.path, &reply);
+                        self.leave_out(&raw.name, false, problem);
+                    }
+                    _ => kept.push(raw),
                 }
-                _ => kept.push(raw),
             }
         }
         Ok(kept)
@@ -349,6 +340,13 @@ impl Lister<'_> {
                 let what = format!("`{}` has no content and is left out", shown(&raw.name));
                 Err(problem(ProblemKind::NoContent, what))
             }
+            (Some(FarKind::File), _, Some(size)) => {
+                let what = format!(
+                    "the far end says that `{}` has {size} bytes, which no file has",
+                    shown(&raw.path)
+                );
+                Err(problem(ProblemKind::Protocol, what))
+            }
             _ => {
                 let what = format!("the far end does not say what `{}` is", shown(&raw.path));
                 Err(problem(ProblemKind::Protocol, what))
@@ -405,6 +403,22 @@ impl Lister<'_> {
             left_out: self.left_out,
         }
     }
+}
+
+fn lstat(path: &[u8]) -> Request<'_> {
+    Request::LStat(path)
+}
+
+fn stat(path: &[u8]) -> Request<'_> {
+    Request::Stat(path)
+}
+
+fn read_link(path: &[u8]) -> Request<'_> {
+    Request::ReadLink(path)
+}
+
+fn real_path(path: &[u8]) -> Request<'_> {
+    Request::RealPath(path)
 }
 
 fn is_link(raw: &Raw) -> bool {

@@ -15,7 +15,7 @@ use units::Bytes;
 
 use super::failure::refused;
 use super::far_name::{join, seconds};
-use super::item::Item;
+use super::item::{Item, SMALL};
 use super::journal::Journal;
 use super::talk::{Halt, Talk, is_missing, is_ok};
 use crate::copy_stats::CopyStats;
@@ -51,6 +51,8 @@ pub(super) struct Planner<'a, 'o> {
     made: BTreeSet<Vec<u8>>,
     /// Files that are there, with another mode.
     other_modes: Vec<(Vec<u8>, Stat)>,
+    /// Large files whose parts are to be made.
+    to_begin: Vec<Arc<Item>>,
     plan: Plan,
 }
 
@@ -98,6 +100,7 @@ impl<'a, 'o> Planner<'a, 'o> {
             is_fresh: false,
             made: BTreeSet::new(),
             other_modes: Vec::new(),
+            to_begin: Vec::new(),
             plan: Plan::default(),
         })
     }
@@ -162,6 +165,7 @@ impl<'a, 'o> Planner<'a, 'o> {
                 _ => links.push((entry, look)),
             }
         }
+        resume::begin_parts(self)?;
         self.make_links(links)
     }
 
@@ -283,7 +287,11 @@ impl<'a, 'o> Planner<'a, 'o> {
         let item = item.put(self.journal.number, mode, self.options.verify);
         let present = resume::take_up(self.talk, self.journal, &item)?;
         self.stats.on_part_present(present);
-        self.plan.items.push(Arc::new(item));
+        let small = if self.options.verify { 0 } else { SMALL };
+        match item.is_small(small) || present > 0 {
+            true => self.plan.items.push(Arc::new(item)),
+            false => self.to_begin.push(Arc::new(item)),
+        }
         Ok(())
     }
 

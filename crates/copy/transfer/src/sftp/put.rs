@@ -12,13 +12,13 @@ use copy_protocol::{HASH_LENGTH, Problem, ProblemKind};
 use files::PieceHasher;
 use files::store::Piece;
 
+use super::asks::{Asks, Step, Tag};
 use super::failure::{full, odd, refused};
 use super::far_name::seconds;
 use super::item::Item;
 use super::naming::{Named, Naming};
 use super::shared::{Note, Put, Shared, Side};
 use super::talk::{has_code, is_ok};
-use super::task::{Asks, Step, Tag};
 use super::work::{Job, JobKind};
 
 /// Between two flushes of a file that arrives: what is flushed is not sent again by the next copy.
@@ -39,6 +39,7 @@ pub(super) struct PutPiece {
     owed: usize,
     trouble: Option<(Tag, Reply)>,
     naming: Option<Naming>,
+    is_unlocked: bool,
 }
 
 impl PutPiece {
@@ -54,6 +55,7 @@ impl PutPiece {
             owed: 0,
             trouble: None,
             naming: None,
+            is_unlocked: false,
         }
     }
 
@@ -65,15 +67,18 @@ impl PutPiece {
             shared.fail(&self.item, problem);
             return self.clean_up(asks);
         }
-        // Others of the far host may not read it before it has its mode.
-        let mode = Some(self.item.mode.map_or(0o666, |mode| mode & 0o700 | 0o600));
-        let stat = Stat {
-            mode,
-            ..Stat::default()
+        self.open(asks)
+    }
+
+    fn open(&mut self, asks: &mut Asks<'_>) -> Step {
+        let open = match self.is_only {
+            true => Open::Make,
+            // It was made when the copy was planned.
+            false => Open::Write,
         };
         asks.send(
             Tag::Open,
-            &Request::Open(&self.item.part, Open::Write, stat),
+            &Request::Open(&self.item.part, open, self.item.first()),
         );
         Step::Goes
     }
@@ -105,8 +110,9 @@ impl PutPiece {
         match tag {
             Tag::Open => return self.opened(&reply, put, shared, asks),
             Tag::CleanUp => return Step::Done,
+            Tag::Unlock => return Step::Goes,
             Tag::Space => return self.judge_space(&reply, shared, asks),
-            Tag::Rename | Tag::Remove => {
+            Tag::Rename | Tag::Remove | Tag::Look => {
                 return self.named(tag, &reply, put, shared, asks);
             }
             Tag::Write(bytes) if is_ok(&reply) => shared.on_moved(bytes.into()),
@@ -128,7 +134,13 @@ impl PutPiece {
 
     fn opened(&mut self, reply: &Reply, put: &Put, shared: &Shared, asks: &mut Asks<'_>) -> Step {
         let Reply::Handle(handle) = reply else {
-            shared.fail(&self.item, refused("make", &self.item.path, reply));
+            if self.is_only && !self.is_unlocked && has_code(reply, StatusCode::Denied) {
+                self.is_unlocked = true;
+                unlock(&self.item, asks);
+                return self.open(asks);
+            }
+            let trying = if self.is_only { "make" } else { "write" };
+            shared.fail(&self.item, refused(trying, &self.item.path, reply));
             return Step::Done;
         };
         let data = std::mem::take(&mut self.data);
@@ -146,7 +158,9 @@ impl PutPiece {
         let can_flush = asks.channel.server().fsync;
         if self.is_only {
             let stat = attributes(&self.item, put);
-            self.ask(Tag::Attributes, &Request::FSetStat(handle, stat), asks);
+            if stat != Stat::default() {
+                self.ask(Tag::Attributes, &Request::FSetStat(handle, stat), asks);
+            }
         } else if can_flush {
             self.covered = self.item.to_flush(FLUSH_PAUSE);
         }
@@ -182,10 +196,11 @@ impl PutPiece {
             length: u32::try_from(self.range.end - self.range.start).unwrap_or(u32::MAX),
             hash: self.hash,
         };
-        let digest = match (self.item.size, self.item.add(piece)) {
-            (0, _) => Some(self.hash),
-            (_, Some(digest)) => digest,
-            (_, None) => return self.give_up(odd("write", &self.item.path), shared, asks),
+        let digest = match (self.is_only, self.item.add(piece)) {
+            // Where another connection died before it was named, it is there already.
+            (true, _) => Some(self.hash),
+            (false, Some(digest)) => digest,
+            (false, None) => return self.give_up(odd("write", &self.item.path), shared, asks),
         };
         shared.tell(Note::Arrived(self.range.end - self.range.start));
         if digest.is_none() {
@@ -222,7 +237,11 @@ impl PutPiece {
                 }
                 Step::Done
             }
-            Named::Failed(problem) => self.give_up(problem, shared, asks),
+            Named::Failed(problem, true) => {
+                shared.fail(&self.item, problem);
+                Step::Done
+            }
+            Named::Failed(problem, false) => self.give_up(problem, shared, asks),
         }
     }
 
@@ -270,8 +289,7 @@ pub(super) fn after_the_last(item: &Arc<Item>, shared: &Shared) {
 pub(super) fn attributes(item: &Item, put: &Put) -> Stat {
     let modified = seconds(&item.entry);
     Stat {
-        // What an earlier try left may be longer.
-        size: Some(item.size),
+        size: None,
         mode: item.mode,
         times: put.times.then_some((modified, modified)),
     }
@@ -282,6 +300,15 @@ pub(super) fn side(shared: &Shared) -> Option<&Put> {
         Side::Put(put) => Some(put),
         Side::Get(_) => None,
     }
+}
+
+/// Where another connection died before it named a part, that may have its last mode.
+pub(super) fn unlock(item: &Item, asks: &mut Asks<'_>) {
+    let stat = Stat {
+        mode: Some(0o600),
+        ..Stat::default()
+    };
+    asks.send(Tag::Unlock, &Request::SetStat(&item.part, stat));
 }
 
 /// What was tried, for people.

@@ -2,8 +2,8 @@
 
 use copy_protocol::sftp::{Reply, Request, StatusCode};
 
+use super::asks::{Asks, Tag};
 use super::talk::has_code;
-use super::task::{Asks, Tag};
 
 /// A range that is read.
 #[derive(Debug)]

@@ -17,8 +17,11 @@ use crate::CopyControl;
 use crate::receiver::publisher::Publisher;
 use crate::throttle::Throttle;
 
-/// Bytes of a part of a file, where nothing bounds the rate.
-const PIECE: u64 = 1 << 20;
+/// Bytes of a part of a file, where nothing bounds the rate: small where the end of the file may be
+/// that of the copy, and large where each takes a note.
+const PIECE: u64 = 256 << 10;
+const PIECE_OF_LARGE: u64 = 1 << 20;
+const LARGE: u64 = 2 << 30;
 const PIECE_LEAST: u64 = 32 << 10;
 /// A part takes no longer than this where the rate is bounded.
 const PIECE_TIME: Span = Span::from_millis(250);
@@ -106,11 +109,11 @@ impl Shared {
     }
 
     /// Most bytes of a part: less where the rate is bounded, so that it is kept to.
-    pub fn piece_size(&self) -> u64 {
-        let bounded = self.control.rate_max();
-        bounded.map_or(PIECE, |rate| {
+    pub fn piece_size(&self, size: u64) -> u64 {
+        let usual = if size > LARGE { PIECE_OF_LARGE } else { PIECE };
+        self.control.rate_max().map_or(usual, |rate| {
             let bytes = rate.bytes_in(PIECE_TIME).get();
-            bytes.clamp(PIECE_LEAST, PIECE)
+            bytes.clamp(PIECE_LEAST, usual)
         })
     }
 }

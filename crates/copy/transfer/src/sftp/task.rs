@@ -1,55 +1,14 @@
 //! Something that one connection does in several requests, several of them at a time.
 
-use std::collections::BTreeMap;
+use copy_protocol::sftp::Reply;
 
-use copy_net::SftpChannel;
-use copy_protocol::sftp::{Reply, Request};
-
+use super::asks::{Asks, Step, Tag};
 use super::check::Check;
 use super::finish::Finish;
 use super::get::GetPiece;
 use super::put::PutPiece;
 use super::shared::{Shared, Side};
 use super::work::{Job, JobKind};
-
-/// What a request was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tag {
-    Open,
-    /// So many bytes.
-    Write(u32),
-    /// So many bytes at this offset of the part.
-    Read(usize, u32),
-    Flush,
-    Attributes,
-    Close,
-    Rename,
-    Remove,
-    Space,
-    /// The part of a file that failed goes.
-    CleanUp,
-}
-
-/// How a task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
-    Goes,
-    Done,
-}
-
-/// Sends the requests of one task.
-pub(super) struct Asks<'a> {
-    pub channel: &'a mut SftpChannel,
-    pub owners: &'a mut BTreeMap<u32, (u64, Tag)>,
-    pub task: u64,
-}
-
-impl Asks<'_> {
-    pub fn send(&mut self, tag: Tag, request: &Request<'_>) {
-        let number = self.channel.send(request);
-        self.owners.insert(number, (self.task, tag));
-    }
-}
 
 /// One of them.
 pub(super) enum Task {

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-/// A connection begins with so many, and never has fewer.
-const LEAST: u64 = 2 << 20;
+/// A connection never has fewer: parts of files that wait in a slow one hold up the end.
+const LEAST: u64 = 512 << 10;
 /// OpenSSH lets 2 MiB of a session be on the way; the requests before it should never wait for the
 /// reply to the one that frees room, which takes as much again.
 const MOST: u64 = 8 << 20;
 /// Shortest time over which the rate of a connection is taken.
-const LOOK_MIN: Duration = Duration::from_millis(200);
+const LOOK_MIN: Duration = Duration::from_millis(50);
 
-/// Twice what the connection carries in a round trip, and the least besides.
+/// Twice what the connection carries in a round trip, and the least besides. So it doubles with
+/// each round trip as TCP's window does at first.
 #[derive(Debug)]
 pub(super) struct Window {
     rtt: Duration,
@@ -25,7 +26,7 @@ impl Window {
             rtt,
             since: now,
             bytes: 0,
-            size: 2 * LEAST,
+            size: LEAST,
         }
     }
 
@@ -39,7 +40,7 @@ impl Window {
         let per_round_trip = self.bytes as f64 * self.rtt.as_secs_f64() / length.as_secs_f64();
         let wanted = LEAST + 2 * per_round_trip as u64;
         // It falls slowly: a pause of the far disk is no slower path.
-        self.size = wanted.max(self.size / 8 * 7).clamp(LEAST, MOST);
+        self.size = wanted.max(self.size / 16 * 15).clamp(LEAST, MOST);
         (self.since, self.bytes) = (now, 0);
     }
 

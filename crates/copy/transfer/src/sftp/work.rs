@@ -69,8 +69,8 @@ impl Work {
 
     /// The next job.
     ///
-    /// * `piece_size`: most bytes of a part.
-    pub fn take(&self, piece_size: u64) -> Option<Job> {
+    /// * `piece_size`: most bytes of a part of a file of that size.
+    pub fn take(&self, piece_size: &dyn Fn(u64) -> u64) -> Option<Job> {
         let mut queue = self.queue();
         loop {
             match queue.pop_front()? {
@@ -78,7 +78,7 @@ impl Work {
                 Queued::Job(job) => return Some(job),
                 Queued::Ranges(item, _) if item.is_over() => {}
                 Queued::Ranges(item, mut ranges) => {
-                    let Some(range) = cut(item.size, &mut ranges, piece_size) else {
+                    let Some(range) = cut(item.size, &mut ranges, piece_size(item.size)) else {
                         continue;
                     };
                     let job = Job::new(Arc::clone(&item), JobKind::Piece(range));
@@ -151,9 +151,9 @@ mod tests {
         let size = (5 << 20) + 77;
         work.add(item(size), false);
         let mut at = 0;
-        while let Some(job) = work.take(1 << 20) {
-            let JobKind::Piece(range) = job.kind else {
-                panic!("{job:?}");
+        while let Some(job) = work.take(&|_| 1 << 20) {
+            let JobKind::Piece(range) = &job.kind else {
+                unreachable!("{job:?}");
             };
             assert_eq!(range.start, at);
             assert!(legal_piece(size, range.start, range.end - range.start));
@@ -167,7 +167,7 @@ mod tests {
         let work = Work::default();
         work.add(item(5), true);
         let mut given_up = 0;
-        while let Some(job) = work.take(1 << 20) {
+        while let Some(job) = work.take(&|_| 1 << 20) {
             given_up += u32::from(!work.give_back(job));
         }
         assert_eq!(given_up, 1);
@@ -178,8 +178,8 @@ mod tests {
         let work = Work::default();
         let failed = item(9 << 20);
         work.add(Arc::clone(&failed), false);
-        assert!(work.take(1 << 20).is_some());
+        assert!(work.take(&|_| 1 << 20).is_some());
         assert!(failed.end() && !failed.end());
-        assert!(work.take(1 << 20).is_none());
+        assert!(work.take(&|_| 1 << 20).is_none());
     }
 }

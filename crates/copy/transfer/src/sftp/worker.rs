@@ -10,9 +10,10 @@ use copy_protocol::{Problem, ProblemKind};
 use files::{problem, shown, with_hint};
 use steer::Turn;
 
+use super::asks::{Asks, Step, Tag};
 use super::shared::{Note, Shared, Side};
 use super::talk::{Halt, unasked};
-use super::task::{Asks, Step, Tag, Task, weight};
+use super::task::{Task, weight};
 use super::window::Window;
 use super::work::Job;
 
@@ -92,8 +93,8 @@ impl<'a> Worker<'a> {
             let (job, turn) = match self.held.take() {
                 Some(held) => held,
                 None => {
-                    let most = self.shared.piece_size();
-                    let Some(job) = self.shared.work.take(most) else {
+                    let most = |size| self.shared.piece_size(size);
+                    let Some(job) = self.shared.work.take(&most) else {
                         break;
                     };
                     let bytes = usize::try_from(weight(&job)).unwrap_or(usize::MAX);

@@ -30,7 +30,7 @@ impl Packets {
     ///
     /// # Errors
     /// When what comes is no packet; nothing behind it can be read.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, SftpMistake> {
+    pub fn take(&mut self) -> Result<Option<&[u8]>, SftpMistake> {
         let rest = &self.bytes[self.taken..];
         let Some((length, rest)) = rest.split_first_chunk::<4>() else {
             return Ok(None);

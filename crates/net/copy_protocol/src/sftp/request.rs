@@ -7,18 +7,18 @@ use super::{SFTP_VERSION, Stat};
 pub enum Open {
     /// To read what is there.
     Read,
-    /// To write; made where it is missing, and what is in it stays.
+    /// To write what is there.
     Write,
-    /// The same, and read again.
-    WriteAndRead,
+    /// To write; made where it is missing, and what is in it stays.
+    Make,
 }
 
 impl Open {
     fn flags(self) -> u32 {
         match self {
             Open::Read => 0x01,
-            Open::Write => 0x02 | 0x08,
-            Open::WriteAndRead => 0x01 | 0x02 | 0x08,
+            Open::Write => 0x02,
+            Open::Make => 0x02 | 0x08,
         }
     }
 }

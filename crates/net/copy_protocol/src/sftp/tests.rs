@@ -38,7 +38,7 @@ proptest! {
         }
         let mut packets = Packets::default();
         packets.push(&bytes[..cut.min(bytes.len())]);
-        while let Ok(Some(packet)) = packets.next() {
+        while let Ok(Some(packet)) = packets.take() {
             prop_assert!(packet.len() >= 5);
         }
     }
@@ -65,7 +65,7 @@ proptest! {
         for cut in cuts.iter().cycle() {
             let (now, rest) = left.split_at((*cut).min(left.len()));
             packets.push(now);
-            while let Some(packet) = packets.next().unwrap() {
+            while let Some(packet) = packets.take().unwrap() {
                 heard.push(Reply::decode(packet).unwrap());
             }
             left = rest;
@@ -102,11 +102,11 @@ proptest! {
         for request in &all {
             let mut alone = Vec::new();
             request.encode(number, &mut alone);
-            let packet = packets.next().unwrap().unwrap();
+            let packet = packets.take().unwrap().unwrap();
             prop_assert_eq!(packet, &alone[4..]);
             prop_assert_eq!(&packet[1..5], &number.to_be_bytes());
         }
-        prop_assert_eq!(packets.next(), Ok(None));
+        prop_assert_eq!(packets.take(), Ok(None));
     }
 }
 
@@ -118,7 +118,7 @@ fn packets_are_those_of_the_draft() {
         mode: Some(0o644),
         ..Stat::default()
     };
-    Request::Open(b"a", Open::Write, stat).encode(1, &mut bytes);
+    Request::Open(b"a", Open::Make, stat).encode(1, &mut bytes);
     let expected = [
         0, 0, 0, 22, 3, 0, 0, 0, 1, 0, 0, 0, 1, b'a', 0, 0, 0, 10, 0, 0, 0, 4, 0, 0, 1, 0xa4,
     ];
@@ -131,7 +131,7 @@ fn lengths_and_counts_that_are_made_up_are_refused() {
     for length in [0, 4, SFTP_PACKET_MAX as u32 + 1, u32::MAX] {
         let mut packets = Packets::default();
         packets.push(&length.to_be_bytes());
-        assert_eq!(packets.next(), Err(SftpMistake::Length(length)));
+        assert_eq!(packets.take(), Err(SftpMistake::Length(length)));
     }
     let many = [&[104, 0, 0, 0, 1][..], &u32::MAX.to_be_bytes()].concat();
     assert_eq!(Reply::decode(&many), Err(SftpMistake::Short));

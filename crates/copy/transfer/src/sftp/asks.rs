@@ -1,0 +1,51 @@
+//! Requests of one task on one connection.
+
+use std::collections::BTreeMap;
+
+use copy_net::SftpChannel;
+use copy_protocol::sftp::Request;
+
+/// What a request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tag {
+    Open,
+    /// So many bytes.
+    Write(u32),
+    /// So many bytes at this offset of the part.
+    Read(usize, u32),
+    Flush,
+    Attributes,
+    Close,
+    Rename,
+    Remove,
+    Space,
+    /// Attributes of the open part.
+    Length,
+    /// Attributes of the file that has the name.
+    Look,
+    /// A part of ours becomes writable again.
+    Unlock,
+    /// The part of a file that failed goes.
+    CleanUp,
+}
+
+/// How a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Goes,
+    Done,
+}
+
+/// Sends the requests of one task.
+pub(super) struct Asks<'a> {
+    pub channel: &'a mut SftpChannel,
+    pub owners: &'a mut BTreeMap<u32, (u64, Tag)>,
+    pub task: u64,
+}
+
+impl Asks<'_> {
+    pub fn send(&mut self, tag: Tag, request: &Request<'_>) {
+        let number = self.channel.send(request);
+        self.owners.insert(number, (self.task, tag));
+    }
+}
