@@ -150,10 +150,7 @@ impl SftpCopy<'_> {
         let channels = (talk.channel, early);
         self.carry(channels, side, wanted.items, SMALL, Some(&events), stats)?;
         for problem in store.end() {
-            let folder = problem.file.and_then(|id| store.name(id));
-            let name = folder.map(|name| format!("{name}/")).unwrap_or_default();
-            let file = None;
-            stats.on_left_out(FileProblem::new(name, Problem { file, ..problem }));
+            stats.on_left_out(problem);
         }
         Ok(())
     }

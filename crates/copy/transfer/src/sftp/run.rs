@@ -63,6 +63,7 @@ impl<'a> SftpCopy<'a> {
             destination: destination.clone(),
             options: options.clone(),
             program: program.clone(),
+            runs_programs: false,
         };
         let into_folder = paths.len() > 1 && spec.direction == CopyDirection::Put
             || spec.options.selection.listed.is_some()
