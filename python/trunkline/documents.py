@@ -11,7 +11,7 @@ from typing import Literal
 from ._record import Record
 
 
-SchemaName = Literal["trunkline/measure", "trunkline/tune", "trunkline/demo", "trunkline/emulate", "trunkline/simulate", "trunkline/campaign", "trunkline/predict", "trunkline/fit", "trunkline/sweep", "trunkline/path", "trunkline/responsiveness", "trunkline/copy"]
+SchemaName = Literal["trunkline/measure", "trunkline/tune", "trunkline/demo", "trunkline/emulate", "trunkline/simulate", "trunkline/campaign", "trunkline/predict", "trunkline/fit", "trunkline/sweep", "trunkline/path", "trunkline/responsiveness", "trunkline/datagrams", "trunkline/copy"]
 TargetKind = Literal["live", "emulated", "simulated"]
 Transport = Literal["tcp", "udp"]
 Window = int | str
@@ -39,6 +39,8 @@ CapacityMethod = Literal["pairs", "bulks"]
 Trend = Literal["increasing", "not-increasing", "grey"]
 Confidence = Literal["low", "medium", "high"]
 RttGrowth = Literal["one-by-second", "all-at-once"]
+Ceiling = Literal["path", "host"]
+TryPurpose = Literal["bounds", "between", "confirm"]
 Over = Literal["ssh", "server"]
 Filter = Literal["update", "overwrite", "keep", "compare"]
 ProblemKind = Literal["request", "not-found", "permission", "disk-full", "disk", "source-changed", "corrupt", "busy", "protocol", "cancelled", "no-content", "follows", "unfinished"]
@@ -3881,6 +3883,175 @@ class Interval(Record):
     _optional = frozenset([])
 
 
+class DatagramsDocument(Record):
+    """A document: the envelope and, beside it on the same level, the keys of the body.
+
+    Attributes:
+        schema:
+        schema_version: The version of its shapes.
+        trunkline_version: The version of trunkline that wrote it.
+        created: When it was made: RFC 3339, UTC, whole seconds.
+        seed: The seed of every random choice; absent when none was drawn.
+        command_line: The command, word by word.
+        host: The machine that it ran on.
+        target: What they passed through.
+        peer: What the far end was.
+        direction: Which ends sent.
+        streams: Streams of each direction.
+        asked_bits_per_second: How fast they were to send together in each direction, counting the
+            data of datagrams alone; absent where they sent as fast as they could.
+        datagram_bytes: Data of each datagram.
+        duration_seconds: How long they were to send.
+        ways: Each direction in which some were sent.
+        search: The search for the highest rate, whose last run the rest is of; absent where the
+            rate was given.
+    """
+
+    __slots__ = ()
+    schema: Literal["trunkline/datagrams"]
+    schema_version: int
+    trunkline_version: str
+    created: str
+    seed: int | None
+    command_line: list[str]
+    host: Host
+    target: Target
+    peer: Peer
+    direction: Direction
+    streams: int
+    asked_bits_per_second: int | None
+    datagram_bytes: int
+    duration_seconds: float
+    ways: list[DatagramWay]
+    search: RateSearch | None
+    _records = {"host": "Host", "target": "Target", "ways": "DatagramWay", "search": "RateSearch"}
+    _optional = frozenset(["asked_bits_per_second", "search", "seed"])
+
+
+class DatagramWay(Record):
+    """One direction.
+
+    Attributes:
+        way: Which.
+        sent_bits_per_second: At what rate they were really sent.
+        goodput_bits_per_second: At what rate they arrived.
+        sent: Datagrams that were sent.
+        arrived: Those that arrived.
+        lost: Those that did not.
+        loss_ratio: The same as a share of those that were sent.
+        lost_on_path: Of those lost, the ones that neither host is known to have dropped.
+        path_loss_ratio: The same as a share of those that were sent.
+        reordered: Arrived behind one that was sent later; absent where the receiver does not tell.
+        duplicates: Arrived once more; absent where the receiver does not tell.
+        jitter_seconds: How much the delay varied from one to the next (RFC 3550, section 6.4.1),
+            the mean over the streams.
+        streams: Each stream.
+    """
+
+    __slots__ = ()
+    way: Way
+    sent_bits_per_second: int
+    goodput_bits_per_second: int
+    sent: int
+    arrived: int
+    lost: int
+    loss_ratio: float
+    lost_on_path: int
+    path_loss_ratio: float
+    reordered: int | None
+    duplicates: int | None
+    jitter_seconds: float
+    streams: list[DatagramStream]
+    _records = {"streams": "DatagramStream"}
+    _optional = frozenset(["duplicates", "reordered"])
+
+
+class DatagramStream(Record):
+    """What became of the datagrams of one stream.
+
+    Attributes:
+        way: Which end sent.
+        sent: Datagrams that the sender sent.
+        sent_bytes: Their data.
+        sending_seconds: How long it sent.
+        arrived: Datagrams that arrived, each counted once.
+        arrived_bytes: The data that arrived, copies included.
+        receiving_seconds: From the first that arrived to the last; absent where the receiver does
+            not tell.
+        lost: Datagrams that were sent and did not arrive.
+        dropped_by_sender: Of those lost, dropped by a queue of the sending host; absent where it
+            does not tell.
+        dropped_by_receiver: Of those lost, dropped by the receiving host, whose buffer was full;
+            absent where it does not tell.
+        reordered: Arrived behind one that was sent later (RFC 4737); absent where the receiver does
+            not tell.
+        duplicates: Arrived once more; absent where the receiver does not tell.
+        jitter_seconds: How much the delay varied from one to the next (RFC 3550, section 6.4.1).
+        rates_bits_per_second: Data that arrived in each tenth of a second; absent where the
+            receiver does not tell.
+    """
+
+    __slots__ = ()
+    way: Way
+    sent: int
+    sent_bytes: int
+    sending_seconds: float
+    arrived: int
+    arrived_bytes: int
+    receiving_seconds: float | None
+    lost: int
+    dropped_by_sender: int | None
+    dropped_by_receiver: int | None
+    reordered: int | None
+    duplicates: int | None
+    jitter_seconds: float
+    rates_bits_per_second: list[int] | None
+    _records = {}
+    _optional = frozenset(["dropped_by_receiver", "dropped_by_sender", "duplicates", "rates_bits_per_second", "receiving_seconds", "reordered"])
+
+
+class RateSearch(Record):
+    """A search for the highest rate.
+
+    Attributes:
+        loss_max_ratio: The share that may be lost.
+        found_bits_per_second: The rate that was found and confirmed; absent where none was.
+        ceiling: What bounds it.
+        tries: Every run, in order.
+    """
+
+    __slots__ = ()
+    loss_max_ratio: float
+    found_bits_per_second: int | None
+    ceiling: Ceiling | None
+    tries: list[Try]
+    _records = {"tries": "Try"}
+    _optional = frozenset(["ceiling", "found_bits_per_second"])
+
+
+class Try(Record):
+    """One run of a search.
+
+    Attributes:
+        purpose: What for.
+        asked_bits_per_second: At what rate.
+        sent_bits_per_second: At what rate this host really sent.
+        goodput_bits_per_second: At what rate it arrived.
+        loss_ratio: The share that was lost.
+        carried: Whether the path carried it.
+    """
+
+    __slots__ = ()
+    purpose: TryPurpose
+    asked_bits_per_second: int
+    sent_bits_per_second: int
+    goodput_bits_per_second: int
+    loss_ratio: float
+    carried: bool
+    _records = {}
+    _optional = frozenset([])
+
+
 class CopyDocument(Record):
     """A document: the envelope and, beside it on the same level, the keys of the body.
 
@@ -4225,7 +4396,7 @@ class EndShares(Record):
 
 Variation = DrawnRate | Trace
 
-AnyDocument = MeasureDocument | TuneDocument | DemoDocument | EmulateDocument | SimulateDocument | CampaignDocument | PredictDocument | FitDocument | SweepDocument | PathDocument | ResponsivenessDocument | CopyDocument
+AnyDocument = MeasureDocument | TuneDocument | DemoDocument | EmulateDocument | SimulateDocument | CampaignDocument | PredictDocument | FitDocument | SweepDocument | PathDocument | ResponsivenessDocument | DatagramsDocument | CopyDocument
 KINDS: dict[str, type[AnyDocument]] = {
     "trunkline/measure": MeasureDocument,
     "trunkline/tune": TuneDocument,
@@ -4238,5 +4409,6 @@ KINDS: dict[str, type[AnyDocument]] = {
     "trunkline/sweep": SweepDocument,
     "trunkline/path": PathDocument,
     "trunkline/responsiveness": ResponsivenessDocument,
+    "trunkline/datagrams": DatagramsDocument,
     "trunkline/copy": CopyDocument,
 }

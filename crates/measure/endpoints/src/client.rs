@@ -13,8 +13,8 @@
 //! streams that come and go can be built of tests.
 //!
 //! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the
-//! streams run), `test`, `stage` (looking at them) and `assemble`; `datagrams` with `counted` for tests over UDP,
-//! `probe_session` for those who want to send trains instead.
+//! streams run), `test`, `stage` (looking at them) and `assemble`; `datagrams` with `counted` for
+//! tests over UDP, `probe_session` for those who want to send trains instead.
 
 mod assemble;
 pub(crate) mod busy_retry;

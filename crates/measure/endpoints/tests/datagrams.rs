@@ -103,7 +103,8 @@ fn our_client_sends_and_receives_at_iperf3() {
 /// What iperf3's client reports of a test at our server.
 fn reported(options: &[&str]) -> Value {
     let server = Running::start();
-    let mut all = vec!["-u", "-J"];
+    // The datagrams that loopback has room for are large, and few.
+    let mut all = vec!["-u", "-J", "-l", "1400"];
     all.extend(options);
     let text = finished(iperf3_client(server.address, &all));
     let summary = server.next_end().unwrap();
@@ -137,8 +138,8 @@ fn iperf3_measures_at_our_server_whatever_it_asks_for() {
             "-R",
             "--udp-counters-64bit",
         ],
-        &["-b", "8M/10", "-l", "1400", "-n", "500K"],
-        &["-b", "8M/10", "-l", "1400", "-k", "400", "-R"],
+        &["-b", "8M/10", "-n", "500K"],
+        &["-b", "8M/10", "-k", "400", "-R"],
         &["-b", "8M", "-t", "1", "-O", "1", "--get-server-output"],
         &["-b", "8M", "-t", "1", "-S", "32", "-4"],
     ];
@@ -177,9 +178,11 @@ fn eight_iperf3_clients_are_served_at_once_over_tcp_and_udp() {
     }
     let server = Running::start();
     let options: [&[&str]; 4] = [
-        &["-u", "-b", "2M", "-t", "2", "-P", "2", "-J"],
+        &["-u", "-l", "1400", "-b", "2M", "-t", "2", "-P", "2", "-J"],
         &["-t", "2", "-b", "20M", "-J"],
-        &["-u", "-b", "2M", "-t", "2", "-R", "-P", "3", "-J"],
+        &[
+            "-u", "-l", "1400", "-b", "2M", "-t", "2", "-R", "-P", "3", "-J",
+        ],
         &["-t", "2", "-b", "20M", "-R", "-J"],
     ];
     let clients: Vec<_> = (0..8)

@@ -7,18 +7,19 @@
 //! wait in a queue that has not overflowed yet. Where a host sends no faster, twice in a row, its
 //! rate is the answer, and is told as that.
 //!
-//! What is left out: paths whose loss does not grow with the rate. Where more is lost by chance than
-//! may be, no rate is found.
+//! What is left out: paths whose loss does not grow with the rate. Where more is lost by chance
+//! than may be, no rate is found.
 //!
 //! [`RateSearch`] says what to try, [`search`] tries it.
 
-use observe::{
-    DatagramPlan, DatagramTotals, Datagrams, Direction, Fault, RunObserver, Target, TargetError,
-    Way,
-};
+mod run;
+
+use observe::DatagramTotals;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Rate, Span};
+use units::{Bytes, Rate, Span};
+
+pub use run::{RateFound, search};
 
 /// The loss that may be: one datagram in a hundred.
 pub const LOSS_MAX: f64 = 0.01;
@@ -31,6 +32,10 @@ const LEAST: Rate = Rate::from_bits_per_second(100_000);
 /// How long a run of the search takes: longer than queues of usual length take to fill.
 const SHORT: Span = Span::from_secs(1);
 const LONG: Span = Span::from_secs(2);
+/// Of fewer datagrams the share that is lost says little; slow runs take longer, and no longer than
+/// this.
+const DATAGRAMS_MIN: u64 = 400;
+const LONGEST: Span = Span::from_secs(10);
 /// Where the two ends of what is left are so close, it is enough.
 const CLOSE: f64 = 1.02;
 /// What arrives may be so much slower than what was sent, beyond what was lost.
@@ -103,6 +108,8 @@ pub enum Step {
 pub struct RateSearch {
     loss_max: f64,
     length: Span,
+    /// Data of a datagram.
+    size: Bytes,
     tries: Vec<Try>,
     /// The fastest that was carried.
     low: Option<Rate>,
@@ -120,10 +127,12 @@ pub struct RateSearch {
 impl RateSearch {
     /// * `loss_max`: the share that may be lost.
     /// * `length`: of the run that confirms the answer.
-    pub fn new(loss_max: f64, length: Span) -> Self {
+    /// * `size`: data of each datagram.
+    pub fn new(loss_max: f64, length: Span, size: Bytes) -> Self {
         RateSearch {
             loss_max,
             length,
+            size,
             tries: Vec::new(),
             low: None,
             high: None,
@@ -155,16 +164,17 @@ impl RateSearch {
             (Some(low), _) if confirmations > 0 || self.is_enough(low) => {
                 Step::Try(TryPurpose::Confirm, low, self.length)
             }
-            (None, None) => Step::Try(TryPurpose::Bounds, FIRST, SHORT),
+            (None, None) => self.bounds(FIRST),
             (Some(_), None) => {
                 let last = self.tries.last().map_or(FIRST, |last| last.asked);
                 let next = last.bits_per_second().saturating_mul(GROWTH);
                 let next = Rate::from_bits_per_second(next).min(MOST);
-                Step::Try(TryPurpose::Bounds, next, SHORT)
+                self.bounds(next)
             }
             (None, Some(high)) => self.lower(high),
             (Some(low), Some(high)) => {
-                Step::Try(TryPurpose::Between, self.between(low, high), LONG)
+                let rate = self.between(low, high);
+                Step::Try(TryPurpose::Between, rate, self.at_least(LONG, rate))
             }
         }
     }
@@ -216,6 +226,15 @@ impl RateSearch {
         }
     }
 
+    fn bounds(&self, rate: Rate) -> Step {
+        Step::Try(TryPurpose::Bounds, rate, self.at_least(SHORT, rate))
+    }
+
+    fn at_least(&self, time: Span, rate: Rate) -> Span {
+        let enough = rate.time_to_send(self.size.times(DATAGRAMS_MIN));
+        enough.min(LONGEST).max(time)
+    }
+
     fn count(&self, purpose: TryPurpose) -> usize {
         self.tries
             .iter()
@@ -239,7 +258,7 @@ impl RateSearch {
         let arrived = self.tries.last().map_or(Rate::ZERO, |last| last.goodput);
         let next = times(high, 1.0 / GROWTH as f64).max(times(arrived, SLOWER));
         let next = next.max(LEAST).min(times(high, 0.9));
-        Step::Try(TryPurpose::Bounds, next, SHORT)
+        self.bounds(next)
     }
 
     /// What arrived of too much is a good guess; somewhat more of it the next one, and else the
@@ -247,88 +266,17 @@ impl RateSearch {
     fn between(&self, low: Rate, high: Rate) -> Rate {
         let too_fast = self.tries.iter().rev().find(|one| !one.carried);
         let arrived = too_fast.map_or(Rate::ZERO, |one| one.goodput);
-        let guesses = [0.995, 1.0 + self.loss_max + 0.005].map(|factor| times(arrived, factor));
+        let most = 1.0 + self.loss_max;
+        let guesses = [0.995, most + 0.005, most + 0.02, most + 0.06];
+        let mut guesses = guesses.map(|factor| times(arrived, factor)).into_iter();
         let is_within = |guess: &Rate| *guess > times(low, 1.004) && *guess < times(high, 0.996);
         let middle = Rate::from_f64((low.as_f64() * high.as_f64()).sqrt());
-        guesses.into_iter().find(is_within).unwrap_or(middle)
+        guesses.find(is_within).unwrap_or(middle)
     }
 }
 
 fn times(rate: Rate, factor: f64) -> Rate {
     Rate::from_f64(rate.as_f64() * factor)
-}
-
-/// What was found of a path.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RateFound {
-    /// The plan of the run that confirmed the rate, and what it showed.
-    pub confirmed: Option<(DatagramPlan, Datagrams, Ceiling)>,
-    /// What was tried, in order.
-    pub tries: Vec<Try>,
-    /// The last run, where none was confirmed.
-    pub last: Option<(DatagramPlan, Datagrams)>,
-}
-
-/// Looks for the highest rate in the direction of `plan`, whose rate is not looked at.
-///
-/// # Errors
-/// When the target cannot send datagrams, or both directions are asked for.
-pub fn search(
-    target: &mut dyn Target,
-    plan: &DatagramPlan,
-    loss_max: f64,
-    watch: &mut dyn crate::PartObserver,
-) -> Result<RateFound, TargetError> {
-    let way = match plan.direction {
-        Direction::Forward => Way::Forward,
-        Direction::Reverse => Way::Reverse,
-        Direction::Both => {
-            return Err(TargetError {
-                fault: Fault::Request,
-                what: "the highest rate is looked for in one direction at a time".to_owned(),
-                hint: Some("leave out `--bidir`, and add `-R` for the other one".to_owned()),
-                source: None,
-            });
-        }
-    };
-    let mut search = RateSearch::new(loss_max, plan.duration);
-    let mut last = None;
-    loop {
-        match search.next() {
-            Step::Try(purpose, rate, time) => {
-                watch.on_part(&format!("{} for {}", rate.human(), time.human()));
-                let plan = DatagramPlan {
-                    rate: Some(rate),
-                    duration: time,
-                    ..*plan
-                };
-                let seen = target.datagrams(&plan, as_run(watch))?;
-                if let Some(totals) = seen.totals(way) {
-                    search.on_result(purpose, rate, &totals);
-                }
-                last = Some((plan, seen));
-            }
-            Step::Found(ceiling) => {
-                let confirmed = last.map(|(plan, seen)| (plan, seen, ceiling));
-                return Ok(RateFound {
-                    confirmed,
-                    tries: search.tries,
-                    last: None,
-                });
-            }
-            Step::Nothing => {
-                return Ok(RateFound {
-                    confirmed: None,
-                    tries: search.tries,
-                    last,
-                });
-            }
-        }
-    }
-}
-
-fn as_run(watch: &mut dyn crate::PartObserver) -> &mut dyn RunObserver {
-    watch
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ impl Drop for FarServer {
 mod tests {
     use super::*;
     use observe::{StreamCount, Then, Window};
-    use units::Span;
+    use units::{Rate, Span};
 
     #[test]
     fn streams_join_on_an_emulated_path() {
@@ -216,6 +216,27 @@ mod tests {
     #[test]
     fn streams_join_over_ipv6() {
         streams_join("[hosts]\nipv6 = true\n");
+    }
+
+    #[test]
+    fn datagrams_cross_an_emulated_path() {
+        if !testkit::can_emulate() {
+            return;
+        }
+        let link = "[forward]\nrate = \"10Mbit/s\"\ndelay = \"2ms\"\n\
+                    queue = { kind = \"drop-tail\", limit = \"20packets\" }\n";
+        let path = PathSpec::from_toml("mine", link).unwrap();
+        let mut target = EmulatedPath::up(&path, 1).unwrap();
+        for (mbit, carried) in [(2, true), (40, false)] {
+            let rate = Rate::from_bits_per_second(mbit * 1_000_000);
+            let plan = DatagramPlan::new(Some(rate), Span::from_secs(1));
+            let seen = target.datagrams(&plan, &mut ()).unwrap();
+            let totals = seen.totals(Way::Forward).unwrap();
+            assert!(totals.arrived > 50, "{totals:?}");
+            // A busy host sends less of 40 Mbit/s, and still more than passes.
+            assert!(totals.goodput.as_f64() < 10.5e6, "{totals:?}");
+            assert_eq!(totals.lost_on_path() > 0, !carried, "{totals:?}");
+        }
     }
 
     fn streams_join(hosts: &str) {

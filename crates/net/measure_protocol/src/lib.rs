@@ -8,9 +8,9 @@
 //! open no socket and read no clock, so every conversation can be replayed in a test. Each wait has
 //! a deadline that the driver has to honour; a peer's mistake is a typed error, never a panic.
 //!
-//! Spoken: tests over TCP and of datagrams in all directions, against iperf3 3.0 to 3.21 and against
-//! ourselves. Left out: SCTP tests and authentication; a peer that asks for them
-//! gets an error.
+//! Spoken: tests over TCP and of datagrams in all directions, against iperf3 3.0 to 3.21 and
+//! against ourselves. Left out: SCTP tests and authentication; a peer that asks for them gets an
+//! error.
 //!
 //! Two of our own ends recognise each other by the key `trunkline` in the client's parameters,
 //! which other servers ignore. A trunkline server answers with the state byte

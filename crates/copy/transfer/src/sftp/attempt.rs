@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 
 use copy_net::{SftpChannel, SshManners};
 use copy_protocol::sftp::Request;
-use copy_protocol::{CopyDirection, FileProblem, Opening, Problem};
+use copy_protocol::{CopyDirection, FileProblem, Opening};
 use files::Root;
 use files::source::SourceSpec;
 use files::store::Store;

@@ -50,7 +50,12 @@ fn arrived_there(ours: &Moved, theirs: &StreamResult) -> DatagramStream {
         reordered: told.reordered,
         duplicates: told.duplicates,
         jitter: jitter(theirs),
-        rates: told.tenths.iter().map(|bytes| rate(*bytes)).collect(),
+        rates: told
+            .tenths
+            .iter()
+            .take(whole(seconds(theirs).unwrap_or(Span::ZERO)))
+            .map(|bytes| rate(*bytes))
+            .collect(),
     }
 }
 
@@ -74,14 +79,18 @@ fn arrived_here(ours: &Moved, theirs: &StreamResult) -> DatagramStream {
         reordered: Some(ours.reordered),
         duplicates: Some(ours.duplicates),
         jitter: ours.jitter,
-        rates: whole(ours).iter().map(|bytes| rate(bytes.get())).collect(),
+        rates: ours
+            .intervals
+            .iter()
+            .take(whole(ours.duration))
+            .map(|bytes| rate(bytes.get()))
+            .collect(),
     }
 }
 
-/// The intervals that were over when the last datagram came.
-fn whole(ours: &Moved) -> &[Bytes] {
-    let whole = (ours.duration.as_nanos() / INTERVAL.as_nanos()) as usize;
-    ours.intervals.get(..whole).unwrap_or(&ours.intervals)
+/// How many intervals were over when the last datagram came.
+fn whole(took: Span) -> usize {
+    (took.as_nanos() / INTERVAL.as_nanos()) as usize
 }
 
 fn rate(bytes: u64) -> Rate {

@@ -1,9 +1,9 @@
 //! Which test the datagrams are of with which clients open their streams.
 //!
 //! Such a datagram names no test. So of each host one test at a time waits for its greetings;
-//! another one begins when the first has all of its streams, which takes some round trips. Greetings
-//! of a host of which no test waits, and more than the test has streams, open nothing and are not
-//! answered.
+//! another one begins when the first has all of its streams, which takes some round trips.
+//! Greetings of a host of which no test waits, and more than the test has streams, open nothing and
+//! are not answered.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Read, Write};

@@ -1,5 +1,7 @@
 use super::*;
 
+const SIZE: Bytes = Bytes::new(1_400);
+
 /// A link with a queue, behind a host that sends no faster than it can.
 #[derive(Debug, Clone, Copy)]
 struct Model {
@@ -38,7 +40,7 @@ impl Model {
 
 /// The answer, and what was tried.
 fn searched(model: &Model) -> (Option<(Rate, Ceiling)>, Vec<Try>) {
-    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10));
+    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10), SIZE);
     loop {
         match search.next() {
             Step::Try(purpose, rate, time) => {
@@ -66,7 +68,7 @@ fn the_rate_of_a_thousand_drawn_links_is_found() {
     let seed = 0x5eed_0004_u64;
     let mut state = seed;
     for run in 0..1_000 {
-        let capacity = 10_f64.powf(5.3 + 5.5 * drawn(&mut state));
+        let capacity = 10_f64.powf(6.0 + 4.8 * drawn(&mut state));
         let model = Model {
             capacity,
             // From nothing to half a second.
@@ -103,7 +105,7 @@ fn more_loss_by_chance_than_may_be_is_told() {
 
 #[test]
 fn a_path_that_carries_nothing_ends_the_search() {
-    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10));
+    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10), SIZE);
     let nothing = DatagramTotals {
         rate_sent: FIRST,
         goodput: Rate::ZERO,
@@ -130,7 +132,7 @@ fn what_a_host_drops_is_not_the_paths() {
         chance: 0.0,
         host: 1e10,
     };
-    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10));
+    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10), SIZE);
     let ceiling = loop {
         match search.next() {
             Step::Try(purpose, rate, time) => {
@@ -158,7 +160,7 @@ fn an_answer_that_is_not_confirmed_is_lowered() {
         capacity: 0.93e8,
         ..model
     };
-    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10));
+    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10), SIZE);
     let mut confirmed = Vec::new();
     while let Step::Try(purpose, rate, time) = search.next() {
         let seen = match purpose {

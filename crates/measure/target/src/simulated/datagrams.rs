@@ -26,6 +26,23 @@ pub(super) fn datagrams(
     watch: &mut dyn RunObserver,
 ) -> Result<Datagrams, TargetError> {
     let header = Bytes::new((path.hosts.ip_header() + UDP_HEADER).into());
+    let most = probes.path_mtu(watch).map_err(told)?.bytes;
+    if plan.size + header > most {
+        let fitting = most - header;
+        return Err(refusal(
+            format!(
+                "datagrams of {} bytes do not fit the path's packets, and fragments are not \
+                 simulated; at most {} do",
+                plan.size.get(),
+                fitting.get()
+            ),
+            format!(
+                "write `-l {}`, or emulate it: `emu:{}`",
+                fitting.get(),
+                path.name
+            ),
+        ));
+    }
     let train = train(plan, header)?;
     let ways: &[Way] = match plan.direction {
         Direction::Forward => &[Way::Forward],

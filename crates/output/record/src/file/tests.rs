@@ -108,7 +108,7 @@ fn another_schema_is_named_beside_the_known_ones() {
         "run.json: the schema is `other/program`, not one of \
          trunkline/measure, trunkline/tune, trunkline/demo, trunkline/emulate, trunkline/simulate, \
          trunkline/campaign, trunkline/predict, trunkline/fit, trunkline/sweep, trunkline/path, \
-         trunkline/responsiveness, trunkline/copy"
+         trunkline/responsiveness, trunkline/datagrams, trunkline/copy"
     );
     let iperf3 = refused(r#"{"start": {}, "end": {}}"#).to_string();
     assert!(iperf3.contains("there is no key `schema`"), "{iperf3}");

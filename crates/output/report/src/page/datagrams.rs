@@ -22,8 +22,8 @@ pub fn page(body: &Datagrams) -> Page {
     Page::new("datagrams", &body.target.name, blocks).subtitled(subtitle(body))
 }
 
-const LEGEND: &str = "sent, arrived: data of the datagrams per time, without headers. lost: share of \
-    those sent, and how many. in hosts: of those lost, dropped by a queue or buffer of an end. \
+const LEGEND: &str = "sent, arrived: data of the datagrams per time, without headers. lost: share \
+    of those sent, and how many. in hosts: of those lost, dropped by a queue or buffer of an end. \
     jitter: how much the delay varies from one to the next (RFC 3550). late: behind one that was \
     sent later. twice: arrived once more.";
 

@@ -116,8 +116,8 @@ fn not_reached(body: &Datagrams, way: &DatagramWay) -> Option<String> {
     let sent = way.sent_bits_per_second;
     ((sent as f64) < asked.as_f64() * REACHED).then(|| {
         format!(
-            "{host} sent {} of the {} that were asked for: it sends no faster, and the figures \
-             are of what it sent.",
+            "{host} sent {} of the {} that were asked for: it was too slow or too busy, and the \
+             figures are of what it sent.",
             format::rate(sent),
             asked.human()
         )
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn a_search_says_what_is_carried_and_what_is_not() {
         let text = sentences(&synthetic::datagrams(true).body).join("\n");
-        let what = "The path carries 43.0 Mbit/s below 1.0 % loss: it lost 0.031 % of it in 10.0 s; \
-            at 44.0 Mbit/s it lost 2.3 %.";
+        let what = "The path carries 43.0 Mbit/s below 1.0 % loss: it lost 0.031 % of it in \
+            10.0 s; at 44.0 Mbit/s it lost 2.3 %.";
         assert!(text.starts_with(what), "{text}");
     }
 }
