@@ -2,7 +2,8 @@
 
 mod support;
 
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -219,7 +220,7 @@ fn lossy(server: SocketAddr, greetings: usize, answers: usize) -> Lossy {
     thread::spawn(move || {
         for client in listener.incoming() {
             let client = client.unwrap();
-            let far = std::net::TcpStream::connect(server).unwrap();
+            let far = TcpStream::connect(server).unwrap();
             for (mut from, mut to) in [
                 (client.try_clone().unwrap(), far.try_clone().unwrap()),
                 (far, client),
@@ -284,8 +285,31 @@ fn lost_greetings_and_lost_answers_are_made_up_for() {
     }
 }
 
-/// A client that gives up before its first datagram holds up no other one of its host for long, and
-/// a stranger's datagrams open nothing and are not answered.
+#[test]
+fn a_client_that_never_greets_holds_up_others_of_its_host_for_seconds_alone() {
+    let server = Running::start();
+    let mut silent = TcpStream::connect(server.address).unwrap();
+    let mut cookie = [b'a'; 37];
+    cookie[36] = 0;
+    silent.write_all(&cookie).unwrap();
+    silent.read_exact(&mut [0]).unwrap();
+    let params = br#"{"udp":true,"time":5,"parallel":2,"len":1400,"bandwidth":1000000}"#;
+    let mut message = (params.len() as u32).to_be_bytes().to_vec();
+    message.extend_from_slice(params);
+    silent.write_all(&message).unwrap();
+    let mut state = [0];
+    silent.read_exact(&mut state).unwrap();
+    // It is asked for its streams.
+    assert_eq!(state, [10]);
+    let target = server.address.to_string().parse().unwrap();
+    let plan = plan(Direction::Forward, 1);
+    check(&run(&target, &plan).unwrap(), &plan, "behind a silent client");
+    let error = server.next_end().unwrap_err().to_string();
+    assert!(error.contains("no datagram that opens a stream"), "{error}");
+    server.next_end().unwrap();
+}
+
+/// A stranger's datagrams open nothing and are not answered.
 #[test]
 fn greetings_of_no_test_are_not_answered() {
     let server = Running::start();

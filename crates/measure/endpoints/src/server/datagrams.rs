@@ -19,6 +19,9 @@ use probe_net::trains::SharedPort;
 
 /// How soon the answer to the last greeting is repeated where nothing follows.
 const WELCOME_AGAIN: Span = Span::from_millis(500);
+/// The longest that a test waits for its next greeting, in which a client of ours sends ten: other
+/// tests of its host wait for it, and clients of ours for 15 s.
+pub(super) const GREETING_MAX: Span = Span::from_secs(5);
 /// Datagrams of others that a new socket may hold before it is connected.
 const STRAYS_MAX: usize = 64;
 
@@ -30,6 +33,8 @@ pub(super) struct DatagramTest<'a> {
     /// In the order in which they are opened.
     tasks: Vec<Task>,
     since: Clock,
+    /// Since a greeting came last.
+    greeted: Clock,
     /// What had come when it last was more, and when that was.
     progress: (Bytes, Time),
 }
@@ -61,6 +66,7 @@ impl<'a> DatagramTest<'a> {
             stage: Stage::Opening(turn, Vec::new()),
             tasks: tasks(request),
             since: Clock::start(),
+            greeted: Clock::start(),
             progress: (Bytes::ZERO, Time::ZERO),
         }
     }
@@ -84,6 +90,7 @@ impl<'a> DatagramTest<'a> {
             socket.send(&WELCOME)?;
             sockets.push(socket);
             self.since = Clock::start();
+            self.greeted = Clock::start();
             opened += 1;
         }
         answer_again(sockets);
@@ -101,6 +108,12 @@ impl<'a> DatagramTest<'a> {
             self.stage = Stage::Open(open.collect::<Result<_, _>>()?);
         }
         Ok(opened)
+    }
+
+    /// Whether the next greeting is so late that other tests of its host have to go on.
+    pub(super) fn is_overdue(&self) -> bool {
+        let is_opening = matches!(self.stage, Stage::Opening(..));
+        is_opening && self.greeted.now() > Time::ZERO + GREETING_MAX
     }
 
     /// Lets datagrams flow.

@@ -84,6 +84,9 @@ pub enum SessionError {
         "other tests of datagrams from its address have waited for their first datagrams for {0}"
     )]
     NoTurn(Span),
+    /// A test of datagrams was agreed on, and none came.
+    #[error("no datagram that opens a stream came within {0}")]
+    NoGreeting(Span),
     /// The owner allows less than was asked for.
     #[error(transparent)]
     Beyond(#[from] BeyondBounds),

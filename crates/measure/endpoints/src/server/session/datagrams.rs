@@ -5,7 +5,7 @@ use units::Span;
 
 use super::Session;
 use crate::server::Shared;
-use crate::server::datagrams::{DatagramTest, host};
+use crate::server::datagrams::{DatagramTest, GREETING_MAX, host};
 use crate::server::enforce;
 use crate::server::event::SessionError;
 
@@ -46,7 +46,13 @@ impl<'a> Session<'a> {
         for _ in 0..test.opened(self.control.local_address()?)? {
             self.machine.on_stream(self.clock.now());
         }
-        Ok(())
+        match test.is_overdue() {
+            true => {
+                self.machine.refuse(ErrorCode::STREAM_ACCEPT);
+                Err(SessionError::NoGreeting(GREETING_MAX))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Ends a test that is too long or too fast, and one whose client has fallen silent.
