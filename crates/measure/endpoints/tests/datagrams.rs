@@ -303,7 +303,11 @@ fn a_client_that_never_greets_holds_up_others_of_its_host_for_seconds_alone() {
     assert_eq!(state, [10]);
     let target = server.address.to_string().parse().unwrap();
     let plan = plan(Direction::Forward, 1);
-    check(&run(&target, &plan).unwrap(), &plan, "behind a silent client");
+    check(
+        &run(&target, &plan).unwrap(),
+        &plan,
+        "behind a silent client",
+    );
     let error = server.next_end().unwrap_err().to_string();
     assert!(error.contains("no datagram that opens a stream"), "{error}");
     server.next_end().unwrap();

@@ -21,6 +21,9 @@ impl Draw {
     }
 }
 
+/// A block as it is on the way.
+type Block = (BlockHeader, Vec<u8>);
+
 /// Both ends, and what is on the way between them.
 struct World {
     draw: Draw,
@@ -28,7 +31,7 @@ struct World {
     sender: SendWindow,
     receiver: ArriveWindow,
     /// Of each stream, the blocks that were written to it.
-    streams: Vec<(u32, VecDeque<(BlockHeader, Vec<u8>)>)>,
+    streams: Vec<(u32, VecDeque<Block>)>,
     next_stream: u32,
     /// Confirmations on the way; they come in order.
     confirmed: VecDeque<u64>,

@@ -75,7 +75,7 @@ pub fn open(folder: &Path, stop: &AtomicBool) -> Result<Bag, Problem> {
     }
     let mut tag_files = Names::new();
     look.read_manifests(&tag_manifests, &mut tag_files, false);
-    let (to_fetch, is_fetch_whole) = look.to_fetch(&listed);
+    let (to_fetch, is_fetch_whole) = look.fetches(&listed);
     let walked = payload::walk(&root, stop, &mut look.tallies);
     let present = &walked.present;
     // A file that no manifest lists may be in one that was not read; before version 1.0, in any.

@@ -61,10 +61,6 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// When the list cannot be read.
-    #[expect(
-        clippy::type_complexity,
-        reason = "a line or none, with its number, or the end"
-    )]
     pub fn next_line(&mut self) -> io::Result<Option<(u64, Option<Vec<u8>>)>> {
         let mut line = Vec::new();
         if !self.cut(&mut line)? {
