@@ -98,9 +98,7 @@ impl Ssh {
         tracing::info!(?client, destination, ?program, "ssh starts the far end");
         let command = match &self.program {
             FarProgram::There(program) => format!("{program} {}", self.far_command()),
-            FarProgram::ThereOrSent(_) | FarProgram::Sftp => {
-                delivery::command(&self.far_command())
-            }
+            FarProgram::ThereOrSent(_) | FarProgram::Sftp => delivery::command(&self.far_command()),
         };
         let mut child = self.spawn(&command)?;
         // It reads the configuration, which is not worth waiting for afterwards.
