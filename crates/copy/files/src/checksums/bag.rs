@@ -152,7 +152,7 @@ impl Look<'_> {
     }
 
     /// The files of `fetch.txt` and where they are, and whether it was read to its end.
-    fn to_fetch(&mut self, listed: &Names) -> (BTreeMap<Vec<u8>, String>, bool) {
+    fn fetches(&mut self, listed: &Names) -> (BTreeMap<Vec<u8>, String>, bool) {
         let (to_fetch, lined) = tags::to_fetch(self.root, self.is_old, self.stop);
         let Lined { troubles, is_whole } = lined;
         self.tell(troubles);
