@@ -3446,7 +3446,7 @@ class PathMtu(Record):
         confirmed: Whether a packet of that size was answered, or only the kernel's own belief is
             known.
         vanishing: The largest packet that this host sends there, where those above `bytes` vanish
-            and no router says so (a black hole, RFC 2923); `None` where none vanish, or it is not
+            without a router's word (a black hole, RFC 2923); `None` where none vanish, or it is not
             known.
     """
 
@@ -4163,6 +4163,7 @@ class Asked(Record):
         permissions: Permission bits were kept.
         times: Times of modification were kept.
         links: Symbolic links were copied as links.
+        kept: What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`.
         verify: Files were read again from the receiver's disk.
         transport: What carried the streams; absent from what older versions wrote.
         plain: Data without encryption.
@@ -4185,6 +4186,7 @@ class Asked(Record):
     permissions: bool
     times: bool
     links: bool
+    kept: list[str] | None
     verify: bool
     transport: Transport | None
     plain: bool
@@ -4198,7 +4200,7 @@ class Asked(Record):
     rate_max_bits_per_second: int | None
     gentle_added_rtt_max_seconds: float | None
     _records = {"rules": "SelectionRule"}
-    _optional = frozenset(["congestion", "gentle_added_rtt_max_seconds", "listed", "rate_max_bits_per_second", "rules", "streams", "streams_remembered", "transport"])
+    _optional = frozenset(["congestion", "gentle_added_rtt_max_seconds", "kept", "listed", "rate_max_bits_per_second", "rules", "streams", "streams_remembered", "transport"])
 
 
 class SelectionRule(Record):
