@@ -195,7 +195,7 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub no_install: bool,
 
-    /// Start no program at the far end: the SFTP server of its ssh takes the place, and is slower. A
+    /// Start no program at the far end: its SFTP server takes the place, and is slower. A
     /// copy does so by itself where it can start no program there
     #[arg(long, conflicts_with_all = ["far_program", "no_install"])]
     pub sftp: bool,
