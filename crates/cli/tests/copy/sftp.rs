@@ -285,8 +285,6 @@ fn what_sftp_cannot_do_is_refused_by_name() {
             "{fallen}"
         );
     }
-    let said = host.refused(&["--sftp", "--no-install"]);
-    assert!(said.contains("--no-install"), "{said}");
 }
 
 #[test]
