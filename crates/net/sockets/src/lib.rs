@@ -2,12 +2,12 @@
 //!
 //! [`options`] sets what a stream asks for and reads what it got, [`tcp_info`] reads `TCP_INFO`,
 //! [`datagrams`] moves many at once, [`poll`] and [`Deadline`] wait, [`mod@connect`] connects,
-//! [`fn@listen`] listens. [`host`] has the limits of this network namespace, [`processor`] the
-//! processor time of threads, [`Clock`] the monotonic clock, [`random`] the kernel's randomness.
-//! [`child`] runs other programs, [`diag`] reads their connections. [`eviction`] chooses which
-//! connection goes when too many are unidentified.
+//! [`ListenAt`] says where servers listen. [`host`] has the limits of this network namespace,
+//! [`processor`] the processor time of threads, [`Clock`] the monotonic clock, [`random`] the
+//! kernel's randomness. [`child`] runs other programs, [`diag`] reads their connections.
+//! [`eviction`] chooses which connection goes when too many are unidentified.
 //!
-//! Linux only, because telemetry rests on `TCP_INFO`. Left out: choosing the local address.
+//! Linux only, because telemetry rests on `TCP_INFO`.
 
 pub mod child;
 mod clock;
