@@ -60,6 +60,23 @@ fn names_of_one_file_become_names_of_one_file_both_ways() {
 }
 
 #[test]
+fn contents_are_compared_also_of_files_with_several_names() {
+    let server = Server::start(&[]);
+    linked(&server.near().join("run7"));
+    let put = |option: &str| done(&server, &[option, "run7", &server.place("")]);
+    let get = |option: &str| done(&server, &[option, &server.place("run7/"), "got"]);
+    put("-r");
+    put("-rHc");
+    get("-r");
+    get("-rHc");
+    for top in [server.root().join("run7"), server.near().join("got")] {
+        assert!(are_one(&top, "a", "deep/a2") && are_one(&top, "b2", "deep/b"));
+        assert_eq!(fs::read(top.join("deep/a2")).unwrap(), b"a");
+        assert_eq!(fs::read(top.join("b2")).unwrap(), b"deep/b");
+    }
+}
+
+#[test]
 fn what_cannot_be_kept_is_refused_before_anything_is_written() {
     let server = Server::start(&[]);
     files(&server.near(), &["a"]);

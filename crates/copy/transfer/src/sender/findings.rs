@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 
-use copy_protocol::{Entry, FileId, HASH_LENGTH, Kind};
+use copy_protocol::{Entry, FileId, HASH_LENGTH, Inode, Kind, Shared};
 
 use files::source::{Found, Source, Walk};
 
@@ -96,14 +96,21 @@ fn hash_all(
     let mut next: FileId = 0;
     while let Some(mut found) = walk.next() {
         linked.store(walk.linked(), Ordering::Release);
-        if let Found::Entry(entry, _) = &mut found {
-            entry.digest = digest(source, next, entry, stop);
+        if let Found::Entry(entry, inode) = &mut found {
+            if !inode.as_deref().is_some_and(is_further_name) {
+                entry.digest = digest(source, next, entry, stop);
+            }
             next += 1;
         }
         if to.send(found).is_err() {
             return;
         }
     }
+}
+
+/// The content of a further name is that of its first one, which has the digest.
+fn is_further_name(inode: &Inode) -> bool {
+    matches!(inode.shared, Some(Shared::With(_)))
 }
 
 /// `None` where it cannot be read: the stream that sends it says why.
