@@ -274,8 +274,9 @@ impl Store {
         let planned = self
             .destination
             .plan_entry(file, entry, &self.spec, is_equal)?;
-        if shared.is_some() && matches!(planned, EntryPlan::Present) {
-            self.further_names.on_there(file);
+        if shared.is_some() {
+            let is_there = matches!(planned, EntryPlan::Present | EntryPlan::Made);
+            self.further_names.on_first(file, is_there);
         }
         self.take_up(file, entry, planned)
     }
@@ -464,8 +465,13 @@ impl Store {
         let (files, parts): (Vec<_>, Vec<_>) = files.into_iter().filter_map(take).unzip();
         let outcomes = finalize::publish(&parts, self.spec.filter);
         let named = files.into_iter().zip(outcomes);
-        let named = named.map(|(file, outcome)| (file, outcome.map_err(|it| about(file, it))));
-        named.collect()
+        let told = |(file, outcome): (FileId, Result<(), Problem>)| {
+            if outcome.is_ok() {
+                self.further_names.on_published(file);
+            }
+            (file, outcome.map_err(|it| about(file, it)))
+        };
+        named.map(told).collect()
     }
 
     /// Forgets what arrived of a file: its source changed, or it is wrong.
@@ -505,7 +511,11 @@ impl Store {
         let mut troubles = Vec::new();
         for (file, first) in self.further_names.take() {
             let times = self.spec.attributes.times;
-            if let Err(trouble) = self.destination.make_further_name(file, first, times) {
+            let made = match self.further_names.is_there(first) {
+                true => self.destination.make_further_name(file, first, times),
+                false => Err(self.destination.without_first(file, first)),
+            };
+            if let Err(trouble) = made {
                 troubles.push(FileProblem::new(
                     self.name(file).unwrap_or_default(),
                     trouble,

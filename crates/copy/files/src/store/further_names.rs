@@ -1,6 +1,6 @@
 //! Further names of files that are copied: which are still to be made.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use copy_protocol::FileId;
@@ -14,8 +14,9 @@ pub(super) struct FurtherNames {
 #[derive(Debug, Default)]
 struct State {
     left: Vec<(FileId, FileId)>,
-    /// First names whose file was there already, and stays.
-    there: BTreeSet<FileId>,
+    /// First names, and whether what they stand for is what was told: it was there already, was
+    /// made, or has arrived.
+    firsts: BTreeMap<FileId, bool>,
 }
 
 impl FurtherNames {
@@ -23,14 +24,23 @@ impl FurtherNames {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file of a first name is there already.
-    pub fn on_there(&self, first: FileId) {
-        self.state().there.insert(first);
+    /// This entry is a first name.
+    ///
+    /// * `is_there`: it stands for what was told already.
+    pub fn on_first(&self, first: FileId, is_there: bool) {
+        self.state().firsts.insert(first, is_there);
     }
 
-    /// Whether it was.
+    /// A file has its final name.
+    pub fn on_published(&self, file: FileId) {
+        if let Some(is_there) = self.state().firsts.get_mut(&file) {
+            *is_there = true;
+        }
+    }
+
+    /// Whether it is a first name that stands for what was told.
     pub fn is_there(&self, first: FileId) -> bool {
-        self.state().there.contains(&first)
+        self.state().firsts.get(&first) == Some(&true)
     }
 
     /// `file` is to become a name of what `first` is.

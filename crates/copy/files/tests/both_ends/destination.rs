@@ -6,11 +6,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use copy_protocol::{Kind, Problem, ProblemKind};
+use copy_protocol::{Attributes, Filter, Inode, Kept, Kind, Problem, ProblemKind, Shared};
 use files::Root;
 use files::store::{EntryPlan, Store, StoreSpec};
 
-use crate::common::{bytes_of, content, copy, into, open, publish, send, source, told, walk};
+use crate::common::{ALL, bytes_of, content, copy, into, open, publish, send, source, told, walk};
 
 #[test]
 fn one_file_gets_the_name_of_a_destination_that_is_not_there() {
@@ -286,4 +286,62 @@ fn a_first_file_that_cannot_be_read_leaves_nothing_behind() {
     assert_eq!(fs::read_dir(&to).unwrap().count(), 1, "claimed");
     store.let_go(file);
     assert_eq!(fs::read_dir(&to).unwrap().count(), 0);
+}
+
+/// Tells of `a`, and of `b` as a further name of it, where a file `a` of the same size is.
+fn tell_two_names(to: &Path) -> (Store, EntryPlan) {
+    fs::write(to.join("a"), b"old").unwrap();
+    let kept = Kept {
+        hard_links: true,
+        ..Kept::NOTHING
+    };
+    let spec = StoreSpec {
+        into_folder: true,
+        attributes: Attributes {
+            times: false,
+            kept,
+            ..ALL
+        },
+        filter: Filter::All,
+        ..into(to)
+    };
+    let store = Store::open(&Root::own(), spec).unwrap();
+    let inode = |file, shared| Inode {
+        shared: Some(shared),
+        ..Inode::of(file)
+    };
+    store.take_inodes(vec![inode(0, Shared::First), inode(1, Shared::With(0))]);
+    let (_, first) = store.add(&told("a", Kind::File(3)));
+    let (_, further) = store.add(&told("b", Kind::File(3)));
+    assert!(matches!(further, Ok(EntryPlan::Made)), "{further:?}");
+    (store, first.unwrap())
+}
+
+#[test]
+fn a_further_name_is_made_once_its_first_one_has_arrived() {
+    let to = tempfile::tempdir().unwrap();
+    let (store, first) = tell_two_names(to.path());
+    let is_sent = send(&store, 0, 3, first, |_, bytes| {
+        bytes.copy_from_slice(b"new");
+        Ok(())
+    });
+    assert!(is_sent.unwrap());
+    assert_eq!(publish(&store), []);
+    assert_eq!(store.end(), []);
+    assert_eq!(fs::read(to.path().join("b")).unwrap(), b"new");
+}
+
+#[test]
+fn a_further_name_is_not_made_of_what_its_first_one_was_before() {
+    let to = tempfile::tempdir().unwrap();
+    let (store, first) = tell_two_names(to.path());
+    assert!(matches!(first, EntryPlan::Whole), "{first:?}");
+    store.let_go(0);
+    assert_eq!(publish(&store), []);
+    let troubles = store.end();
+    assert_eq!(troubles.len(), 1, "{troubles:?}");
+    let (name, kind) = (&troubles[0].name, troubles[0].kind);
+    assert_eq!((name.as_str(), kind), ("b", ProblemKind::Follows));
+    assert!(!to.path().join("b").exists());
+    assert_eq!(fs::read(to.path().join("a")).unwrap(), b"old");
 }

@@ -111,6 +111,19 @@ impl Destination {
         })
     }
 
+    /// Why a further name is not made: `first` was not copied.
+    pub fn without_first(&self, file: FileId, first: FileId) -> Problem {
+        let state = self.state();
+        let shown = |id| self.shown_below(&state.names.get(id).unwrap_or_default());
+        let what = format!(
+            "`{}` is the same file as `{}`, which was not copied",
+            shown(file),
+            shown(first)
+        );
+        let hint = "once the reason is gone, the same command makes it";
+        with_hint(problem(ProblemKind::Follows, what), hint)
+    }
+
     /// Makes a further name of the file that `first` has become. What has that name by now has to
     /// be what was copied.
     ///
@@ -140,7 +153,7 @@ impl Destination {
         let there = look(&from_folder, &from_last).map_err(wrong)?;
         let Some(there) = there.filter(is_as_told) else {
             let what = format!(
-                "`{}` is the same file as `{}`, which did not arrive or was replaced meanwhile",
+                "`{}` is the same file as `{}`, which was replaced meanwhile",
                 self.shown_below(&name),
                 self.shown_below(&from)
             );
@@ -178,6 +191,7 @@ impl Destination {
     /// Sets owner, attributes and ACLs of what is open, and forgets them.
     pub fn set_inode(&self, file: FileId, fd: &impl AsFd, kept: Kept) -> io::Result<()> {
         if !kept.changes_inodes() {
+            self.forget_inode(file);
             return Ok(());
         }
         let (inode, owner) = self.take_inode(file);
