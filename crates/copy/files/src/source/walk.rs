@@ -292,7 +292,9 @@ impl Walk {
             let what = "more names than a copy can count";
             return left_out(&name, problem(ProblemKind::Request, what));
         };
-        self.links.note(&looked.stat);
+        if !self.kept().hard_links {
+            self.links.note(&looked.stat);
+        }
         let inode = self.inode(id, &looked.stat, looked.attributes);
         if let Some((fd, left)) = opened {
             self.enter(id, name, device_and_inode(&looked.stat), fd, left);
