@@ -96,9 +96,12 @@ impl Files {
         require(file < ENTRIES_MAX, ProtocolRule::TooManyInAll)?;
         self.told = file + 1;
         let size = match &entry.kind {
-            // Its content is that of its first name.
-            Kind::File(_) if first.is_some() => None,
-            Kind::File(size) => Some(*size),
+            Kind::File(size) => {
+                let (size, fits) = (*size, i64::try_from(*size).is_ok());
+                require(fits, ProtocolRule::Size { file, size })?;
+                // The content of a further name is that of its first one.
+                first.is_none().then_some(size)
+            }
             Kind::Folder => None,
             Kind::Link(target) => {
                 let fits = (1..=PATH_MAX).contains(&target.len()) && !target.contains(&0);
@@ -113,10 +116,7 @@ impl Files {
         )?;
         let bytes = size.unwrap_or_default();
         let sum = self.bytes.checked_add(bytes);
-        let fits = i64::try_from(bytes).is_ok();
-        self.bytes = sum
-            .filter(|_| fits)
-            .ok_or(ProtocolRule::Size { file, size: bytes })?;
+        self.bytes = sum.ok_or(ProtocolRule::Size { file, size: bytes })?;
         let entered = File {
             size,
             name: name + inode,
