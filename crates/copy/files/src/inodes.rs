@@ -195,10 +195,10 @@ pub(crate) fn apply(
         fchown(fd, Some(user), Some(group))?;
     }
     match change(fd, inode, kept) {
-        // A user's own file that may not be written to.
+        // A user's own file that may not be read or written to.
         Err(error) if error.raw_os_error() == Some(Errno::EACCES as i32) => {
             let mode = stat.st_mode & 0o7777;
-            fchmod(fd, Mode::from_bits_truncate(mode | 0o200))?;
+            fchmod(fd, Mode::from_bits_truncate(mode | 0o600))?;
             let changed = change(fd, inode, kept);
             fchmod(fd, Mode::from_bits_truncate(mode))?;
             changed

@@ -2,22 +2,23 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use copy_protocol::{ACL_ACCESS, Entry, FileId, Inode, Kept, Problem, ProblemKind, Shared};
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, renameat};
-use nix::sys::stat::{FileStat, SFlag, fstatat};
+use nix::fcntl::{AtFlags, OFlag, renameat};
+use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmod, fchmodat, fstatat};
 use nix::unistd::{Gid, Uid, UnlinkatFlags, fchownat, linkat, unlinkat};
 
-use super::super::EntryPlan;
-use super::super::temporary::{LINK, beside};
+use super::super::temporary::{At, LINK, beside};
+use super::super::{EntryPlan, StoreSpec};
 use super::plan_entry::{has_time, in_the_way, kind_of};
 use super::target::Target;
 use super::{Destination, look};
 use crate::inodes::{apply, may_give_away, takes};
 use crate::problems::{failed, problem, with_hint};
+use crate::root::open_below;
 
 /// Bytes of attributes of folders that are kept until the end.
 const FOLDERS_MAX: usize = 64 << 20;
@@ -198,6 +199,24 @@ impl Destination {
         apply(fd, &inode, owner, kept)
     }
 
+    /// The content is there already; owner, attributes and ACLs may not be right, nor the mode
+    /// after them.
+    pub fn set_inode_of_present(&self, file: FileId, spec: &StoreSpec) -> Result<(), Problem> {
+        let at = self.at(file)?;
+        let set = open_present(&at).and_then(|(fd, before)| {
+            let set = self.set_inode(file, &fd, spec.attributes.kept);
+            let mode = match spec.attributes.permissions && set.is_ok() {
+                true => Some(at.mode),
+                false => before,
+            };
+            if let Some(mode) = mode {
+                fchmod(&fd, Mode::from_bits_truncate(mode))?;
+            }
+            set
+        });
+        set.map_err(|error| at.failed("set owner and attributes of", error))
+    }
+
     /// Sets the owner of a link.
     pub fn set_link_owner(&self, file: FileId, kept: Kept) -> Result<(), Problem> {
         let (_, owner) = self.take_inode(file);
@@ -235,6 +254,32 @@ impl Destination {
         let owner = inode.owner.as_ref();
         let owner = owner.map(|owner| state.owner_numbers.local(owner));
         (inode, owner)
+    }
+}
+
+/// Opens a file that is there, even one that its own owner may not read. The mode that it had comes
+/// with it where it had to be changed for that.
+fn open_present(at: &At) -> io::Result<(OwnedFd, Option<u32>)> {
+    let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let open = || open_below(at.folder.as_fd(), &at.last, flags, Mode::empty());
+    match open() {
+        Err(error) if error.raw_os_error() == Some(Errno::EACCES as i32) => {}
+        opened => return Ok((opened?, None)),
+    }
+    let last = OsStr::from_bytes(&at.last);
+    let stat = fstatat(&at.folder, last, AtFlags::AT_SYMLINK_NOFOLLOW)?;
+    let before = stat.st_mode & 0o7777;
+    let set = |mode| {
+        let mode = Mode::from_bits_truncate(mode);
+        fchmodat(&at.folder, last, mode, FchmodatFlags::NoFollowSymlink)
+    };
+    set(before | 0o600)?;
+    match open() {
+        Ok(fd) => Ok((fd, Some(before))),
+        Err(error) => {
+            set(before)?;
+            Err(error)
+        }
     }
 }
 

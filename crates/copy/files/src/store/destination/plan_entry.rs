@@ -2,14 +2,14 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use copy_protocol::{Entry, FileId, Filter, Kind, Problem, ProblemKind};
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, readlinkat, renameat};
+use nix::fcntl::{readlinkat, renameat};
 use nix::sys::stat::{
-    FchmodatFlags, FileStat, Mode, SFlag, UtimensatFlags, fchmod, fchmodat, mkdirat, utimensat,
+    FchmodatFlags, FileStat, Mode, SFlag, UtimensatFlags, fchmodat, mkdirat, utimensat,
 };
 use nix::sys::time::TimeSpec;
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
@@ -18,7 +18,6 @@ use super::super::temporary::{LINK, TRIES_MAX, beside};
 use super::super::{EntryPlan, StoreSpec};
 use super::{Destination, Record, look};
 use crate::problems::{failed, problem, shown, with_hint};
-use crate::root::open_below;
 use crate::store::finalize::time_of;
 
 impl Destination {
@@ -172,22 +171,6 @@ impl Destination {
             record.is_exact = true;
         }
         Ok(EntryPlan::Whole)
-    }
-
-    /// The content is there already; owner, attributes and ACLs may not be right, nor the mode
-    /// after them.
-    fn set_inode_of_present(&self, file: FileId, spec: &StoreSpec) -> Result<(), Problem> {
-        let at = self.at(file)?;
-        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-        let opened = open_below(at.folder.as_fd(), &at.last, flags, Mode::empty());
-        let set = opened.and_then(|fd| {
-            self.set_inode(file, &fd, spec.attributes.kept)?;
-            if spec.attributes.permissions {
-                fchmod(&fd, Mode::from_bits_truncate(at.mode))?;
-            }
-            Ok(())
-        });
-        set.map_err(|error| at.failed("set owner and attributes of", error))
     }
 
     /// The content is there already; the mode may not be right.
