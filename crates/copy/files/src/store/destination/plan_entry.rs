@@ -56,7 +56,9 @@ impl Destination {
             }
             Kind::File(size) => {
                 let plan = self.plan_file(file, entry, *size, spec, is_equal)?;
-                let stays = matches!(plan, EntryPlan::Present) && spec.filter != Filter::Missing;
+                let is_there = matches!(plan, EntryPlan::Present);
+                // Without the right to read a file nothing of it is changed.
+                let stays = is_there && spec.filter != Filter::Missing && self.root.may_read();
                 if stays && !spec.dry_run && spec.attributes.kept.changes_inodes() {
                     self.set_inode_of_present(file, spec)?;
                 }
