@@ -1,7 +1,7 @@
 //! Values that cannot be.
 
 use super::*;
-use crate::CongestionChoice;
+use crate::{CongestionChoice, Inode, Shared};
 
 #[test]
 fn an_opening_keeps_to_its_bounds() {
@@ -308,6 +308,32 @@ fn a_digest_comes_where_contents_are_compared_and_of_files_alone() {
             ProtocolRule::Digest(0)
         );
     }
+}
+
+#[test]
+fn a_further_name_has_a_size_that_a_disk_can_have_and_no_digest() {
+    let mut asked = opening(CopyDirection::Put);
+    asked.filter = Filter::Content;
+    asked.attributes.kept.hard_links = true;
+    let tell = |further: Entry| {
+        let mut protocol = ConversationState::opened(&asked, false).unwrap();
+        let inode = Inode {
+            shared: Some(Shared::With(0)),
+            ..Inode::of(1)
+        };
+        protocol.pass(Near, Message::Inodes(vec![inode])).unwrap();
+        let passed = protocol.pass(Near, Message::Entries(vec![file("a", 1), further]));
+        passed.map_err(|error| error.rule)
+    };
+    assert!(tell(file("b", 1)).is_ok());
+    let size = u64::MAX;
+    let wrong = ProtocolRule::Size { file: 1, size };
+    assert_eq!(tell(file("b", size)), Err(wrong));
+    let with_digest = Entry {
+        digest: Some([7; 32]),
+        ..file("b", 1)
+    };
+    assert_eq!(tell(with_digest), Err(ProtocolRule::Digest(1)));
 }
 
 #[test]
