@@ -1,11 +1,15 @@
 //! Hard links and attributes of files, kept where that is asked for.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
 
 use crate::assert_told;
+use crate::common::complaint;
 use crate::selection::{done, files};
 use crate::server::Server;
 
@@ -18,6 +22,20 @@ fn linked(top: &Path) {
 
 fn inode(file: &Path) -> u64 {
     fs::metadata(file).unwrap().ino()
+}
+
+/// When it or its attributes were changed last, and which file it is.
+fn changed(file: &Path) -> (u64, i64, i64) {
+    let there = fs::metadata(file).unwrap();
+    (there.ino(), there.ctime(), there.ctime_nsec())
+}
+
+/// What a copy that succeeded says of itself.
+fn document(server: &Server, words: &[&str]) -> Value {
+    let output = server.copy(&[&["--json"], words].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(text.lines().last().unwrap()).unwrap()
 }
 
 /// Whether two names stand for one file.
@@ -41,9 +59,11 @@ fn names_of_one_file_become_names_of_one_file_both_ways() {
     assert!(!are_one(&there, "a", "b2"));
     assert_eq!(fs::read(there.join("deep/a2")).unwrap(), b"a");
 
-    let before = inode(&there.join("a"));
-    done(&server, &["-rH", "run7", &server.place("")]);
-    assert_eq!(inode(&there.join("deep/a2")), before, "nothing was to do");
+    let before = changed(&there.join("a"));
+    let again = document(&server, &["-rH", "run7", &server.place("")]);
+    assert_eq!(again["sent_bytes"], 0, "nothing was to do: {again}");
+    assert_eq!(changed(&there.join("a")), before, "nor to link again");
+    assert!(are_one(&there, "a", "deep/a2"));
 
     done(&server, &["-rH", &server.place("run7/"), "got"]);
     let got = server.near().join("got");
@@ -82,7 +102,7 @@ fn what_cannot_be_kept_is_refused_before_anything_is_written() {
     files(&server.near(), &["a"]);
     for option in ["--owner", "-A"] {
         let output = server.copy(&[option, "a", &server.place("")]);
-        let text = crate::common::complaint(&output);
+        let text = complaint(&output);
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(
             text.contains("a server keeps no owners and no ACLs"),
@@ -159,4 +179,26 @@ fn attributes_of_users_are_kept_where_that_is_asked_for() {
     done(&server, &["-rX", "run7", &server.place("")]);
     assert_eq!(of("deep/b").as_deref(), Some("nine"));
     assert_eq!(of("a"), None, "what the source has not any more");
+}
+
+#[test]
+fn those_who_may_only_write_change_no_attributes_of_what_is_there() {
+    let server = Server::start(&["--write-only"]);
+    let (near, there) = (server.near().join("a"), server.root().join("a"));
+    for (file, value) in [(&near, "seven"), (&there, "old")] {
+        fs::write(file, "same").unwrap();
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let opened = fs::File::open(file).unwrap();
+        opened.set_modified(then).unwrap();
+        if attribute(file, Some(value)).is_none() {
+            return testkit::skip("no setfattr, or no attributes on the file system of the tests");
+        }
+    }
+    fs::set_permissions(&near, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::set_permissions(&there, fs::Permissions::from_mode(0o600)).unwrap();
+    let told = document(&server, &["-X", "a", &server.place("a")]);
+    assert_eq!(told["skipped_files"], 1, "{told}");
+    assert_eq!(attribute(&there, None).as_deref(), Some("old"));
+    let mode = fs::metadata(&there).unwrap().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
