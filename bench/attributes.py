@@ -167,6 +167,11 @@ def main():
         print(f"{place}: {asked.trees} trees, {hits} kills, {bad} differ; without the options {controls} differ")
         if bad:
             raise SystemExit(1)
+        # A comparison that finds nothing without the options, or kills that hit nothing, show nothing.
+        if not controls:
+            raise SystemExit(1)
+        if not hits:
+            raise SystemExit(1)
 
 
 main()
