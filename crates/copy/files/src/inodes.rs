@@ -24,6 +24,8 @@ use rustix::fs::{
 /// Bytes of a list of names (xattr(7), `XATTR_LIST_MAX`).
 const LIST_MAX: usize = 64 << 10;
 const USER: &[u8] = b"user.";
+/// Names of users, and as many of groups, whose numbers are remembered.
+const NAMES_MAX: usize = 1 << 16;
 
 /// Something whose attributes are read.
 pub(crate) enum Place {
@@ -154,7 +156,7 @@ impl OwnerNames {
     }
 }
 
-/// Numbers of users and groups that a sender names, each looked up once.
+/// Numbers of users and groups that a sender names, each looked up once unless they are too many.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerNumbers {
     users: BTreeMap<String, Option<u32>>,
@@ -166,17 +168,35 @@ impl OwnerNumbers {
     pub fn local(&mut self, owner: &Owner) -> (Uid, Gid) {
         let user = owner.user_name.as_ref().and_then(|name| {
             let look = || User::from_name(name).ok().flatten();
-            let known = self.users.entry(name.clone());
-            *known.or_insert_with(|| look().map(|user| user.uid.as_raw()))
+            number_of(&mut self.users, name, || {
+                look().map(|user| user.uid.as_raw())
+            })
         });
         let group = owner.group_name.as_ref().and_then(|name| {
             let look = || Group::from_name(name).ok().flatten();
-            let known = self.groups.entry(name.clone());
-            *known.or_insert_with(|| look().map(|group| group.gid.as_raw()))
+            number_of(&mut self.groups, name, || {
+                look().map(|group| group.gid.as_raw())
+            })
         });
         let user = Uid::from_raw(user.unwrap_or(owner.user));
         (user, Gid::from_raw(group.unwrap_or(owner.group)))
     }
+}
+
+/// What a name stands for; it is looked up where that is not known.
+fn number_of(
+    known: &mut BTreeMap<String, Option<u32>>,
+    name: &str,
+    look: impl FnOnce() -> Option<u32>,
+) -> Option<u32> {
+    if let Some(number) = known.get(name) {
+        return *number;
+    }
+    let number = look();
+    if known.len() < NAMES_MAX {
+        known.insert(name.to_owned(), number);
+    }
+    number
 }
 
 /// Gives a file or folder its owner, attributes and ACLs, where they are others. What it has of
