@@ -18,8 +18,6 @@ from ._trunkline import Stream
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from _typeshed import ReadableBuffer, WriteableBuffer
-
 _CHUNK = 1 << 20
 
 
@@ -63,7 +61,7 @@ class ParallelStream(io.RawIOBase):
         """Whether it is written."""
         return self._writes
 
-    def write(self, data: ReadableBuffer, /) -> int:
+    def write(self, data: Any, /) -> int:
         """Writes all of the bytes; waits while the far end is busy."""
         self._check(self._writes, "read")
         view = memoryview(data).cast("B")
@@ -72,7 +70,7 @@ class ParallelStream(io.RawIOBase):
             at += self._stream.write(bytes(view[at : at + _CHUNK]))
         return len(view)
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: Any, /) -> int:
         """Reads what is there, at least one byte but at the end."""
         self._check(not self._writes, "written")
         view = memoryview(buffer).cast("B")

@@ -16,6 +16,7 @@ __all__ = [
     "Progress",
     "Remote",
     "Server",
+    "Stream",
     "Table",
     "__version__",
     "add_token",
