@@ -306,10 +306,6 @@ const SERVE: &[Foreign] = &[
         &["-J", "--json", "-i", "--interval", "-V"],
         "the results are at the client: `trunkline measure --json`",
     ),
-    answer(
-        &["-4", "-6"],
-        "write `--bind 0.0.0.0` for IPv4 alone, or `--bind` with an address of IPv6",
-    ),
     answer(&["--server-bitrate-limit"], "write `--test-rate-max 500M`"),
     answer(&["--server-max-duration"], "write `--test-time-max 60s`"),
 ];

@@ -25,7 +25,7 @@ fn a_sweep_has_its_figures_settings_failures_and_visits() {
         failing: 10,
         ..SweepCase::windows_against_streams(7)
     });
-    assert_eq!(seen.matches("<svg").count(), 8);
+    assert_eq!(seen.matches("<svg").count(), 10);
     let parts = [
         "Use ",
         "16 failed",
