@@ -118,7 +118,8 @@ fn what_prints_much_waits_until_it_is_passed_on() {
     thread::sleep(Duration::from_millis(200));
     let (mut from, mut all) = (0, 0);
     loop {
-        let held = started.program.lock().came - started.program.passed();
+        let passed = started.program.passed();
+        let held = started.program.lock().came - passed;
         assert!(held <= OUTPUT_WINDOW, "{held} bytes held");
         match started.program.printed(from) {
             Some(part) => {
