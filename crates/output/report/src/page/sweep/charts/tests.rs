@@ -194,7 +194,7 @@ fn one_setting_has_no_curves_and_the_reasons_are_told() {
         "processor-goodput.svg",
     ];
     assert_eq!(names(&figures), expected);
-    assert_eq!(reasons.len(), 5, "{reasons:?}");
+    assert_eq!(reasons.len(), 6, "{reasons:?}");
 }
 
 #[test]
