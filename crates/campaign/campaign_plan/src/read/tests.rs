@@ -159,7 +159,11 @@ fn mistakes_are_told_with_value_line_and_next_step() {
         ("[links.w]\ngentle = \"2h\"", "is not between", "write"),
         ("[links.w]\nrate = \"fast\"", "fast", ""),
         ("[links.w]\nip = \"5\"", "`5` is no version", "write"),
-        ("[links.w]\ndscp = \"AF44\"", "or a number from 0 to 63", "mend"),
+        (
+            "[links.w]\ndscp = \"AF44\"",
+            "or a number from 0 to 63",
+            "mend",
+        ),
         (
             "[links.w]\nquiet = [\"noon\"]",
             "no time of days",
