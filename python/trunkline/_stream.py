@@ -6,7 +6,8 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from types import TracebackType
+from typing import Any, Literal
 
 from . import _text
 from ._errors import RequestError
@@ -14,9 +15,6 @@ from ._operations import _leaving
 from ._program import own_program
 from ._text import File, Rate, Size, Time
 from ._trunkline import Stream
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _CHUNK = 1 << 20
 

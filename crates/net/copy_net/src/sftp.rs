@@ -21,6 +21,7 @@ use nix::unistd::Pid;
 use sockets::poll;
 
 use crate::Ssh;
+use crate::ssh_client::stopped_too;
 use stderr::LastWords;
 
 pub use error::SftpError;
@@ -119,7 +120,7 @@ impl SftpDialer {
             }
             channel
                 .pump(TICK)
-                .map_err(|error| channel.not_begun(error))?;
+                .map_err(|error| channel.not_begun(error, is_stopped))?;
         }
         channel.measure(is_stopped)?;
         Ok(channel)
@@ -366,11 +367,14 @@ impl SftpChannel {
         }
     }
 
-    fn not_begun(&mut self, error: SftpError) -> SftpError {
+    fn not_begun(&mut self, error: SftpError, is_stopped: &dyn Fn() -> bool) -> SftpError {
         let SftpError::Ended { .. } = error else {
             return error;
         };
         let (status, said) = self.end();
+        if stopped_too(status, is_stopped) {
+            return SftpError::Stopped;
+        }
         SftpError::before_the_first(&self.destination, status, said)
     }
 

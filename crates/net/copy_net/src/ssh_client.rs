@@ -10,6 +10,7 @@ mod error;
 mod lines;
 
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,6 +37,8 @@ pub(super) const LEAVE: &str = "leave";
 const ENDED_WAIT: Duration = Duration::from_secs(1);
 /// How long ssh may take to end that has closed its output.
 const ENDED_WITHOUT_WORD: Duration = Duration::from_secs(5);
+/// How much later than ssh this process may hear of a signal to both.
+const SAME_SIGNAL: Duration = Duration::from_millis(300);
 /// How long ssh may take to end by itself.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
@@ -176,6 +179,9 @@ impl Ssh {
             }
         }
         let status = wait_for(child, ENDED_WITHOUT_WORD);
+        if stopped_too(status, is_stopped) {
+            return Err(SshError::Stopped);
+        }
         let (destination, noise) = (&self.destination, lines.noise());
         Err(SshError::ended(destination, None, status, noise))
     }
@@ -255,6 +261,9 @@ impl Ssh {
             }
         }
         let status = wait_for(child, ENDED_WITHOUT_WORD);
+        if stopped_too(status, is_stopped) {
+            return Err(SshError::Stopped);
+        }
         let program = match &self.program {
             FarProgram::There(program) => program,
             FarProgram::ThereOrSent(_) | FarProgram::Sftp => "trunkline",
@@ -331,6 +340,18 @@ fn reap(mut child: Child) {
         let _ = child.kill();
         let _ = child.wait();
     }
+}
+
+/// Whether a signal that ended ssh stops this process, too, as one to the whole process group does.
+pub(crate) fn stopped_too(status: Option<ExitStatus>, is_stopped: &dyn Fn() -> bool) -> bool {
+    if status.and_then(|status| status.signal()).is_none() {
+        return false;
+    }
+    let end = Instant::now() + SAME_SIGNAL;
+    while !is_stopped() && Instant::now() < end {
+        thread::sleep(Duration::from_millis(10));
+    }
+    is_stopped()
 }
 
 fn wait_for(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
