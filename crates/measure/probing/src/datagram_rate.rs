@@ -4,7 +4,8 @@
 //! the fastest that was carried and the slowest that was not, the first of them at what arrived of
 //! that one; then a run of full length at the rate that is left, somewhat slower where it loses too
 //! much. A run also counts as too fast where datagrams arrive more slowly than they were sent: they
-//! wait in a queue that has not overflowed yet. Where a host sends no faster, twice in a row, its
+//! wait in a queue that has not overflowed yet. Few losses may be chance: such a run is made once
+//! more before it counts. Where a host sends no faster, twice in a row, its
 //! rate is the answer, and is told as that.
 //!
 //! What is left out: paths whose loss does not grow with the rate. Where more is lost by chance
@@ -43,6 +44,8 @@ const SLOWER_MAX: f64 = 0.01;
 /// A host that sends less of what was asked for sends no faster.
 const HOST_SHARE: f64 = 0.97;
 const TRIES_MAX: usize = 24;
+/// So few losses, or late datagrams without one, may be a short outage or a receiver that was busy.
+const FEW: u64 = 100;
 /// Runs of full length.
 const CONFIRMATIONS_MAX: usize = 4;
 /// The next of them is so much slower.
@@ -121,6 +124,8 @@ pub struct RateSearch {
     shortfalls: usize,
     /// Whether that is what bounds the rate.
     held_by_host: bool,
+    /// A run that lost too much, but few datagrams: it is made once more.
+    doubted: Option<(TryPurpose, Rate)>,
     confirmed: bool,
 }
 
@@ -139,6 +144,7 @@ impl RateSearch {
             high_by_hosts: false,
             shortfalls: 0,
             held_by_host: false,
+            doubted: None,
             confirmed: false,
         }
     }
@@ -160,6 +166,9 @@ impl RateSearch {
         if confirmations >= CONFIRMATIONS_MAX {
             return Step::Nothing;
         }
+        if let Some((purpose, rate)) = self.doubted {
+            return self.short(purpose, rate);
+        }
         match (self.low, self.high) {
             (Some(low), _) if confirmations > 0 || self.is_enough(low) => {
                 Step::Try(TryPurpose::Confirm, low, self.length)
@@ -172,10 +181,7 @@ impl RateSearch {
                 self.bounds(next)
             }
             (None, Some(high)) => self.lower(high),
-            (Some(low), Some(high)) => {
-                let rate = self.between(low, high);
-                Step::Try(TryPurpose::Between, rate, self.at_least(LONG, rate))
-            }
+            (Some(low), Some(high)) => self.short(TryPurpose::Between, self.between(low, high)),
         }
     }
 
@@ -193,6 +199,11 @@ impl RateSearch {
             loss_ratio,
             carried,
         });
+        let is_first = self.doubted.take().is_none() && purpose != TryPurpose::Confirm;
+        if !carried && is_first && seen.arrived > 0 && seen.lost < FEW {
+            self.doubted = Some((purpose, asked));
+            return;
+        }
         let is_host = seen.rate_sent.as_f64() < asked.as_f64() * HOST_SHARE;
         // What was really sent counts, whatever was asked for.
         let sent = if is_host { seen.rate_sent } else { asked };
@@ -227,7 +238,16 @@ impl RateSearch {
     }
 
     fn bounds(&self, rate: Rate) -> Step {
-        Step::Try(TryPurpose::Bounds, rate, self.at_least(SHORT, rate))
+        self.short(TryPurpose::Bounds, rate)
+    }
+
+    /// A run of the search.
+    fn short(&self, purpose: TryPurpose, rate: Rate) -> Step {
+        let time = match purpose {
+            TryPurpose::Bounds => SHORT,
+            TryPurpose::Between | TryPurpose::Confirm => LONG,
+        };
+        Step::Try(purpose, rate, self.at_least(time, rate))
     }
 
     fn at_least(&self, time: Span, rate: Rate) -> Span {

@@ -17,8 +17,9 @@ use super::probe_demux::uniform;
 use crate::datagrams::{DatagramStream, Job, Moved, PreparedStream, Task, finish_all, results};
 use probe_net::trains::SharedPort;
 
-/// How soon the answer to the last greeting is repeated where nothing follows.
-const WELCOME_AGAIN: Span = Span::from_millis(500);
+/// How soon the answer to the last greeting is repeated where nothing follows. Longer than a round
+/// trip: iperf3 takes a second answer for data, and its random rest for a number of lost datagrams.
+const WELCOME_AGAIN: Span = Span::from_secs(3);
 /// The longest that a test waits for its next greeting, in which a client of ours sends ten: other
 /// tests of its host wait for it, and clients of ours for 15 s.
 pub(super) const GREETING_MAX: Span = Span::from_secs(5);

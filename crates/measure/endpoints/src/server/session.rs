@@ -300,7 +300,8 @@ impl<'a> Session<'a> {
             return;
         };
         while let Ok(arrival) = self.arrivals.streams.try_recv() {
-            if test.take(arrival) {
+            // A test of datagrams has no connection of TCP but this one.
+            if self.datagrams.is_none() && test.take(arrival) {
                 self.machine.on_stream(self.clock.now());
             }
         }

@@ -103,6 +103,37 @@ fn more_loss_by_chance_than_may_be_is_told() {
     assert!(tries.len() <= TRIES_MAX && tries.iter().all(|one| !one.carried));
 }
 
+/// Nine of the first 893 datagrams: an outage of ten milliseconds.
+#[test]
+fn a_short_outage_in_a_run_is_no_bound_of_the_path() {
+    let model = Model {
+        capacity: 1e9,
+        queue_bits: 1e7,
+        chance: 0.0,
+        host: 1e11,
+    };
+    for hit in 0..4 {
+        let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10), SIZE);
+        let mut run = 0;
+        while let Step::Try(purpose, rate, time) = search.next() {
+            let mut seen = model.run(rate, time);
+            if run == hit && seen.lost == 0 {
+                (seen.lost, seen.arrived) = (seen.sent / 90, seen.sent - seen.sent / 90);
+                seen.lost = seen.lost.min(FEW - 1);
+                seen.goodput = times(seen.goodput, 0.97);
+            }
+            run += 1;
+            search.on_result(purpose, rate, &seen);
+        }
+        let rate = search.tries().last().unwrap().sent.as_f64();
+        assert!(
+            (0.95e9..1.04e9).contains(&rate),
+            "{hit}: {:?}",
+            search.tries()
+        );
+    }
+}
+
 #[test]
 fn a_path_that_carries_nothing_ends_the_search() {
     let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10), SIZE);
