@@ -43,6 +43,26 @@ fn are_one(top: &Path, one: &str, other: &str) -> bool {
     inode(&top.join(one)) == inode(&top.join(other))
 }
 
+/// As a copy leaves it that is killed between making a link and setting its time.
+#[test]
+fn a_link_that_is_there_gets_its_time() {
+    let server = Server::start(&[]);
+    let run = server.near().join("run7");
+    files(&run, &["a"]);
+    std::os::unix::fs::symlink("a", run.join("l")).unwrap();
+    let place = server.place("");
+    done(&server, &["-r", "run7", &place]);
+    let there = server.root().join("run7/l");
+    let modified = |link: &Path| fs::symlink_metadata(link).unwrap().mtime();
+    assert_eq!(modified(&there), modified(&run.join("l")));
+    let mut touch = Command::new("touch");
+    touch.args(["-h", "-d", "@1000000000"]).arg(&there);
+    assert!(touch.status().unwrap().success());
+    assert_eq!(modified(&there), 1_000_000_000);
+    done(&server, &["-r", "run7", &place]);
+    assert_eq!(modified(&there), modified(&run.join("l")));
+}
+
 #[test]
 fn names_of_one_file_become_names_of_one_file_both_ways() {
     let server = Server::start(&[]);

@@ -118,6 +118,7 @@ impl Destination {
                 }
                 SFlag::S_IFLNK => {
                     if spec.filter != Filter::All && says(&folder, &last, text) {
+                        self.keep_time_of_link(&folder, &last, &stat, entry, spec);
                         return Ok(EntryPlan::Present);
                     }
                 }
@@ -132,6 +133,21 @@ impl Destination {
         let made = link(&folder, &last, text, modified);
         made.map_err(|error| failed("make", name, &error))?;
         Ok(EntryPlan::Made)
+    }
+
+    /// A copy that was killed may have left it without its time. One of another user keeps its own.
+    fn keep_time_of_link(
+        &self,
+        folder: &OwnedFd,
+        last: &[u8],
+        stat: &FileStat,
+        entry: &Entry,
+        spec: &StoreSpec,
+    ) {
+        let may_set = spec.attributes.times && self.root.may_read() && !spec.dry_run;
+        if may_set && !has_time(stat, entry.modified_nanoseconds) {
+            let _ = set_time(folder, last, entry.modified_nanoseconds);
+        }
     }
 
     fn plan_file(
@@ -225,7 +241,11 @@ fn link(folder: &OwnedFd, last: &[u8], text: &[u8], modified: Option<i64>) -> io
     let mut lost = Errno::EEXIST;
     for _ in 0..TRIES_MAX {
         match try_link(folder, &beside, last, text, modified) {
-            Err(Errno::ENOENT | Errno::EEXIST) if says(folder, last, text) => return Ok(()),
+            Err(Errno::ENOENT | Errno::EEXIST) if says(folder, last, text) => {
+                // It may have got its name before its time.
+                let set = modified.map(|modified| set_time(folder, last, modified));
+                return Ok(set.transpose().map(|_| ())?);
+            }
             Err(errno @ (Errno::ENOENT | Errno::EEXIST)) => lost = errno,
             made => return Ok(made?),
         }

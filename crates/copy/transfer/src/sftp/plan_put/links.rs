@@ -21,13 +21,15 @@ struct ToMake {
 impl Planner<'_, '_> {
     /// Makes links, and leaves those that say the same.
     pub(super) fn make_links(&mut self, links: Vec<(Entry, Option<Stat>)>) -> Result<(), Halt> {
-        let mut to_make = Vec::new();
+        let (mut to_make, mut to_date) = (Vec::new(), Vec::new());
         for (entry, there) in links {
             let Kind::Link(text) = entry.kind.clone() else {
                 continue;
             };
             let path = self.path(&entry);
-            let kind = there.map(|stat| stat.kind().unwrap_or(FarKind::File));
+            let kind = there
+                .as_ref()
+                .map(|stat| stat.kind().unwrap_or(FarKind::File));
             match (kind, self.options.filter) {
                 (Some(FarKind::File | FarKind::Link), Filter::Missing) => continue,
                 (Some(kind @ (FarKind::Folder | FarKind::Special(_))), _) => {
@@ -38,6 +40,11 @@ impl Planner<'_, '_> {
                 (Some(FarKind::Link), filter) if filter != Filter::All => {
                     let reply = self.talk.ask(Request::ReadLink(&path))?;
                     if matches!(&reply, Reply::Names(names) if says(names, &text)) {
+                        let modified = seconds(&entry);
+                        // A copy that was killed may have left it without its time.
+                        if there.and_then(|stat| stat.modified()) != Some(modified) {
+                            to_date.push((path, modified));
+                        }
                         continue;
                     }
                 }
@@ -54,7 +61,23 @@ impl Planner<'_, '_> {
                 text,
             });
         }
-        self.make(&to_make)
+        self.make(&to_make)?;
+        let to_date = to_date.iter().map(|(path, at)| (path.as_slice(), *at));
+        self.date(&to_date.collect::<Vec<_>>())
+    }
+
+    /// Gives links their times, where the server can. A link without is none the worse.
+    fn date(&mut self, links: &[(&[u8], u32)]) -> Result<(), Halt> {
+        let may_set = self.options.attributes.times && !self.options.dry_run;
+        if links.is_empty() || !may_set || !self.talk.channel.server().lsetstat {
+            return Ok(());
+        }
+        let requests: Vec<_> = links
+            .iter()
+            .map(|(path, at)| with_time(path, *at))
+            .collect();
+        self.talk.ask_all(&requests)?;
+        Ok(())
     }
 
     fn make(&mut self, links: &[ToMake]) -> Result<(), Halt> {
@@ -86,12 +109,7 @@ impl Planner<'_, '_> {
             match replies.get(at) {
                 Some(reply) if is_ok(reply) => {
                     self.stats.on_published(&one.entry, None);
-                    let modified = seconds(&one.entry);
-                    let stat = Stat {
-                        times: Some((modified, modified)),
-                        ..Stat::default()
-                    };
-                    times.push(Request::LSetStat(&one.path, stat));
+                    times.push((one.path.as_slice(), seconds(&one.entry)));
                 }
                 Some(reply) => {
                     let problem = refused("make", &one.path, reply);
@@ -100,12 +118,16 @@ impl Planner<'_, '_> {
                 None => {}
             }
         }
-        if self.options.attributes.times && server.lsetstat {
-            // A link without its time is none the worse.
-            self.talk.ask_all(&times)?;
-        }
-        Ok(())
+        self.date(&times)
     }
+}
+
+fn with_time(path: &[u8], modified: u32) -> Request<'_> {
+    let stat = Stat {
+        times: Some((modified, modified)),
+        ..Stat::default()
+    };
+    Request::LSetStat(path, stat)
 }
 
 fn says(names: &[copy_protocol::sftp::Listed], text: &[u8]) -> bool {
