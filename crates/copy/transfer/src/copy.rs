@@ -261,7 +261,7 @@ fn lost(opener: &mut dyn Opener, patience: Span, stats: &CopyStats<'_>, why: Str
 }
 
 /// Waits; `false` when the user wants it to end meanwhile.
-fn wait(pause: Duration, stats: &CopyStats<'_>) -> bool {
+pub(crate) fn wait(pause: Duration, stats: &CopyStats<'_>) -> bool {
     let until = Instant::now() + pause;
     while Instant::now() < until {
         if stats.is_stopped() {

@@ -25,7 +25,7 @@ use super::session::Session;
 use super::side::{Data, Heard, Side};
 use super::spec::{NearPipe, PipeOutcome, PipeSpec};
 use super::talk::{await_message, broken, say};
-use crate::copy::{RetryTimer, name_of, new_number};
+use crate::copy::{RetryTimer, name_of, new_number, wait};
 use crate::copy_stats::CopyStats;
 use crate::session::SessionEnd;
 use crate::{CopyControl, CopyObserver};
@@ -33,8 +33,6 @@ use files::problem;
 
 /// How long the far end may take to answer what is asked for; it may start a program.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
-/// How soon a stop is noticed between two tries.
-const TICK: Duration = Duration::from_millis(50);
 /// Between two questions for a place.
 const QUEUE_PAUSE: Duration = Duration::from_secs(4);
 
@@ -321,16 +319,4 @@ fn begin(spec: &PipeSpec, near: NearPipe) -> Side {
         program: None,
         printer,
     }
-}
-
-/// Waits; `false` when the user wants it to end meanwhile.
-fn wait(pause: Duration, stats: &CopyStats<'_>) -> bool {
-    let until = Instant::now() + pause;
-    while Instant::now() < until {
-        if stats.is_stopped() {
-            return false;
-        }
-        thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
-    }
-    true
 }

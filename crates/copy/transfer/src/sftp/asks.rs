@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use copy_net::SftpChannel;
-use copy_protocol::sftp::Request;
+use copy_protocol::sftp::{Open, Request, Stat};
 
 /// What a request was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,5 +47,11 @@ impl Asks<'_> {
     pub fn send(&mut self, tag: Tag, request: &Request<'_>) {
         let number = self.channel.send(request);
         self.owners.insert(number, (self.task, tag));
+    }
+
+    /// Opens a far file, the first that each task asks.
+    pub fn open(&mut self, path: &[u8], how: Open, stat: Stat) -> Step {
+        self.send(Tag::Open, &Request::Open(path, how, stat));
+        Step::Goes
     }
 }

@@ -33,9 +33,7 @@ impl Check {
     }
 
     pub fn begin(&mut self, asks: &mut Asks<'_>) -> Step {
-        let open = Request::Open(&self.item.part, Open::Read, Stat::default());
-        asks.send(Tag::Open, &open);
-        Step::Goes
+        asks.open(&self.item.part, Open::Read, Stat::default())
     }
 
     pub fn on_reply(

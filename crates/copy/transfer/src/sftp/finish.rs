@@ -39,9 +39,7 @@ impl Finish {
     }
 
     pub fn begin(&mut self, asks: &mut Asks<'_>) -> Step {
-        let open = Request::Open(&self.item.part, Open::Write, Stat::default());
-        asks.send(Tag::Open, &open);
-        Step::Goes
+        asks.open(&self.item.part, Open::Write, Stat::default())
     }
 
     pub fn on_reply(

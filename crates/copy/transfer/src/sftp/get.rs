@@ -46,9 +46,7 @@ impl GetPiece {
     }
 
     pub fn begin(&mut self, asks: &mut Asks<'_>) -> Step {
-        let open = Request::Open(&self.item.path, Open::Read, Stat::default());
-        asks.send(Tag::Open, &open);
-        Step::Goes
+        asks.open(&self.item.path, Open::Read, Stat::default())
     }
 
     pub fn on_reply(

@@ -30,7 +30,7 @@ const MAGIC: &[u8; 4] = b"TLs1";
 const HEADER: usize = 12;
 /// Hash of name and version, size, offset, length, chaining value, check.
 const NOTE: usize = 16 + 8 + 8 + 4 + HASH_LENGTH + 4;
-/// Most that is read of one: the notes of 5 TB.
+/// Most that is read of one: the notes of 7 million pieces, of 7 TB of large files.
 const LENGTH_MAX: u64 = 512 << 20;
 /// A note of this piece voids those before it.
 const VOID: Piece = Piece {

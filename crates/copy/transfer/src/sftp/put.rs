@@ -76,11 +76,7 @@ impl PutPiece {
             // It was made when the copy was planned.
             false => Open::Write,
         };
-        asks.send(
-            Tag::Open,
-            &Request::Open(&self.item.part, open, self.item.first()),
-        );
-        Step::Goes
+        asks.open(&self.item.part, open, self.item.first())
     }
 
     fn read(&mut self, put: &Put) -> Result<(), Problem> {
@@ -92,7 +88,9 @@ impl PutPiece {
         hasher.update(&self.data);
         self.hash = match length {
             0 => *blake3::hash(b"").as_bytes(),
-            _ => hasher.finish().unwrap_or_default(),
+            _ => hasher
+                .finish()
+                .ok_or_else(|| odd("read", &self.item.path))?,
         };
         Ok(())
     }
@@ -316,8 +314,6 @@ pub(super) fn trying(tag: Tag) -> &'static str {
     match tag {
         Tag::Attributes => "set mode and time of",
         Tag::Flush => "flush",
-        Tag::Read(..) => "read",
-        Tag::Open => "open",
         _ => "write",
     }
 }

@@ -118,7 +118,7 @@ impl Shared {
     }
 }
 
-/// Of the bound in force.
+/// Keeps to this rate until another one is set.
 pub(super) fn throttle(rate: Option<Rate>) -> Throttle {
     let throttle = Throttle::new(1.0);
     throttle.set(rate);

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 /// A connection never has fewer: parts of files that wait in a slow one hold up the end.
 const LEAST: u64 = 512 << 10;
-/// OpenSSH lets 2 MiB of a session be on the way; the requests before it should never wait for the
-/// reply to the one that frees room, which takes as much again.
+/// OpenSSH lets 2 MiB of a session be on the way each way. This many requests keep that full while
+/// replies come back.
 const MOST: u64 = 8 << 20;
 /// Shortest time over which the rate of a connection is taken.
 const LOOK_MIN: Duration = Duration::from_millis(50);
