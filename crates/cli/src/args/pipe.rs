@@ -108,7 +108,8 @@ pub(crate) struct Pipe {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// How long to go on trying when a far end that was there is away [default: 2min]
+    /// How long to go on trying when a far end that was there is away; it gives up after 2min
+    /// itself [default: 2min]
     #[arg(long, value_name = "TIME", value_parser = patience)]
     pub patience: Option<Span>,
 }

@@ -12,7 +12,8 @@
 //! At its end the sender says the length and the BLAKE3 digest of all. Only when the receiver has
 //! given all of it away and its own digest is the same does the receiver close what it writes to:
 //! a file gets its name, a program reads the end of its input. Whatever happens before that, no
-//! reader is told that there is no more.
+//! file gets its name and no program at the far end reads the end of its input. A reader behind the
+//! near end's standard output does.
 //!
 //! Blocks of a stream that broke are sent again. So are all that are not confirmed once a lost
 //! control connection was made anew.

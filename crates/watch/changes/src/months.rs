@@ -36,7 +36,7 @@ pub enum PingFigure {
     Reordering,
     /// What one TCP stream carries by Mathis's formula, in bits per second.
     Derived,
-    /// Mean opinion score of a call, 1 to 4.5.
+    /// Mean opinion score of a call, 1 to 4.4.
     OpinionScore,
 }
 
