@@ -49,6 +49,10 @@ fn check(seen: &Datagrams, plan: &DatagramPlan, what: &str) {
         assert!(totals.jitter < Span::from_millis(500), "{what}: {seen:?}");
         assert_eq!(totals.reordered.unwrap_or(0), 0, "{what}: {seen:?}");
         assert_eq!(totals.duplicates.unwrap_or(0), 0, "{what}: {seen:?}");
+        for one in seen.of(way) {
+            assert_eq!(one.sent_bytes, plan.size.times(one.sent), "{what}");
+            assert_eq!(one.arrived_bytes, plan.size.times(one.arrived), "{what}");
+        }
         let streams = seen.of(way).count();
         assert_eq!(streams, usize::from(plan.streams.get()), "{what}");
     }
