@@ -9,18 +9,6 @@ DATA = b"what a holder sends\n"
 FULL = entry("a", len(DATA))
 
 
-def holder(name, play, *, options=(), rights="rw", line="", finding="", memory=None, long=False, umask=0o022):
-    """`play(stage, server, near)`; the folder has some files and links that lead out."""
-
-    def whole(stage):
-        furnish(stage)
-        stage.allowed_memory = memory or stage.allowed_memory
-        server = stage.serve(*options, rights=rights, token_line=line, umask=umask)
-        play(stage, server, server.near())
-
-    return Case(GROUP, name, whole, finding, long)
-
-
 def furnish(stage):
     root = stage.root
     stage.write(root / "notes.txt", "notes")
@@ -35,6 +23,21 @@ def furnish(stage):
         "loop": "loop",
     }.items():
         (root / name).symlink_to(to)
+
+
+def holder(name, play, *, files=furnish, options=(), rights="rw", line="", finding="", memory=None, long=False, umask=0o022):
+    """`play(stage, server, near)`; the folder has some files and links that lead out.
+
+    `files(stage)` makes them: before anything is connected, since a silent peer is given up after 15 s.
+    """
+
+    def whole(stage):
+        files(stage)
+        stage.allowed_memory = memory or stage.allowed_memory
+        server = stage.serve(*options, rights=rights, token_line=line, umask=umask)
+        play(stage, server, server.near())
+
+    return Case(GROUP, name, whole, finding, long)
 
 
 def refused(near, *words, told="", **changed):

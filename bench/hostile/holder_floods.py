@@ -26,14 +26,14 @@ def floods():
         finding="F9",
     )
     yield holder("messages of nothing", lambda stage, server, near: flood(near, ("Entries", []), 100_000, together=1000))
-    yield holder("who reads nothing of what is told", deaf, memory=200 * MIB)
+    yield holder("who reads nothing of what is told", deaf, files=many, memory=200 * MIB)
     yield holder(
         "wildcards with dots, five deep",
         lambda stage, server, near: refused(near, "Get", "*/../*/../*/../*/../*/../nothing*", told=".."),
         rights="r",
         finding="F8",
     )
-    yield holder("wildcards that match a thousand ways", wide, rights="r", finding="F8")
+    yield holder("wildcards that match a thousand ways", wide, files=wide_folders, rights="r", finding="F8")
     yield holder("a wildcard of 4000 stars", lambda stage, server, near: refused(near, "Get", "*" * 4000 + "x"), finding="F8")
     yield holder("braces in braces", lambda stage, server, near: refused(near, "Get", "{a,b}" * 60), finding="F8")
     yield holder("nine idle conversations of one token", idle, finding="F11")
@@ -79,18 +79,24 @@ def many_wants(stage, server, near):
         pass
 
 
-def deaf(stage, server, near):
-    """All of a folder is asked for, and nothing of the answer is read."""
+def many(stage):
     for number in range(3000):
         stage.write(stage.root / "many" / f"{number:04}-{'x' * 200}", "")
+
+
+def deaf(stage, server, near):
+    """All of a folder is asked for, and nothing of the answer is read."""
     near.open("Get", "many")
     time.sleep(3)
 
 
-def wide(stage, server, near):
+def wide_folders(stage):
     for number in range(12):
         for inner in range(12):
             (stage.root / f"w{number}" / f"v{inner}").mkdir(parents=True)
+
+
+def wide(stage, server, near):
     near.control.say(opening("Get", "w*/*/nothing*", "*/v*/nothing*"))
     assert near.control.hear("Opened", "Failed")[0]
 

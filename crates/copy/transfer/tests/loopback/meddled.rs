@@ -77,17 +77,31 @@ fn copied_over(streams: u64, plain: bool, meddle: Arc<Meddle>) -> Outcome {
     outcome
 }
 
-/// Connection 0 is the conversation; streams follow.
-pub(super) fn is_hit(number: usize, at: usize, length: usize, place: usize) -> Option<usize> {
-    let within = number == 2 && (at..at + length).contains(&place);
-    within.then(|| place - at)
+/// A byte of the stream that comes to it first: which of them carries much is chance.
+pub(super) struct Hit {
+    place: usize,
+    was: AtomicBool,
+}
+
+impl Hit {
+    pub(super) fn at(place: usize) -> Self {
+        let was = AtomicBool::new(false);
+        Hit { place, was }
+    }
+
+    /// Where it is within bytes. Connection 0 is the conversation; streams follow.
+    pub(super) fn within(&self, number: usize, at: usize, length: usize) -> Option<usize> {
+        let is_within = number > 0 && (at..at + length).contains(&self.place);
+        (is_within && !self.was.swap(true, Ordering::Relaxed)).then(|| self.place - at)
+    }
 }
 
 #[test]
 fn flipped_bits_of_a_piece_are_noticed_and_sent_again() {
-    let outcome = copied_through(Arc::new(|number, at, bytes: &mut [u8]| {
-        // Behind greeting and header: within the bytes of the first piece.
-        if let Some(place) = is_hit(number, at, bytes.len(), 5_000) {
+    // Behind greeting and header: within the bytes of the first piece.
+    let hit = Hit::at(5_000);
+    let outcome = copied_through(Arc::new(move |number, at, bytes: &mut [u8]| {
+        if let Some(place) = hit.within(number, at, bytes.len()) {
             bytes[place] ^= 0x10;
         }
         true
@@ -98,8 +112,9 @@ fn flipped_bits_of_a_piece_are_noticed_and_sent_again() {
 #[test]
 fn flipped_bits_of_a_header_put_nothing_into_the_wrong_place() {
     // Greeting of 48 bytes, magic and file of the header, and then its offset.
-    let outcome = copied_through(Arc::new(|number, at, bytes: &mut [u8]| {
-        if let Some(place) = is_hit(number, at, bytes.len(), 48 + 13) {
+    let hit = Hit::at(48 + 13);
+    let outcome = copied_through(Arc::new(move |number, at, bytes: &mut [u8]| {
+        if let Some(place) = hit.within(number, at, bytes.len()) {
             bytes[place] ^= 0x08;
         }
         true
@@ -128,8 +143,9 @@ fn the_only_stream_is_replaced_when_the_receiver_can_read_it_no_more() {
 
 #[test]
 fn what_a_broken_stream_owed_is_sent_by_others() {
-    let outcome = copied_through(Arc::new(|number, at, bytes: &mut [u8]| {
-        is_hit(number, at, bytes.len(), 300_000).is_none()
+    let hit = Hit::at(300_000);
+    let outcome = copied_through(Arc::new(move |number, at, bytes: &mut [u8]| {
+        hit.within(number, at, bytes.len()).is_none()
     }));
     assert!(outcome.streams_replaced > 0, "{outcome:?}");
     assert_eq!(outcome.reconnects, 0);

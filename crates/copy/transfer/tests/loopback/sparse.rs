@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use super::meddled::{Proxy, is_hit};
+use super::meddled::{Hit, Proxy};
 use super::*;
 
 const MIB: u64 = 1 << 20;
@@ -299,8 +299,9 @@ fn flipped_bits_of_sparse_pieces_are_noticed() {
         let data: Parts = (0..160).map(|at| (at * 48 * KIB, 8 * KIB)).collect();
         sparse(&source, 20 * MIB, &data);
         let server = Server::start(far.path());
+        let hit = Hit::at(place);
         let meddle = move |number: usize, at: usize, bytes: &mut [u8]| {
-            if let Some(place) = is_hit(number, at, bytes.len(), place) {
+            if let Some(place) = hit.within(number, at, bytes.len()) {
                 bytes[place] ^= 0x01;
             }
             true

@@ -66,7 +66,8 @@ fn a_program_that_is_ended_never_reads_the_end_of_its_input() {
 #[test]
 fn children_that_read_on_never_read_the_end_of_half_an_input() {
     let folder = tempfile::tempdir().unwrap();
-    let script = format!("({}) <&0 & exit 0", takes(folder.path()));
+    // By itself, what a shell starts in the background reads nothing.
+    let script = format!("exec 3<&0; ({}) <&3 & exit 0", takes(folder.path()));
     let started = shell(&script, CopyDirection::Put);
     let mut input = started.input.unwrap();
     input.write(b"half").unwrap();
