@@ -277,6 +277,10 @@ def _sweep(
     congestion: str | None = None,
     set_mss: int | None = None,
     port: int = PORT,
+    ipv4: bool = False,
+    ipv6: bool = False,
+    bind: str | None = None,
+    dscp: str | int | None = None,
     seed: int = 1,
     beside: Literal["sim"] | None = None,
     resume: bool | int = False,
@@ -299,6 +303,12 @@ def _sweep(
         congestion: Congestion control by its kernel name.
         set_mss: Maximum segment size, in bytes.
         port: The server's port, where the target names none.
+        ipv4: Only over IPv4.
+        ipv6: Only over IPv6.
+        bind: The address, the device, or both to send from: `"192.0.2.7"`, `"%eth1"`,
+            `"192.0.2.7%eth1"`.
+        dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
+            a number from 0 to 63.
         seed: Decides the order of the visits, and chance on emulated and simulated paths.
         beside: `"sim"` infers the path that explains the visits afterwards and simulates every setting
             on it: `r.document.beside`, with the share of settings within 10 %; with `resume` also of
@@ -311,6 +321,7 @@ def _sweep(
         RunError: It ended before its last visit; `resume` goes on.
     """
     given = dict(locals())
+    leaving = _leaving(ipv4, ipv6, bind, dscp)
     asked = _tcp(reverse, bidir, congestion, set_mss) | {
         "target": None if target is None else target_of(target),
         "streams": _text.counts(streams),
@@ -320,6 +331,7 @@ def _sweep(
         "duration": _text.spans(duration),
         "both_ways": both_ways,
         "port": port,
+        "leaving": leaving,
         "seed": seed,
         "beside": beside,
         "resume": resume,

@@ -298,11 +298,36 @@ fn a_resumed_sweep_keeps_its_plan() {
         (&["1", "--seed", "3"], &["cannot be used with"]),
         (&["1", "-C", "bbr"], &["are fixed", "leave out `-C`"]),
         (&["1", "sim:lan"], &["measures sim:slac-cern, not sim:lan"]),
+        (&["1", "--dscp", "LE"], &["is fixed", "leave out `-4`"]),
     ] {
         refused(&[&["sweep", "--resume"], more].concat(), 2, parts);
     }
     text(&["sweep", "--resume", "1", "sim:slac-cern"]);
     assert_eq!(measured(), 36);
+}
+
+#[test]
+fn how_packets_leave_is_kept_with_the_plan() {
+    let free = std::net::TcpListener::bind("[::1]:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let mut server = trunkline(&["serve", "--bind", "::1", "--port", &port.to_string()]);
+    server.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut server = server.spawn().unwrap();
+    while std::net::TcpStream::connect(("::1", port)).is_err() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let target = format!("localhost:{port}");
+    let words = [
+        "sweep", &target, "-P", "1", "--cycles", "2", "-t", "1s", "-6", "--dscp", "AF11", "--json",
+    ];
+    let document = json(&words);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let via = serde_json::json!({"family": "IPv6", "dscp": "AF11"});
+    assert_eq!(document["plan"]["via"], via);
+    assert_eq!(measured(), 2);
+    refused(&["sweep", "sim:lan", "-6"], 2, &["hint: "]);
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Sweep {
     /// When its path was changed since, or the target cannot be opened.
     pub fn resume(place: &Path, kept: KeptSweep) -> Result<Self, Error> {
         check_path(&kept)?;
-        let name = TargetName::parse(&kept.asked, PORT_DEFAULT)?;
+        let name = TargetName::parse(&kept.asked, PORT_DEFAULT)?.leaving(kept.plan.via.clone())?;
         let left = kept.plan.remaining(&kept.ledger);
         let first = left.first().map_or(1, |visit| visit.number);
         let target = Target::open_to_resume(name, kept.plan.seed, first.into())?;

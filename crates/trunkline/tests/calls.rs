@@ -125,6 +125,7 @@ fn a_cancelled_sweep_goes_on_with_what_is_left() {
         durations: vec![Span::from_secs(2)],
         unloaded: Span::from_secs(1),
         seed: 5,
+        via: units::Via::default(),
     };
     let target = Target::open(asked, plan.seed).unwrap();
     let mut sweep = Sweep::begin(&place, asked, target, plan).unwrap();

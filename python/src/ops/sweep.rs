@@ -10,7 +10,7 @@ use trunkline::sweep::{self, Grid, SweepPlan, Windows};
 use trunkline::{Cancel, Target};
 
 use super::live::mss;
-use crate::asked::{Keep, TargetAsked, at_most_one, number, optional, value, with_rights};
+use crate::asked::{Keep, Leaving, TargetAsked, at_most_one, number, optional, value, with_rights};
 use crate::call::{Call, Tell};
 use crate::error::Failure;
 use crate::result::Done;
@@ -30,6 +30,7 @@ pub struct Asked<'py> {
     congestion: Option<String>,
     set_mss: Option<String>,
     port: u16,
+    leaving: Leaving,
     seed: u64,
     beside: Option<String>,
     resume: Option<Resume>,
@@ -119,6 +120,7 @@ impl Asked<'_> {
             durations: value("duration", &self.duration, ask::sweep::durations)?.0,
             unloaded: UNLOADED,
             seed: self.seed,
+            via: self.leaving.via()?,
         };
         plan.check()?;
         Ok(plan)
@@ -165,8 +167,9 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
             "save the path to a file, and name it: `sim:FILE` or `emu:FILE`",
         )
     })?;
-    let (words, name) = (words.to_owned(), target.name(asked.port)?);
     let plan = asked.plan()?;
+    let name = target.name(asked.port)?.leaving(plan.via.clone());
+    let (words, name) = (words.to_owned(), name.map_err(Failure::from)?);
     Call::start("sweep", command, move |cancel, tell| {
         sweep::check_place(&place)?;
         let target = Target::open_named(name, plan.seed);

@@ -4,18 +4,21 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
 /// Longest name of a network device (`IFNAMSIZ` less its zero).
 const DEVICE_MAX: usize = 15;
 
 /// A version of the internet protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Family {
     /// IPv4.
+    #[serde(rename = "IPv4")]
     V4,
     /// IPv6.
+    #[serde(rename = "IPv6")]
     V6,
 }
 
@@ -49,6 +52,11 @@ pub struct FamilyClash {
 }
 
 impl Source {
+    /// Whether both are left to the kernel.
+    fn is_free(&self) -> bool {
+        *self == Source::default()
+    }
+
     /// That it has no address of another family.
     ///
     /// ```
@@ -71,13 +79,19 @@ impl Source {
 }
 
 /// How packets leave this host; what is `None` is left to the kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Via {
     /// Only addresses of this family are tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
-    /// From where.
+    /// From where: `ADDRESS`, `%DEVICE` or both.
+    #[serde(rename = "bind", skip_serializing_if = "Source::is_free")]
+    #[schemars(with = "Option<String>")]
     pub source: Source,
-    /// How packets are marked.
+    /// How packets are marked: `LE`, `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA` or a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub dscp: Option<Dscp>,
 }
 
@@ -168,6 +182,13 @@ impl Serialize for Source {
     }
 }
 
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(address) = &self.address {
@@ -250,6 +271,19 @@ impl FromStr for Dscp {
             _ => text.parse().ok().and_then(Dscp::new),
         };
         found.ok_or_else(|| DscpError(text.to_owned()))
+    }
+}
+
+impl Serialize for Dscp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Dscp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
     }
 }
 

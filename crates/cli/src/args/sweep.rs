@@ -8,7 +8,7 @@ use trunkline::ask::sweep::{durations, products, streams, windows};
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Span};
 
-use super::{RowsOutput, Tcp, port, whole};
+use super::{Leaving, RowsOutput, Tcp, port, whole};
 
 /// Measure a grid of settings in cycles, in shuffled order, and see where the knee is
 ///
@@ -74,6 +74,9 @@ pub(crate) struct Sweep {
     /// The server's port, where the target names none
     #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, value_parser = port, conflicts_with = "resume")]
     pub port: u16,
+
+    #[command(flatten)]
+    pub leaving: Leaving,
 
     /// Decides the order of the visits, which packets an emulated path loses, and everything that
     /// chance does on a simulated one

@@ -55,8 +55,8 @@ fn elsewhere(arguments: &Sweep) -> String {
 
 fn begin(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> {
     let asked = arguments.targets.first().map_or("", String::as_str);
-    let name = TargetName::parse(asked, arguments.port)?;
     let plan = plan::plan(arguments)?;
+    let name = TargetName::parse(asked, arguments.port)?.leaving(plan.via.clone())?;
     sweep::check_place(place)?;
     // Also says who is not there or may not emulate, before anything is entered.
     let cancel = stop::listen()?;

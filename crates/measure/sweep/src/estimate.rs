@@ -95,6 +95,7 @@ impl SweepPlan {
     /// let plan = SweepPlan {
     ///     settings: vec![Setting::new(StreamCount::ONE, Window::Auto)],
     ///     cycles: 4, durations: vec![Span::from_secs(10)], unloaded: Span::from_secs(1), seed: 1,
+    ///     via: units::Via::default(),
     /// };
     /// let mut ledger = Ledger::default();
     /// assert_eq!(plan.time_for(4, &ledger), Span::from_secs(48));
@@ -123,6 +124,7 @@ mod tests {
             durations: vec![Span::from_secs(10)],
             unloaded: Span::from_secs(1),
             seed: 5,
+            via: units::Via::default(),
         }
     }
 

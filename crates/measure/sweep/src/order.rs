@@ -122,6 +122,7 @@ mod tests {
             durations: vec![Span::from_secs(10)],
             unloaded: Span::from_secs(1),
             seed,
+            via: units::Via::default(),
         }
     }
 

@@ -5,7 +5,7 @@ use observe::{Amount, Direction, SamplePlan, Setting, StreamCount, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Via};
 
 /// A sweep as it was asked for. The same plan is visited in the same order for ever.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,9 @@ pub struct SweepPlan {
     pub unloaded: Span,
     /// Decides the order of the visits, and what chance does on paths that this host makes.
     pub seed: u64,
+    /// How packets leave this host; absent where the kernel decides.
+    #[serde(default, skip_serializing_if = "Via::is_free")]
+    pub via: Via,
 }
 
 /// The windows of a grid.
@@ -271,6 +274,7 @@ mod tests {
             durations: vec![Span::from_secs(10)],
             unloaded: Span::from_secs(1),
             seed: 1,
+            via: units::Via::default(),
         };
         assert_eq!(plan(21).visits(), 2_100);
         assert!(plan(1_000).check().is_ok());

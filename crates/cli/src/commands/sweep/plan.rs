@@ -42,6 +42,7 @@ pub(super) fn plan(arguments: &Sweep) -> Result<SweepPlan, Failure> {
         durations: arguments.duration.0.clone(),
         unloaded: UNLOADED,
         seed: arguments.seed,
+        via: arguments.leaving.via()?,
     };
     plan.check()?;
     Ok(plan)
@@ -65,8 +66,8 @@ fn directions(arguments: &Sweep) -> Vec<Direction> {
 
 /// Refuses to go on with a sweep on another target, or with other settings.
 pub(super) fn check_same(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Failure> {
+    let kept_name = TargetName::parse(&kept.asked, PORT_DEFAULT)?;
     for asked in &arguments.targets {
-        let kept_name = TargetName::parse(&kept.asked, PORT_DEFAULT)?;
         let other = TargetName::parse(asked, arguments.port)?;
         if other != kept_name {
             return Err(Failure::wrong_request(
@@ -82,6 +83,14 @@ pub(super) fn check_same(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Fail
                 kept.id
             ),
             "leave out `-C` and `-M`, or begin a sweep of its own without `--resume`",
+        ));
+    }
+    let via = arguments.leaving.via()?;
+    if !via.is_free() && via != kept.plan.via {
+        return Err(Failure::wrong_request(
+            &format!("how packets of sweep {} leave this host is fixed", kept.id),
+            "leave out `-4`, `-6`, `--bind` and `--dscp`, or begin a sweep of its own without \
+                `--resume`",
         ));
     }
     Ok(sweep::check_path(kept)?)

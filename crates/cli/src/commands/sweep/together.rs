@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> 
     // All are there before anything is entered.
     let mut targets = Vec::new();
     for asked in &arguments.targets {
-        let name = TargetName::parse(asked, arguments.port)?;
+        let name = TargetName::parse(asked, arguments.port)?.leaving(plan.via.clone())?;
         targets.push((asked, Target::open_named(name, plan.seed)?));
     }
     let mut sweeps = Vec::new();

@@ -186,6 +186,7 @@ fn plan(settings: u64, cycles: u32) -> SweepPlan {
         durations: vec![Span::from_secs(10)],
         unloaded: Span::from_secs(1),
         seed: 1,
+        via: units::Via::default(),
     }
 }
 

@@ -96,6 +96,7 @@ pub fn sweep(case: &SweepCase) -> Document<Sweep> {
             durations: seconds.map(Span::from_secs_f64).collect(),
             unloaded: Span::from_secs(5),
             seed: case.seed,
+            via: units::Via::default(),
         },
         cut_because: None,
         cells,
