@@ -4,7 +4,7 @@
 set -u
 
 missing() {
-    for pair in iperf3:iperf3 ping:iputils-ping ip:iproute2 curl:curl setpriv:util-linux strace:strace python3:python3 prometheus:prometheus prometheus-alertmanager:prometheus-alertmanager chromium:chromium chromedriver:chromium-driver npm:npm globus-url-copy:globus-gass-copy-progs globus-gridftp-server:globus-gridftp-server-progs xrdcp:xrootd-client xrootd:xrootd-server rclone:rclone iperf:iperf nuttcp:nuttcp scp:openssh-client sshd:openssh-server ss:iproute2 unshare:util-linux faketime:faketime slurmctld:slurm-wlm munged:munge nft:nftables; do
+    for pair in iperf3:iperf3 ping:iputils-ping ip:iproute2 curl:curl setpriv:util-linux strace:strace python3:python3 prometheus:prometheus prometheus-alertmanager:prometheus-alertmanager chromium:chromium chromedriver:chromium-driver npm:npm globus-url-copy:globus-gass-copy-progs globus-gridftp-server:globus-gridftp-server-progs xrdcp:xrootd-client xrootd:xrootd-server rclone:rclone iperf:iperf nuttcp:nuttcp scp:openssh-client sshd:openssh-server ss:iproute2 unshare:util-linux faketime:faketime slurmctld:slurm-wlm munged:munge nft:nftables setfattr:attr; do
         command -v "${pair%%:*}" >/dev/null 2>&1 || printf '%s ' "${pair##*:}"
     done
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || printf 'postgresql '

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::assert_told;
 use crate::common::complaint;
 use crate::selection::{done, files};
+use crate::sent::FarHost;
 use crate::server::Server;
 
 /// A folder where two names are one file, and two more another one.
@@ -152,6 +153,50 @@ fn what_cannot_be_kept_is_refused_before_anything_is_written() {
         2,
         &["`--xattrs` cannot be kept in a copy between two other hosts"],
     );
+}
+
+/// The rights of the owner, of user 12345, of the group and of others, as the kernel keeps them.
+const ACL: &str = "0x0200000001000600ffffffff020004003930000004000400ffffffff10000400ffffffff\
+    20000000ffffffff";
+
+#[test]
+fn owners_and_acls_go_to_a_host_where_that_is_asked_for() {
+    let host = FarHost::new();
+    let (near, there) = (host.path("a"), host.path("home/b"));
+    let owners = |file: &Path| {
+        let there = fs::metadata(file).unwrap();
+        (there.uid(), there.gid())
+    };
+    let acl = |file: &Path| {
+        let mut words = Command::new("getfattr");
+        words.args([
+            "-n",
+            "system.posix_acl_access",
+            "-e",
+            "hex",
+            "--only-values",
+        ]);
+        words.arg(file).output().unwrap().stdout
+    };
+    let mut set = Command::new("setfattr");
+    set.args(["-n", "system.posix_acl_access", "-v", ACL]);
+    let is_set = set.arg(&near).status().is_ok_and(|status| status.success());
+    let is_root = nix::unistd::geteuid().is_root();
+    if !is_set || !is_root {
+        return testkit::skip("no setfattr, no ACLs here, or not root");
+    }
+    std::os::unix::fs::chown(&near, Some(12_345), Some(54_321)).unwrap();
+    let kept = acl(&near);
+    assert!(!kept.is_empty());
+    assert_eq!(host.copy(&[]).status.code(), Some(0));
+    assert_eq!(
+        (owners(&there), acl(&there).len()),
+        ((0, 0), 0),
+        "without the options"
+    );
+    let output = host.copy(&["-A", "--owner=numbers"]);
+    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
+    assert_eq!((owners(&there), acl(&there)), ((12_345, 54_321), kept));
 }
 
 /// Sets or reads attributes with `setfattr` and `getfattr`; `None` where there are none.
