@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Do clients and servers of iperf3 understand ours? Each version by its own test, and eight at once.
+
+The words are those of iperf3's `test_commands.sh` less what no other server can have (SCTP, a fixed processor), shorter.
+What counts: exit code 0, no error, and bytes that arrived in each way.
+
+python3 bench/iperf3_clients.py [--rounds N] [iperf3 ...]
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import time
+
+from common import TRUNKLINE, heading
+
+PORT = 5938
+WORDS = """
+-V|-u -V|-i .3 -O 2|-i 1|-4|-4 -u|-6|-6 -u|--fq-rate 5m|-u --fq-rate 5m|-P 3|-u -P 3|-P 2 -R|-u -P 2 -R|-P 2 --bidir
+-u -P 2 --bidir|-Z|-Z -R|-w 8M|-n 5M|-n 5M -u -b1G|-n 5M -R|-n 5M -u -b1G -R|-k 1K|-k 1K -u -b1G|-k 1K -R
+-k 1K -u -b1G -R|-u -b1G/100|-C reno|-M 1000|-u -b 0|-u -b 0 -R|-u -l 16|-u -b 20M -R --bidir|-b 20M -P 2|-u --udp-counters-64bit
+""".replace("\n", "|").strip("|").split("|")
+OURS = ["", "-R", "--bidir", "-P 3", "-P 3 -R", "--udp 20M", "--udp 20M -R", "--udp 20M --bidir", "--udp 20M -P 2"]
+
+
+def ended(words, limit=60):
+    """The answer as JSON, or why there is none."""
+    try:
+        run = subprocess.run(words, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return None, f"did not end within {limit} s"
+    try:
+        answer = json.loads(run.stdout)
+    except ValueError:
+        return None, (run.stderr or run.stdout)[-300:].strip()
+    if run.returncode or "error" in answer:
+        return None, f"exit {run.returncode}: {answer.get('error', run.stderr[-300:])}"
+    return answer, None
+
+
+def arrived(answer):
+    """Bytes of each way."""
+    end = answer["end"]
+    keys = ["sum_received", "sum_received_bidir_reverse"] if "sum_sent_bidir_reverse" in end else ["sum_received"]
+    return [end.get(key, end.get("sum", {})).get("bytes", 0) for key in keys]
+
+
+def client(binary, words, seconds=2):
+    """What is wrong with one run; `None` where nothing is."""
+    length = [] if {"-n", "-k"} & set(words) else ["-t", str(seconds)]
+    host = [] if {"-4", "-6"} & set(words) else ["-4"]
+    answer, why = ended([binary, "-c", "localhost", "-p", str(PORT), "-J", *host, *length, *words])
+    if why is None and not all(arrived(answer)):
+        why = f"bytes that arrived: {arrived(answer)}"
+    return why
+
+
+def server_of(binary):
+    return subprocess.Popen([binary, "-s", "-p", str(PORT + 1)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ours(words):
+    command = [str(TRUNKLINE), "measure", f"127.0.0.1:{PORT + 1}", "-t", "2", "--no-history", "--json", *words]
+    return ended(command)[1]
+
+
+def own_tests(binary):
+    bad = []
+    for words in WORDS:
+        why = client(binary, words.split())
+        bad += [f"`{words}`: {why}"] if why else []
+    return len(WORDS), bad
+
+
+def our_client(binary):
+    bad = []
+    server = server_of(binary)
+    time.sleep(0.5)
+    try:
+        for words in OURS:
+            why = ours(words.split())
+            bad += [f"`measure {words}`: {why}"] if why else []
+            time.sleep(0.3)
+    finally:
+        server.terminate()
+        server.wait()
+    return len(OURS), bad
+
+
+def eight_at_once(binaries, chance):
+    """TCP and UDP, both versions, drawn ways."""
+    begun = []
+    for number in range(8):
+        words = ["-u", "-b", "20M"] if number % 2 else []
+        words += chance.choice([[], ["-R"], ["--bidir"], ["-P", "3"]])
+        binary = binaries[number // 2 % len(binaries)]
+        command = [binary, "-c", "127.0.0.1", "-p", str(PORT), "-J", "-t", "3", *words]
+        begun.append((words, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)))
+    bad = []
+    for words, run in begun:
+        out, _ = run.communicate(timeout=90)
+        answer = json.loads(out)
+        if run.returncode or "error" in answer or not all(arrived(answer)):
+            bad.append(f"eight at once, `{' '.join(words)}`: {answer.get('error', 'nothing arrived')}")
+    return 8, bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("iperf3", nargs="*", default=["iperf3"])
+    asked = parser.parse_args()
+    print(heading("iperf3 beside trunkline's two ends"))
+    server = subprocess.Popen([str(TRUNKLINE), "serve", "--port", str(PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    failed = 0
+    chance = random.Random(asked.seed)
+    try:
+        rows = []
+        for binary in asked.iperf3:
+            version = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.split("(")[0].strip()
+            rows += [(f"{version}: its own test", own_tests(binary)), (f"{version}: `trunkline measure` at its server", our_client(binary))]
+        rows += [("eight at once", eight_at_once(asked.iperf3, chance)) for _ in range(asked.rounds)]
+        print("| what | runs | failed |\n|---|---|---|")
+        for name, (count, bad) in rows:
+            print(f"| {name} | {count} | {len(bad)} |")
+            failed += len(bad)
+        print("".join(f"\n- {name}: {one}" for name, (_, bad) in rows for one in bad))
+    finally:
+        server.terminate()
+        server.wait()
+    raise SystemExit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
