@@ -25,6 +25,7 @@ fn plan() -> Plan {
         durations: vec![Span::from_secs(10)],
         unloaded: Span::from_secs(1),
         seed: 3,
+        via: units::Via::default(),
     }
 }
 
