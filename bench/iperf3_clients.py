@@ -19,7 +19,7 @@ PORT = 5938
 WORDS = """
 -V|-u -V|-i .3 -O 2|-i 1|-4|-4 -u|-6|-6 -u|--fq-rate 5m|-u --fq-rate 5m|-P 3|-u -P 3|-P 2 -R|-u -P 2 -R|-P 2 --bidir
 -u -P 2 --bidir|-Z|-Z -R|-w 8M|-n 5M|-n 5M -u -b1G|-n 5M -R|-n 5M -u -b1G -R|-k 1K|-k 1K -u -b1G|-k 1K -R
--k 1K -u -b1G -R|-u -b1G/100|-C reno|-M 1000|-u -b 0|-u -b 0 -R|-u -l 16|-u -b 20M -R --bidir|-b 20M -P 2|-u --udp-counters-64bit
+-k 1K -u -b1G -R|-u -b1G/100|-C reno|-M 1000|-u -b 0|-u -b 0 -R|-u -l 16|-b 20M -P 2|-u --udp-counters-64bit
 """.replace("\n", "|").strip("|").split("|")
 OURS = ["", "-R", "--bidir", "-P 3", "-P 3 -R", "--udp 20M", "--udp 20M -R", "--udp 20M --bidir", "--udp 20M -P 2"]
 
@@ -49,8 +49,13 @@ def arrived(answer):
 def client(binary, words, seconds=2):
     """What is wrong with one run; `None` where nothing is."""
     length = [] if {"-n", "-k"} & set(words) else ["-t", str(seconds)]
-    host = [] if {"-4", "-6"} & set(words) else ["-4"]
-    answer, why = ended([binary, "-c", "localhost", "-p", str(PORT), "-J", *host, *length, *words])
+    host = "::1" if "-6" in words else "127.0.0.1"
+    command = [binary, "-c", host, "-p", str(PORT), *length, *words]
+    if "-V" in words:
+        # Its text and JSON exclude each other.
+        run = subprocess.run(command, capture_output=True, text=True)
+        return run.stderr[-300:] if run.returncode else None
+    answer, why = ended([*command, "-J"])
     if why is None and not all(arrived(answer)):
         why = f"bytes that arrived: {arrived(answer)}"
     return why
