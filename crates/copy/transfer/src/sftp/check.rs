@@ -54,7 +54,11 @@ impl Check {
             shared.fail(&self.item, refused("read back", &self.item.path, &reply));
             return Step::Done;
         }
-        match self.reading.on_reply(tag, &reply, asks) {
+        let end = self.reading.on_reply(tag, &reply, asks);
+        if !matches!(end, ReadEnd::Goes) {
+            self.reading.close(asks);
+        }
+        match end {
             ReadEnd::Goes => Step::Goes,
             ReadEnd::Failed(reply) => {
                 shared.fail(&self.item, refused("read back", &self.item.path, &reply));

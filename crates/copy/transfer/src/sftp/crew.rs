@@ -17,9 +17,11 @@ use steer::online::{Interval, Online, OnlinePlan, RateMax, Streams};
 use units::{Bytes, Span};
 
 use super::early::EarlyDials;
+use super::handles::Handles;
 use super::item::Item;
 use super::shared::{Note, Shared, Side};
 use super::talk::Halt;
+use super::window::Window;
 use super::worker::Worker;
 use crate::copy_stats::CopyStats;
 use crate::session::Event;
@@ -111,11 +113,11 @@ impl<'a, 'o> Crew<'a, 'o> {
 
     /// Until all files have their names or failed. Returns a connection that is left.
     ///
-    /// * `first`: a connection that is there.
+    /// * `first`: a connection that is there, and what is open on it.
     /// * `events`: of the thread that names files here.
     pub fn run(
         mut self,
-        first: SftpChannel,
+        (first, handles): (SftpChannel, Handles),
         notes: &Receiver<Note>,
         events: Option<&Receiver<Event>>,
     ) -> Result<Option<SftpChannel>, Halt> {
@@ -128,7 +130,10 @@ impl<'a, 'o> Crew<'a, 'o> {
             let (shared, wanted) = (self.shared, &wanted);
             self.numbers.insert(0);
             self.joined = 1;
-            hands.push(scope.spawn(move || Worker::new(first, shared).run(0, wanted)));
+            let window = Window::new(self.rtt.into(), true, Instant::now());
+            hands.push(
+                scope.spawn(move || Worker::new(first, handles, window, shared).run(0, wanted)),
+            );
             let ended = self.rule(scope, wanted, &mut hands, notes, events);
             self.shared.is_over.store(true, Ordering::Relaxed);
             let channels = hands.into_iter().map(|hand| hand.join().ok().flatten());
@@ -259,7 +264,7 @@ impl<'a, 'o> Crew<'a, 'o> {
     fn left(&mut self, halt: Option<Halt>) -> Result<(), Halt> {
         match halt {
             None => Ok(()),
-            Some(Halt::Lost(why)) if self.joined > 0 => {
+            Some(Halt::Lost(why)) if self.joined > 0 || !self.numbers.is_empty() => {
                 tracing::warn!(why, "a connection is lost, and others go on");
                 self.stats.outcome.streams_replaced += 1;
                 self.next_dial = Instant::now() + AGAIN_PAUSE;
@@ -373,23 +378,27 @@ impl<'a, 'o> Crew<'a, 'o> {
                 return;
             };
             self.numbers.insert(number);
-            let (shared, early) = (self.shared, self.early);
-            hands.push(scope.spawn(move || serve(early, shared, number, wanted)));
+            let (shared, early, rtt) = (self.shared, self.early, self.rtt);
+            hands.push(scope.spawn(move || serve(early, shared, number, wanted, rtt)));
         }
     }
 }
 
 /// Makes a connection, and works on it.
+///
+/// * `rtt`: of the first one, so that this one begins without a round trip of its own.
 fn serve(
     early: &EarlyDials,
     shared: &Shared,
     number: u16,
     wanted: &AtomicU16,
+    rtt: Span,
 ) -> Option<SftpChannel> {
     match early.next(&|| shared.is_over()) {
         Ok(channel) => {
             shared.tell(Note::Joined);
-            Worker::new(channel, shared).run(number, wanted)
+            let window = Window::new(rtt.into(), false, Instant::now());
+            Worker::new(channel, Handles::default(), window, shared).run(number, wanted)
         }
         Err(error) => {
             shared.tell(Note::NotJoined(number, error.into()));

@@ -11,7 +11,7 @@ use files::problem;
 use crate::CopyControl;
 
 /// Questions that are not answered yet.
-const AHEAD: usize = 256;
+pub(super) const AHEAD: usize = 256;
 const TICK: Duration = Duration::from_millis(100);
 
 /// Why a copy over SFTP does not go on for now.
@@ -47,11 +47,77 @@ impl From<SftpError> for Halt {
 pub(super) struct Talk {
     pub channel: SftpChannel,
     control: CopyControl,
+    /// What was asked before its time: packets without a number, and their numbers.
+    ahead: BTreeMap<Vec<u8>, u32>,
+    /// Answers to that.
+    early: BTreeMap<u32, Reply>,
 }
 
 impl Talk {
     pub fn new(channel: SftpChannel, control: CopyControl) -> Self {
-        Talk { channel, control }
+        Talk {
+            channel,
+            control,
+            ahead: BTreeMap::new(),
+            early: BTreeMap::new(),
+        }
+    }
+
+    /// Files and folders that may be open at once. Servers bound that, and some say how.
+    pub fn handles(&self) -> usize {
+        (self.channel.server().handles_max as usize / 2).max(1)
+    }
+
+    /// Asks what is likely asked next, so that its answer is under way by then.
+    pub fn ask_ahead(&mut self, request: &Request<'_>) {
+        let packet = packet(request);
+        if self.ahead.len() < AHEAD && !self.ahead.contains_key(&packet) {
+            let number = self.channel.send(request);
+            self.ahead.insert(packet, number);
+        }
+    }
+
+    /// Waits for the first answer of the connection, which shows the round trip.
+    pub fn measure(&mut self) -> Result<Duration, Halt> {
+        loop {
+            if let Some(rtt) = self.channel.rtt() {
+                return Ok(rtt);
+            }
+            if self.control.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+            if let Some((number, reply)) = self.channel.receive(TICK)? {
+                self.keep(number, reply)?;
+            }
+        }
+    }
+
+    /// No more is asked. Returns the connection, for requests of others.
+    pub fn end(mut self) -> SftpChannel {
+        for number in self.ahead.into_values() {
+            if self.early.remove(&number).is_none() {
+                self.channel.ignore(number);
+            }
+        }
+        self.channel
+    }
+
+    fn send(&mut self, request: &Request<'_>) -> u32 {
+        if !self.ahead.is_empty()
+            && let Some(number) = self.ahead.remove(&packet(request))
+        {
+            return number;
+        }
+        self.channel.send(request)
+    }
+
+    /// An answer that came before its question.
+    fn keep(&mut self, number: u32, reply: Reply) -> Result<(), Halt> {
+        let is_ahead = self.ahead.values().any(|asked| *asked == number);
+        match is_ahead && self.early.insert(number, reply).is_none() {
+            true => Ok(()),
+            false => Err(unasked()),
+        }
     }
 
     pub fn ask(&mut self, request: Request<'_>) -> Result<Reply, Halt> {
@@ -66,8 +132,17 @@ impl Talk {
         let mut next = 0;
         while next < requests.len() || !open.is_empty() {
             while next < requests.len() && open.len() < AHEAD {
-                open.insert(self.channel.send(&requests[next]), next);
+                let number = self.send(&requests[next]);
+                match self.early.remove(&number) {
+                    Some(reply) => replies[next] = Some(reply),
+                    None => {
+                        open.insert(number, next);
+                    }
+                }
                 next += 1;
+            }
+            if open.is_empty() {
+                continue;
             }
             if self.control.is_stopped() {
                 return Err(Halt::Stopped);
@@ -75,14 +150,20 @@ impl Talk {
             let Some((number, reply)) = self.channel.receive(TICK)? else {
                 continue;
             };
-            let Some(at) = open.remove(&number) else {
-                return Err(unasked());
-            };
-            replies[at] = Some(reply);
+            match open.remove(&number) {
+                Some(at) => replies[at] = Some(reply),
+                None => self.keep(number, reply)?,
+            }
         }
         let whole: Option<Vec<Reply>> = replies.into_iter().collect();
         whole.ok_or_else(unasked)
     }
+}
+
+fn packet(request: &Request<'_>) -> Vec<u8> {
+    let mut packet = Vec::new();
+    request.encode(0, &mut packet);
+    packet
 }
 
 /// A reply to nothing that was asked.

@@ -11,6 +11,7 @@ use files::{problem, shown, with_hint};
 use steer::Turn;
 
 use super::asks::{Asks, Step, Tag};
+use super::handles::Handles;
 use super::shared::{Note, Shared, Side};
 use super::talk::{Halt, unasked};
 use super::task::{Task, weight};
@@ -30,6 +31,7 @@ pub(super) struct Worker<'a> {
     shared: &'a Shared,
     tasks: BTreeMap<u64, (Job, Task)>,
     owners: BTreeMap<u32, (u64, Tag)>,
+    handles: Handles,
     next: u64,
     /// Bytes of the jobs.
     weight: u64,
@@ -39,9 +41,11 @@ pub(super) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(channel: SftpChannel, shared: &'a Shared) -> Self {
+    /// * `handles`: files that are open on the connection already.
+    pub fn new(channel: SftpChannel, handles: Handles, window: Window, shared: &'a Shared) -> Self {
         Worker {
-            window: Window::new(channel.rtt(), Instant::now()),
+            window,
+            handles,
             channel,
             shared,
             tasks: BTreeMap::new(),
@@ -76,10 +80,11 @@ impl<'a> Worker<'a> {
             let is_leaving = number >= wanted.load(Ordering::Relaxed);
             let mut limit = TICK;
             if !is_leaving {
-                limit = self.take_jobs();
+                limit = self.take_jobs()?;
             } else if self.tasks.is_empty() {
                 return Ok(());
             }
+            self.handles.close_idle(&mut self.channel);
             if let Some((number, reply)) = self.channel.receive(limit)? {
                 self.on_reply(number, reply)?;
             }
@@ -88,8 +93,10 @@ impl<'a> Worker<'a> {
     }
 
     /// Begins jobs as far as there is room. Returns how long may be waited now.
-    fn take_jobs(&mut self) -> Duration {
-        while self.tasks.len() < TASKS_MAX && self.weight < self.window.size() {
+    fn take_jobs(&mut self) -> Result<Duration, Halt> {
+        // Each may have a file of its own open.
+        let tasks_max = (self.channel.server().handles_max as usize / 2).clamp(1, TASKS_MAX);
+        while self.tasks.len() < tasks_max && self.weight < self.window.size() {
             let (job, turn) = match self.held.take() {
                 Some(held) => held,
                 None => {
@@ -110,14 +117,16 @@ impl<'a> Worker<'a> {
             let left = self.shared.throttle.left(turn);
             if left > Duration::ZERO {
                 self.held = Some((job, turn));
-                return left.min(TICK);
+                return Ok(left.min(TICK));
             }
             self.begin(job);
+            // The next one is read and hashed meanwhile.
+            self.channel.flush()?;
         }
-        match self.tasks.is_empty() {
+        Ok(match self.tasks.is_empty() {
             true => IDLE,
             false => TICK,
-        }
+        })
     }
 
     fn begin(&mut self, job: Job) {
@@ -130,11 +139,15 @@ impl<'a> Worker<'a> {
         let mut asks = Asks {
             channel: &mut self.channel,
             owners: &mut self.owners,
+            handles: &mut self.handles,
             task: id,
         };
-        if task.begin(self.shared, &mut asks) == Step::Goes {
-            self.weight += weight(&job);
-            self.tasks.insert(id, (job, task));
+        match task.begin(self.shared, &mut asks) {
+            Step::Goes => {
+                self.weight += weight(&job);
+                self.tasks.insert(id, (job, task));
+            }
+            Step::Done => self.handles.leave(job.item.id, id),
         }
     }
 
@@ -146,19 +159,35 @@ impl<'a> Worker<'a> {
             _ => 0,
         };
         self.window.on_answered(bytes, Instant::now());
-        let Some((job, task)) = self.tasks.get_mut(&id) else {
+        if tag != Tag::Share {
+            self.hand_over(id, tag, reply);
             return Ok(());
+        }
+        let Some(file) = self.tasks.get(&id).map(|(job, _)| job.item.id) else {
+            return Ok(());
+        };
+        for waiting in self.handles.on_opened(file, &reply) {
+            self.hand_over(waiting, Tag::Open, reply.clone());
+        }
+        Ok(())
+    }
+
+    /// A task has a reply.
+    fn hand_over(&mut self, id: u64, tag: Tag, reply: Reply) {
+        let Some((job, task)) = self.tasks.get_mut(&id) else {
+            return;
         };
         let mut asks = Asks {
             channel: &mut self.channel,
             owners: &mut self.owners,
+            handles: &mut self.handles,
             task: id,
         };
         if task.on_reply(tag, reply, self.shared, &mut asks) == Step::Done {
             self.weight = self.weight.saturating_sub(weight(job));
+            self.handles.leave(job.item.id, id);
             self.tasks.remove(&id);
         }
-        Ok(())
     }
 
     /// What this connection did not end, another one does. What ends each connection does not.
