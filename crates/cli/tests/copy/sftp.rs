@@ -377,8 +377,8 @@ fn a_server_that_may_open_few_files_takes_many() {
     for folder in 0..120 {
         let folder = from.join(format!("d{folder}"));
         fs::create_dir_all(&folder).unwrap();
-        for at in 0..3 {
-            fs::write(folder.join(format!("f{at}")), vec![at; 9]).unwrap();
+        for at in 0..3_u8 {
+            fs::write(folder.join(format!("f{at}")), [at; 9]).unwrap();
         }
     }
     let (source, back) = (text(&from), text(&host.path("back")));

@@ -369,6 +369,10 @@ impl<'a, 'o> Crew<'a, 'o> {
     ) where
         'a: 'scope,
     {
+        // Those that are being made show whether the far end is still there.
+        if self.joined == 0 {
+            return;
+        }
         let target = wanted.load(Ordering::Relaxed).min(self.most.max(1));
         // More at once than those that may log in together would be refused.
         let together = usize::from(self.joined) + DIALS_MAX;
