@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use copy_protocol::sftp::{Open, Reply, Request, Space, Stat, StatusCode};
 use copy_protocol::{HASH_LENGTH, Problem, ProblemKind};
@@ -22,8 +21,6 @@ use super::shared::{Note, Put, Shared, Side};
 use super::talk::{has_code, is_ok};
 use super::work::{Job, JobKind};
 
-/// Between two flushes of a file that arrives: what is flushed is not sent again by the next copy.
-const FLUSH_PAUSE: Duration = Duration::from_secs(5);
 /// Less room than this is none.
 const NO_ROOM: u64 = 1 << 20;
 
@@ -172,7 +169,7 @@ impl PutPiece {
                 self.ask(Tag::Attributes, &Request::FSetStat(handle, stat), asks);
             }
         } else if can_flush {
-            self.covered = self.item.to_flush(FLUSH_PAUSE);
+            self.covered = self.item.to_flush();
         }
         if can_flush && (self.is_only || !self.covered.is_empty()) {
             self.ask(Tag::Flush, &Request::FSync(handle), asks);

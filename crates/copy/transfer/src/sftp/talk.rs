@@ -11,7 +11,7 @@ use files::problem;
 use crate::CopyControl;
 
 /// Questions that are not answered yet.
-pub(super) const AHEAD: usize = 256;
+pub(super) const AHEAD: usize = 1024;
 const TICK: Duration = Duration::from_millis(100);
 
 /// Why a copy over SFTP does not go on for now.
