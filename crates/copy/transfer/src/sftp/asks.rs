@@ -12,8 +12,8 @@ use super::handles::{Handles, Joined};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     Open,
-    /// Opens a file for all tasks of the connection that need it.
-    Share,
+    /// Opens a file for all tasks of the connection that need it, to be read where this is so.
+    Share(bool),
     /// So many bytes.
     Write(u32),
     /// So many bytes at this offset of the part.
@@ -66,10 +66,14 @@ impl Asks<'_> {
     /// Opens a far file for all tasks of this connection. Returns its handle where it is open;
     /// otherwise the reply comes as that of [`Tag::Open`].
     pub fn share(&mut self, file: FileId, path: &[u8], how: Open) -> Option<Vec<u8>> {
-        match self.handles.join(file, self.task) {
+        let reads = how == Open::Read;
+        match self.handles.join(file, reads, self.task) {
             Joined::Open(handle) => return Some(handle),
             Joined::Asked => {}
-            Joined::First => self.send(Tag::Share, &Request::Open(path, how, Stat::default())),
+            Joined::First => {
+                let open = Request::Open(path, how, Stat::default());
+                self.send(Tag::Share(reads), &open);
+            }
         }
         None
     }

@@ -7,9 +7,9 @@ use copy_net::SftpChannel;
 use copy_protocol::FileId;
 use copy_protocol::sftp::{Reply, Request};
 
-/// All of them.
+/// All of them, by whether they are open to be read.
 #[derive(Debug, Default)]
-pub(super) struct Handles(BTreeMap<FileId, OpenFile>);
+pub(super) struct Handles(BTreeMap<(FileId, bool), OpenFile>);
 
 #[derive(Debug, Default)]
 struct OpenFile {
@@ -30,20 +30,21 @@ pub(super) enum Joined {
 }
 
 impl Handles {
-    /// * `opened`: a file that is open already.
+    /// * `opened`: a file that is open already, to be written.
     pub fn with(opened: Option<(FileId, Vec<u8>)>) -> Self {
         let open = |(file, handle)| {
             let handle = Some(handle);
             let users = BTreeSet::new();
-            (file, OpenFile { handle, users })
+            ((file, false), OpenFile { handle, users })
         };
         Handles(opened.map(open).into_iter().collect())
     }
 
     /// A task needs the file until it leaves it.
-    pub fn join(&mut self, file: FileId, task: u64) -> Joined {
-        let is_first = !self.0.contains_key(&file);
-        let open = self.0.entry(file).or_default();
+    pub fn join(&mut self, file: FileId, reads: bool, task: u64) -> Joined {
+        let key = (file, reads);
+        let is_first = !self.0.contains_key(&key);
+        let open = self.0.entry(key).or_default();
         open.users.insert(task);
         match &open.handle {
             Some(handle) => Joined::Open(handle.clone()),
@@ -53,32 +54,36 @@ impl Handles {
     }
 
     /// The server has answered. Returns the tasks that wait for that.
-    pub fn on_opened(&mut self, file: FileId, reply: &Reply) -> Vec<u64> {
-        let Some(mut open) = self.0.remove(&file) else {
+    pub fn on_opened(&mut self, file: FileId, reads: bool, reply: &Reply) -> Vec<u64> {
+        let key = (file, reads);
+        let Some(mut open) = self.0.remove(&key) else {
             return Vec::new();
         };
         let waiting = open.users.iter().copied().collect();
         if let Reply::Handle(handle) = reply {
             open.handle = Some(handle.clone());
-            self.0.insert(file, open);
+            self.0.insert(key, open);
         }
         waiting
     }
 
     /// The task is done.
     pub fn leave(&mut self, file: FileId, task: u64) {
-        if let Some(open) = self.0.get_mut(&file) {
-            open.users.remove(&task);
+        for reads in [false, true] {
+            if let Some(open) = self.0.get_mut(&(file, reads)) {
+                open.users.remove(&task);
+            }
         }
     }
 
-    /// One that no task uses, for the caller to close.
+    /// One to be written that no task uses, for the caller to close.
     pub fn take(&mut self, file: FileId) -> Option<Vec<u8>> {
-        let open = self.0.get(&file)?;
+        let key = (file, false);
+        let open = self.0.get(&key)?;
         if !open.users.is_empty() {
             return None;
         }
-        self.0.remove(&file)?.handle
+        self.0.remove(&key)?.handle
     }
 
     /// Closes those that no task uses.
@@ -100,15 +105,15 @@ mod tests {
     #[test]
     fn a_file_is_opened_once_for_all_tasks_and_again_after_a_refusal() {
         let mut handles = Handles::default();
-        assert_eq!(handles.join(7, 1), Joined::First);
-        assert_eq!(handles.join(7, 2), Joined::Asked);
-        assert_eq!(handles.join(8, 3), Joined::First);
+        assert_eq!(handles.join(7, false, 1), Joined::First);
+        assert_eq!(handles.join(7, false, 2), Joined::Asked);
+        assert_eq!(handles.join(7, true, 3), Joined::First);
         let refused = Reply::Data(Vec::new());
-        assert_eq!(handles.on_opened(7, &refused), [1, 2]);
-        assert_eq!(handles.join(7, 4), Joined::First);
+        assert_eq!(handles.on_opened(7, false, &refused), [1, 2]);
+        assert_eq!(handles.join(7, false, 4), Joined::First);
         let opened = Reply::Handle(vec![5]);
-        assert_eq!(handles.on_opened(7, &opened), [4]);
-        assert_eq!(handles.join(7, 6), Joined::Open(vec![5]));
+        assert_eq!(handles.on_opened(7, false, &opened), [4]);
+        assert_eq!(handles.join(7, false, 6), Joined::Open(vec![5]));
         assert_eq!(handles.take(7), None, "it is used");
         handles.leave(7, 4);
         handles.leave(7, 6);

@@ -67,11 +67,6 @@ impl Reading {
         asks.send(Tag::Read(at, length), &request);
     }
 
-    /// Closes the handle. Nothing depends on how that ends.
-    pub fn close(&self, asks: &mut Asks<'_>) {
-        asks.channel.send_unheard(&Request::Close(&self.handle));
-    }
-
     /// One of its requests was answered.
     pub fn on_reply(&mut self, tag: Tag, reply: &Reply, asks: &mut Asks<'_>) -> ReadEnd {
         self.owed = self.owed.saturating_sub(1);
