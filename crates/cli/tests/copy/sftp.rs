@@ -88,7 +88,8 @@ fn carries(host: &FarHost, session: &str) -> bool {
     let all = fs::read_dir(format!("/proc/{session}/fd"));
     let all = all.into_iter().flatten().flatten();
     let mut files = all.filter_map(|one| fs::read_link(one.path()).ok());
-    files.any(|file| file.starts_with(host.path("home")))
+    let home = host.path("home").canonicalize().unwrap();
+    files.any(|file| file.starts_with(&home))
 }
 
 /// How many files of a folder are not whole.
