@@ -21,7 +21,7 @@ use super::talk::{Halt, Talk, is_missing, is_ok};
 use crate::copy_stats::CopyStats;
 
 /// Entries that are looked at together.
-const TOGETHER: usize = 4096;
+const TOGETHER: usize = 16_384;
 
 /// What the destination is.
 #[derive(Debug, Clone, PartialEq, Eq)]

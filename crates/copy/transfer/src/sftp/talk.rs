@@ -7,11 +7,14 @@ use copy_net::{SftpChannel, SftpError};
 use copy_protocol::sftp::{Reply, Request, Status, StatusCode};
 use copy_protocol::{Problem, ProblemKind};
 use files::problem;
+use units::Bytes;
 
 use crate::CopyControl;
 
 /// Questions that are not answered yet.
 pub(super) const AHEAD: usize = 1024;
+/// Bytes that answers to what is asked together may take here: more is no answer to that.
+const HELD_MAX: usize = 512 << 20;
 const TICK: Duration = Duration::from_millis(100);
 
 /// Why a copy over SFTP does not go on for now.
@@ -51,6 +54,8 @@ pub(super) struct Talk {
     ahead: BTreeMap<Vec<u8>, u32>,
     /// Answers to that.
     early: BTreeMap<u32, Reply>,
+    /// Bytes of answers that are kept.
+    held: usize,
 }
 
 impl Talk {
@@ -60,6 +65,7 @@ impl Talk {
             control,
             ahead: BTreeMap::new(),
             early: BTreeMap::new(),
+            held: 0,
         }
     }
 
@@ -86,7 +92,7 @@ impl Talk {
             if self.control.is_stopped() {
                 return Err(Halt::Stopped);
             }
-            if let Some((number, reply)) = self.channel.receive(TICK)? {
+            if let Some((number, reply)) = self.receive()? {
                 self.keep(number, reply)?;
             }
         }
@@ -111,6 +117,22 @@ impl Talk {
         self.channel.send(request)
     }
 
+    /// A server may answer any question with a whole packet of names.
+    fn receive(&mut self) -> Result<Option<(u32, Reply)>, Halt> {
+        let received = self.channel.receive(TICK)?;
+        self.held += match &received {
+            Some((_, Reply::Names(names))) => {
+                names.iter().map(|one| one.name.len() + 128).sum::<usize>()
+            }
+            Some((_, Reply::Data(bytes) | Reply::Extended(bytes))) => bytes.len(),
+            _ => 0,
+        };
+        match self.held > HELD_MAX {
+            true => Err(too_much()),
+            false => Ok(received),
+        }
+    }
+
     /// An answer that came before its question.
     fn keep(&mut self, number: u32, reply: Reply) -> Result<(), Halt> {
         let is_ahead = self.ahead.values().any(|asked| *asked == number);
@@ -130,6 +152,7 @@ impl Talk {
         let mut replies: Vec<Option<Reply>> = requests.iter().map(|_| None).collect();
         let mut open: BTreeMap<u32, usize> = BTreeMap::new();
         let mut next = 0;
+        self.held = 0;
         while next < requests.len() || !open.is_empty() {
             while next < requests.len() && open.len() < AHEAD {
                 let number = self.send(&requests[next]);
@@ -147,7 +170,7 @@ impl Talk {
             if self.control.is_stopped() {
                 return Err(Halt::Stopped);
             }
-            let Some((number, reply)) = self.channel.receive(TICK)? else {
+            let Some((number, reply)) = self.receive()? else {
                 continue;
             };
             match open.remove(&number) {
@@ -164,6 +187,14 @@ fn packet(request: &Request<'_>) -> Vec<u8> {
     let mut packet = Vec::new();
     request.encode(0, &mut packet);
     packet
+}
+
+fn too_much() -> Halt {
+    let what = format!(
+        "the SFTP server answered with more than {} to questions asked together",
+        Bytes::new(HELD_MAX as u64).human()
+    );
+    Halt::Problem(problem(ProblemKind::Protocol, what))
 }
 
 /// A reply to nothing that was asked.
