@@ -25,7 +25,7 @@ use super::plan_put::Planner;
 use super::put;
 use super::run::SftpCopy;
 use super::shared::{Get, Note, Put, Shared, Side, throttle};
-use super::talk::{Halt, Talk, is_ok};
+use super::talk::{Halt, Talk, is_ok, open_max};
 use super::work::Work;
 use crate::activity::TimeSpent;
 use crate::copy_stats::CopyStats;
@@ -175,6 +175,8 @@ impl SftpCopy<'_> {
             control,
             moved: AtomicU64::new(0),
             is_over: false.into(),
+            rtt: first.rtt().unwrap_or_default(),
+            handles: open_max(&first),
             side,
         };
         for item in &items {

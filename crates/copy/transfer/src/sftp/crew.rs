@@ -21,7 +21,6 @@ use super::handles::Handles;
 use super::item::Item;
 use super::shared::{Note, Shared, Side};
 use super::talk::Halt;
-use super::window::Window;
 use super::worker::Worker;
 use crate::copy_stats::CopyStats;
 use crate::session::Event;
@@ -130,9 +129,8 @@ impl<'a, 'o> Crew<'a, 'o> {
             let (shared, wanted) = (self.shared, &wanted);
             self.numbers.insert(0);
             self.joined = 1;
-            let window = Window::new(self.rtt.into(), true, Instant::now());
             hands.push(
-                scope.spawn(move || Worker::new(first, handles, window, shared).run(0, wanted)),
+                scope.spawn(move || Worker::new(first, Some(handles), shared).run(0, wanted)),
             );
             let ended = self.rule(scope, wanted, &mut hands, notes, events);
             self.shared.is_over.store(true, Ordering::Relaxed);
@@ -382,27 +380,23 @@ impl<'a, 'o> Crew<'a, 'o> {
                 return;
             };
             self.numbers.insert(number);
-            let (shared, early, rtt) = (self.shared, self.early, self.rtt);
-            hands.push(scope.spawn(move || serve(early, shared, number, wanted, rtt)));
+            let (shared, early) = (self.shared, self.early);
+            hands.push(scope.spawn(move || serve(early, shared, number, wanted)));
         }
     }
 }
 
 /// Makes a connection, and works on it.
-///
-/// * `rtt`: of the first one, so that this one begins without a round trip of its own.
 fn serve(
     early: &EarlyDials,
     shared: &Shared,
     number: u16,
     wanted: &AtomicU16,
-    rtt: Span,
 ) -> Option<SftpChannel> {
     match early.next(&|| shared.is_over()) {
         Ok(channel) => {
             shared.tell(Note::Joined);
-            let window = Window::new(rtt.into(), false, Instant::now());
-            Worker::new(channel, Handles::default(), window, shared).run(number, wanted)
+            Worker::new(channel, None, shared).run(number, wanted)
         }
         Err(error) => {
             shared.tell(Note::NotJoined(number, error.into()));

@@ -5,7 +5,7 @@ use copy_protocol::sftp::{Listed, Reply, Request, StatusCode};
 use copy_protocol::{NAME_MAX, NAMES_MAX, Problem, ProblemKind};
 use files::{problem, shown, with_hint};
 
-use super::talk::{Halt, Talk, has_code};
+use super::talk::{Halt, Talk, has_code, open_max};
 
 /// Most folders that are read at the same time.
 const AT_ONCE: usize = 128;
@@ -38,7 +38,7 @@ pub(super) fn read(
     heard: &mut Heard,
 ) -> Result<Vec<Result<Vec<Listed>, Reply>>, Halt> {
     let mut all = Vec::with_capacity(folders.len());
-    for some in folders.chunks(talk.handles().min(AT_ONCE)) {
+    for some in folders.chunks(open_max(&talk.channel).min(AT_ONCE)) {
         all.extend(read_some(talk, some, heard)?);
     }
     Ok(all)

@@ -69,11 +69,6 @@ impl Talk {
         }
     }
 
-    /// Files and folders that may be open at once. Servers bound that, and some say how.
-    pub fn handles(&self) -> usize {
-        (self.channel.server().handles_max as usize / 2).max(1)
-    }
-
     /// Asks what is likely asked next, so that its answer is under way by then.
     pub fn ask_ahead(&mut self, request: &Request<'_>) {
         let packet = packet(request);
@@ -181,6 +176,11 @@ impl Talk {
         let whole: Option<Vec<Reply>> = replies.into_iter().collect();
         whole.ok_or_else(unasked)
     }
+}
+
+/// Files and folders that may be open at once. Servers bound that, and some say how.
+pub(super) fn open_max(channel: &SftpChannel) -> usize {
+    (channel.server().handles_max as usize / 2).max(1)
 }
 
 fn packet(request: &Request<'_>) -> Vec<u8> {

@@ -41,11 +41,11 @@ pub(super) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// * `handles`: files that are open on the connection already.
-    pub fn new(channel: SftpChannel, handles: Handles, window: Window, shared: &'a Shared) -> Self {
+    /// * `first`: files that are open on it, where it is the first connection.
+    pub fn new(channel: SftpChannel, first: Option<Handles>, shared: &'a Shared) -> Self {
         Worker {
-            window,
-            handles,
+            window: Window::new(shared.rtt, first.is_some(), Instant::now()),
+            handles: first.unwrap_or_default(),
             channel,
             shared,
             tasks: BTreeMap::new(),
@@ -95,20 +95,20 @@ impl<'a> Worker<'a> {
     /// Begins jobs as far as there is room. Returns how long may be waited now.
     fn take_jobs(&mut self) -> Result<Duration, Halt> {
         // Each may have a file of its own open.
-        let tasks_max = (self.channel.server().handles_max as usize / 2).clamp(1, TASKS_MAX);
-        while self.tasks.len() < tasks_max && self.weight < self.window.size() {
+        let most = TASKS_MAX.min(self.shared.handles);
+        while self.tasks.len() < most && self.weight < self.window.size() {
             let (job, turn) = match self.held.take() {
                 Some(held) => held,
                 None => {
-                    let most = |size| self.shared.piece_size(size);
-                    let Some(job) = self.shared.work.take(&most) else {
+                    let longest = |size| self.shared.piece_size(size);
+                    let Some(job) = self.shared.work.take(&longest) else {
                         break;
                     };
                     let bytes = usize::try_from(weight(&job)).unwrap_or(usize::MAX);
                     match self.shared.throttle.turn(bytes) {
                         Some(turn) => (job, turn),
                         None => {
-                            self.begin(job);
+                            self.begin(job)?;
                             continue;
                         }
                     }
@@ -119,9 +119,7 @@ impl<'a> Worker<'a> {
                 self.held = Some((job, turn));
                 return Ok(left.min(TICK));
             }
-            self.begin(job);
-            // The next one is read and hashed meanwhile.
-            self.channel.flush()?;
+            self.begin(job)?;
         }
         Ok(match self.tasks.is_empty() {
             true => IDLE,
@@ -129,9 +127,9 @@ impl<'a> Worker<'a> {
         })
     }
 
-    fn begin(&mut self, job: Job) {
+    fn begin(&mut self, job: Job) -> Result<(), Halt> {
         if job.item.is_over() {
-            return;
+            return Ok(());
         }
         let id = self.next;
         self.next += 1;
@@ -149,6 +147,8 @@ impl<'a> Worker<'a> {
             }
             Step::Done => self.handles.leave(job.item.id, id),
         }
+        // It is on its way while the next one is read and hashed.
+        Ok(self.channel.flush()?)
     }
 
     fn on_reply(&mut self, number: u32, reply: Reply) -> Result<(), Halt> {

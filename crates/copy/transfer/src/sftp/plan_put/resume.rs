@@ -12,7 +12,7 @@ use files::store::Piece;
 use super::super::failure::refused;
 use super::super::item::{Item, SMALL};
 use super::super::journal::Journal;
-use super::super::talk::{Halt, Talk};
+use super::super::talk::{Halt, Talk, open_max};
 use super::Planner;
 
 /// Files that are looked at together: of each up to two pieces are read.
@@ -131,7 +131,7 @@ fn look_back(talk: &mut Talk, some: &[Noted<'_>]) -> Result<Vec<bool>, Halt> {
 pub(super) fn begin_parts(planner: &mut Planner<'_, '_>) -> Result<(), Halt> {
     let items = std::mem::take(&mut planner.to_begin);
     // Each is open for a moment, and a server bounds that.
-    for some in items.chunks(planner.talk.handles()) {
+    for some in items.chunks(open_max(&planner.talk.channel)) {
         let opens: Vec<_> = some
             .iter()
             .map(|item| Request::Open(&item.part, Open::Make, item.first()))
