@@ -2,7 +2,7 @@
 """Copies where nothing may run at the far end: `trunkline copy --sftp` beside sftp, scp and rclone, over one emulated
 path, in alternating runs.
 
-    make build && bench/sftp.py [file] [tree] [--runs N] [--megabytes N] [--pull]
+    make build && bench/sftp.py [small] [file] [tree] [--runs N] [--megabytes N] [--pull]
 
 Prints Markdown for bench/results. Needs root or user namespaces, and what `bench/peers.sh` installs.
 """
@@ -110,7 +110,7 @@ def table(bench, title, source, runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=["file", "tree", []], default=[])
+    parser.add_argument("parts", nargs="*", choices=["small", "file", "tree", []], default=[])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--megabytes", type=int, default=150)
     parser.add_argument("--files", type=int, default=500)
@@ -122,6 +122,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder, asked.pull)
         os.chmod(folder, 0o755)
+        if "small" in asked.parts or not asked.parts:
+            table(bench, "One file of 1 MB: connecting and round trips", bench.file(1), asked.runs)
         if "file" in asked.parts or not asked.parts:
             table(bench, f"One file of {asked.megabytes} MB", bench.file(asked.megabytes), asked.runs)
         if "tree" in asked.parts or not asked.parts:

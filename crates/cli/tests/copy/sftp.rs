@@ -4,9 +4,9 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -15,19 +15,90 @@ use crate::sent::FarHost;
 
 const SAID: &str = "Copying over the SFTP server of h instead, which is slower";
 
-/// A far host that runs `script` for any command, and has SFTP; `None` where there is no server.
-pub(crate) fn host(script: &str) -> Option<FarHost> {
+/// The system's SFTP server; `None` where there is none.
+fn server() -> Option<String> {
     let places = ["/usr/lib/openssh", "/usr/libexec/openssh", "/usr/lib/ssh"];
     let servers = places.map(|folder| format!("{folder}/sftp-server"));
-    let Some(server) = servers.iter().find(|server| Path::new(server).exists()) else {
+    let found = servers
+        .into_iter()
+        .find(|server| Path::new(server).exists());
+    if found.is_none() {
         testkit::skip("no sftp-server");
-        return None;
-    };
+    }
+    found
+}
+
+/// A far host that runs `script` for any command, and has SFTP; `None` where there is no server.
+pub(crate) fn host(script: &str) -> Option<FarHost> {
+    let server = server()?;
     let host = FarHost::new();
     host.runs(&format!(
         "case \" $* \" in *' -s '*) exec {server};; esac\n{script}"
     ));
     Some(host)
+}
+
+/// One whose sessions note their process numbers in `sessions`, and run `before` first.
+fn watched(before: &str) -> Option<FarHost> {
+    let server = server()?;
+    let host = FarHost::new();
+    let sessions = text(&host.path("sessions"));
+    host.runs(&format!("echo $$ >> {sessions}; {before}\nexec {server}"));
+    Some(host)
+}
+
+/// The process numbers of all sessions that began.
+fn sessions(host: &FarHost) -> Vec<String> {
+    let text = fs::read_to_string(host.path("sessions")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A copy over SFTP that is not started yet, with its events on standard output.
+fn command(host: &FarHost, words: &[&str]) -> Command {
+    let ssh = text(&host.path("ssh"));
+    let first = ["copy", "--no-history", "--json", "-e", &ssh, "--sftp"];
+    let mut command = trunkline(&[&first[..], words].concat());
+    command.env("TRUNKLINE_STATE", host.path("state"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Waits for `what`, for as long as all of these go on.
+fn while_running(running: &mut [Child], what: &str, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        let has_ended = running
+            .iter_mut()
+            .any(|it| it.try_wait().unwrap().is_some());
+        assert!(!has_ended && Instant::now() < until, "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The document at the end of a copy that succeeds.
+fn ended(running: Child) -> Value {
+    let output = running.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(text.lines().last().unwrap()).unwrap()
+}
+
+/// Whether the session has a file open.
+fn carries(host: &FarHost, session: &str) -> bool {
+    let all = fs::read_dir(format!("/proc/{session}/fd"));
+    let all = all.into_iter().flatten().flatten();
+    let mut files = all.filter_map(|one| fs::read_link(one.path()).ok());
+    let home = host.path("home").canonicalize().unwrap();
+    files.any(|file| file.starts_with(&home))
+}
+
+/// How many files of a folder are not whole.
+fn parts(folder: &Path) -> usize {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = all.map(|one| one.file_name().into_string().unwrap());
+    names
+        .filter(|name| name.ends_with(".trunkline-part"))
+        .count()
 }
 
 pub(crate) fn copy(host: &FarHost, words: &[&str]) -> Output {
@@ -233,29 +304,100 @@ fn copies_that_are_killed_go_on_and_leave_nothing_behind() {
     }
 }
 
+/// Bytes that the one journal below `state` has: the lengths within its notes.
+fn noted(state: &Path) -> u64 {
+    let file = fs::read_dir(state.join("sftp"))
+        .into_iter()
+        .flatten()
+        .next();
+    let bytes = file.map(|file| fs::read(file.unwrap().path()).unwrap());
+    let bytes = bytes.unwrap_or_default();
+    let notes = bytes.get(12..).unwrap_or_default().chunks_exact(72);
+    notes
+        .map(|note| u64::from(u32::from_le_bytes(note[32..36].try_into().unwrap())))
+        .sum()
+}
+
 #[test]
-fn a_large_upload_that_was_stopped_sends_less_the_second_time() {
+fn an_upload_that_was_stopped_sends_no_more_than_what_was_not_noted() {
     let Some(host) = host("exit 1") else {
         return;
     };
-    let mut draw = Draw::seeded();
     let from = text(&host.path("large"));
-    fs::write(&from, draw.bytes(16 << 20)).unwrap();
-    let ssh = text(&host.path("ssh"));
-    let words = ["copy", "--no-history", "-e", &ssh, "--sftp"];
-    let slow = [&words[..], &["--max-rate", "10M", &from, "h:b"]].concat();
-    let mut running = trunkline(&slow).stderr(Stdio::null()).spawn().unwrap();
-    // A flush is asked for after five seconds.
-    thread::sleep(Duration::from_secs(9));
-    running.kill().unwrap();
-    running.wait().unwrap();
-    let done = document(&host, &["--sftp", &from, "h:b"]);
-    let sent = done["sent_bytes"].as_u64().unwrap();
-    assert!(sent > 0 && sent < 16 << 20, "{done}");
-    assert_eq!(
-        fs::read(host.path("home/b")).unwrap(),
-        fs::read(&from).unwrap()
-    );
+    fs::write(&from, Draw::seeded().bytes(16 << 20)).unwrap();
+    let slow = ["--max-rate", "10M", &from, "h:b"];
+    let mut running = [command(&host, &slow).spawn().unwrap()];
+    // What has arrived is flushed and noted every few seconds.
+    let state = host.path("state");
+    while_running(&mut running, "a note", || noted(&state) > 0);
+    running[0].kill().unwrap();
+    running[0].wait().unwrap();
+    let noted = noted(&state);
+    let done = ended(command(&host, &[&from, "h:b"]).spawn().unwrap());
+    assert_eq!(done["sent_bytes"], (16 << 20) - noted, "{done}");
+    let there = fs::read(host.path("home/b")).unwrap();
+    assert!(there == fs::read(&from).unwrap());
+}
+
+#[test]
+fn a_connection_that_is_killed_among_others_is_made_again() {
+    let Some(host) = watched("") else {
+        return;
+    };
+    let from = text(&host.path("large"));
+    let content = Draw::seeded().bytes(32 << 20);
+    fs::write(&from, &content).unwrap();
+    fs::create_dir(host.path("back")).unwrap();
+    let back = text(&host.path("back"));
+    for (way, places, folder) in [
+        ("put", [from.as_str(), "h:b"], "home"),
+        ("get", ["h:b", back.as_str()], "back"),
+    ] {
+        let _ = fs::remove_file(host.path("sessions"));
+        let words = ["--streams", "3", "--max-rate", "60M", places[0], places[1]];
+        let mut running = [command(&host, &words).spawn().unwrap()];
+        while_running(&mut running, way, || {
+            let sessions = sessions(&host);
+            sessions.len() == 3 && carries(&host, &sessions[1])
+        });
+        let killed = sessions(&host).remove(1);
+        let kill = Command::new("kill").args(["-9", &killed]).status();
+        assert!(kill.unwrap().success());
+        while_running(&mut running, way, || sessions(&host).len() > 3);
+        let [running] = running;
+        let done = ended(running);
+        assert_eq!(done["streams_replaced"], 1, "{way}: {done}");
+        assert_eq!(done["reconnects"], 0, "{way}: {done}");
+        let name = if way == "put" { "home/b" } else { "back/b" };
+        assert!(fs::read(host.path(name)).unwrap() == content, "{way}");
+        assert_eq!(parts(&host.path(folder)), 0, "{way}");
+    }
+}
+
+#[test]
+fn a_server_that_may_open_few_files_takes_many() {
+    let Some(host) = watched("ulimit -n 100") else {
+        return;
+    };
+    let from = host.path("whole/many");
+    for folder in 0..120 {
+        let folder = from.join(format!("d{folder}"));
+        fs::create_dir_all(&folder).unwrap();
+        for at in 0..3_u8 {
+            fs::write(folder.join(format!("f{at}")), [at; 9]).unwrap();
+        }
+    }
+    let (source, back) = (text(&from), text(&host.path("back")));
+    for places in [
+        [source.as_str(), "h:store"],
+        ["h:store/many", back.as_str()],
+    ] {
+        let words = ["-r", "--verify", places[0], places[1]];
+        ended(command(&host, &words).spawn().unwrap());
+    }
+    let whole = content(&host.path("whole"));
+    assert!(content(&host.path("home/store")) == whole);
+    assert!(content(&host.path("back")) == whole);
 }
 
 #[test]
@@ -288,25 +430,29 @@ fn what_sftp_cannot_do_is_refused_by_name() {
 }
 
 #[test]
-fn two_copies_to_one_place_at_once_do_not_mix() {
-    let Some(host) = host("exit 1") else {
+fn copies_to_one_place_at_once_do_not_mix() {
+    let Some(host) = watched("until [ -e ../go ]; do sleep 0.05; done") else {
         return;
     };
     let mut draw = Draw::seeded();
     let (one, other) = (draw.bytes(9 << 20), draw.bytes(9 << 20));
     fs::write(host.path("one"), &one).unwrap();
     fs::write(host.path("other"), &other).unwrap();
-    let ssh = text(&host.path("ssh"));
     let start = |name: &str| {
         let from = text(&host.path(name));
-        let words = ["copy", "--no-history", "-e", &ssh, "--sftp", &from, "h:b"];
-        trunkline(&words).stderr(Stdio::null()).spawn().unwrap()
+        let words = ["--streams", "1", "--max-rate", "20M", &from, "h:b"];
+        command(&host, &words).spawn().unwrap()
     };
-    let running = [start("one"), start("other"), start("one")];
-    for mut one in running {
-        assert!(one.wait().unwrap().success());
+    let mut running = [start("one"), start("other"), start("one")];
+    while_running(&mut running, "three logins", || sessions(&host).len() == 3);
+    fs::write(host.path("go"), "").unwrap();
+    // All are under way at one moment, each with a part of its own.
+    let home = host.path("home");
+    while_running(&mut running, "three parts", || parts(&home) == 3);
+    for one in running {
+        ended(one);
     }
     let there = fs::read(host.path("home/b")).unwrap();
     assert!(there == one || there == other);
-    assert_eq!(fs::read_dir(host.path("home")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(home).unwrap().count(), 1);
 }

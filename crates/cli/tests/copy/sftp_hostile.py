@@ -1,13 +1,15 @@
 """An SFTP server that has one folder with one file, and lies as it is told."""
 
 import os
+import select
 import struct
 import sys
 
 LIE = sys.argv[1]
 SIZE = 100_000
 CONTENT = bytes(at % 251 for at in range(SIZE))
-INPUT, OUTPUT = sys.stdin.buffer, sys.stdout.buffer
+INPUT, OUTPUT = sys.stdin.buffer.raw, sys.stdout.buffer
+HELD = []
 
 
 def string(data):
@@ -15,8 +17,26 @@ def string(data):
 
 
 def send(kind, body):
-    OUTPUT.write(struct.pack(">IB", len(body) + 1, kind) + body)
+    HELD.append(struct.pack(">IB", len(body) + 1, kind) + body)
+    if LIE != "reorder":
+        release()
+
+
+def release():
+    """Answers, the last one first."""
+    OUTPUT.write(b"".join(reversed(HELD)))
     OUTPUT.flush()
+    HELD.clear()
+
+
+def exactly(length):
+    data = b""
+    while len(data) < length:
+        more = INPUT.read(length - len(data))
+        if not more:
+            sys.exit()
+        data += more
+    return data
 
 
 def stat(size, mode, modified=1_000_000):
@@ -81,6 +101,8 @@ def answer(kind, number, body, listed):
 def read(number, body):
     handle = 4 + len(b"file")
     offset, length = struct.unpack(">QI", body[handle : handle + 12])
+    if LIE == "offsets":
+        offset = 0
     data = CONTENT[offset : offset + length]
     if LIE == "dies":
         os._exit(1)
@@ -97,10 +119,9 @@ def read(number, body):
 def main():
     listed = []
     while True:
-        head = INPUT.read(4)
-        if len(head) < 4:
-            return
-        packet = INPUT.read(struct.unpack(">I", head)[0])
+        if HELD and not select.select([INPUT], [], [], 0.02)[0]:
+            release()
+        packet = exactly(struct.unpack(">I", exactly(4))[0])
         kind, body = packet[0], packet[1:]
         if kind == 1:
             if LIE == "length":

@@ -51,8 +51,11 @@ fn an_honest_answer_of_that_server_is_taken() {
 }
 
 #[test]
-fn short_answers_make_whole_files() {
-    if let Some((host, said)) = get("short", &[0]) {
+fn short_answers_and_those_in_another_order_make_whole_files() {
+    for lie in ["short", "reorder"] {
+        let Some((host, said)) = get(lie, &[0]) else {
+            return;
+        };
         let got = fs::read(host.path("got/d/f")).unwrap();
         assert_eq!(got.len(), 100_000);
         assert!(
@@ -82,7 +85,7 @@ fn names_that_lead_elsewhere_end_the_copy() {
 
 #[test]
 fn sizes_and_contents_that_are_lies_are_no_files() {
-    for lie in ["huge", "grows", "ends", "long", "denied"] {
+    for lie in ["huge", "grows", "ends", "long", "denied", "offsets"] {
         let Some((host, said)) = get(lie, &[1]) else {
             return;
         };

@@ -9,8 +9,8 @@
 //! of what is read there. A changed far file is known by its size and whole seconds alone.
 //!
 //! Reading order: `run` and `attempt`; `talk`, `folders`, `listing`, `plan_get`, `plan_put` for
-//! what there is to do; `crew`, `worker`, `task`, `asks` for who does it; `put`, `naming`,
-//! `finish`, `check`, `get`, `reading` for how; `journal`.
+//! what there is to do; `crew`, `worker`, `task`, `asks`, `handles` for who does it; `put`,
+//! `naming`, `finish`, `check`, `get`, `reading` for how; `journal`.
 
 mod asks;
 mod attempt;
@@ -22,6 +22,7 @@ mod far_name;
 mod finish;
 mod folders;
 mod get;
+mod handles;
 mod item;
 mod journal;
 mod listing;

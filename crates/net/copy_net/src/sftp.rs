@@ -8,6 +8,7 @@
 mod error;
 mod stderr;
 
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -72,10 +73,14 @@ pub struct SftpChannel {
     block: Vec<u8>,
     number: u32,
     owed: usize,
+    /// Requests whose replies nothing waits for.
+    unheard: BTreeSet<u32>,
+    /// The first request, and when it went out.
+    first: Option<(u32, Instant)>,
     moved: Instant,
     silence: Duration,
     server: Server,
-    rtt: Duration,
+    rtt: Option<Duration>,
 }
 
 impl SftpDialer {
@@ -88,7 +93,8 @@ impl SftpDialer {
         }
     }
 
-    /// Opens a connection. Its user may take any time for a password, and may stop it.
+    /// Opens a connection. Its user may take any time for a password, and may stop it. What the
+    /// server's limits are comes with the first replies; requests need not wait for it.
     ///
     /// * `is_stopped`: asked ten times a second.
     ///
@@ -122,7 +128,7 @@ impl SftpDialer {
                 .pump(TICK)
                 .map_err(|error| channel.not_begun(error, is_stopped))?;
         }
-        channel.measure(is_stopped)?;
+        channel.measure()?;
         Ok(channel)
     }
 
@@ -165,10 +171,12 @@ impl SftpDialer {
             block: vec![0; BLOCK],
             number: 0,
             owed: 0,
+            unheard: BTreeSet::new(),
+            first: None,
             moved: Instant::now(),
             silence: self.silence,
             server: Server::OLDEST,
-            rtt: Duration::ZERO,
+            rtt: None,
             input: Some(input),
             output,
         };
@@ -183,8 +191,8 @@ impl SftpChannel {
         self.server
     }
 
-    /// The round trip of the first request.
-    pub fn rtt(&self) -> Duration {
+    /// The round trip of the first request; `None` until it was answered.
+    pub fn rtt(&self) -> Option<Duration> {
         self.rtt
     }
 
@@ -207,6 +215,19 @@ impl SftpChannel {
         request.encode(self.number, &mut self.outgoing);
         self.owed += 1;
         self.number
+    }
+
+    /// Queues a request whose reply says nothing of use, such as the end of reading.
+    pub fn send_unheard(&mut self, request: &Request<'_>) {
+        let number = self.send(request);
+        self.unheard.insert(number);
+    }
+
+    /// Nothing waits any more for the reply to this request.
+    ///
+    /// * `number`: of a request that is not answered.
+    pub fn ignore(&mut self, number: u32) {
+        self.unheard.insert(number);
     }
 
     /// The next reply; `None` where none came within `limit`.
@@ -257,21 +278,39 @@ impl SftpChannel {
     }
 
     fn next_reply(&mut self) -> Result<Option<(u32, Reply)>, SftpError> {
-        let packet = match self.packets.take() {
-            Ok(packet) => packet,
-            Err(mistake) => return Err(self.broken(mistake.to_string())),
-        };
-        let Some(packet) = packet else {
-            return Ok(None);
-        };
-        match Reply::decode(packet) {
-            Ok(_) if self.owed == 0 => Err(self.broken("a reply that was not asked for".into())),
-            Ok(reply) => {
-                self.owed -= 1;
-                Ok(Some(reply))
+        loop {
+            let packet = match self.packets.take() {
+                Ok(packet) => packet,
+                Err(mistake) => return Err(self.broken(mistake.to_string())),
+            };
+            let Some(packet) = packet else {
+                return Ok(None);
+            };
+            let (number, reply) = match Reply::decode(packet) {
+                Ok(_) if self.owed == 0 => {
+                    return Err(self.broken("a reply that was not asked for".into()));
+                }
+                Ok(reply) => reply,
+                Err(mistake) => return Err(self.broken(mistake.to_string())),
+            };
+            self.owed -= 1;
+            if !self.is_own(number, &reply) && !self.unheard.remove(&number) {
+                return Ok(Some((number, reply)));
             }
-            Err(mistake) => Err(self.broken(mistake.to_string())),
         }
+    }
+
+    /// Whether it is the reply to the first request, which shows the round trip.
+    fn is_own(&mut self, number: u32, reply: &Reply) -> bool {
+        let Some((_, asked)) = self.first.filter(|(first, _)| *first == number) else {
+            return false;
+        };
+        self.first = None;
+        self.rtt = Some(asked.elapsed());
+        if self.server.limits {
+            self.server.set_limits(reply);
+        }
+        true
     }
 
     /// Moves bytes both ways, once.
@@ -305,25 +344,14 @@ impl SftpChannel {
         }
     }
 
-    /// Asks for limits where the server has them, and for a name where not: a round trip.
-    fn measure(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<(), SftpError> {
-        let asked = Instant::now();
-        self.send(match self.server.limits {
+    /// Asks for limits where the server has them, and for a name where not.
+    fn measure(&mut self) -> Result<(), SftpError> {
+        let number = self.send(match self.server.limits {
             true => &Request::Limits,
             false => &Request::RealPath(b"."),
         });
-        loop {
-            if is_stopped() {
-                return Err(SftpError::Stopped);
-            }
-            if let Some((_, reply)) = self.receive(TICK)? {
-                self.rtt = asked.elapsed();
-                if self.server.limits {
-                    self.server.set_limits(&reply);
-                }
-                return Ok(());
-            }
-        }
+        self.first = Some((number, Instant::now()));
+        self.flush()
     }
 
     fn unblock(&self) -> io::Result<()> {

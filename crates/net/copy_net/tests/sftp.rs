@@ -100,3 +100,26 @@ fn a_server_that_stops_answering_is_given_up() {
     };
     assert!(matches!(error, SftpError::Silent { .. }), "{error}");
 }
+
+#[test]
+fn replies_in_another_order_go_to_their_requests() {
+    // Its first packet, the reply to the second request, and then the one to the first.
+    let hello = r"printf '\000\000\000\005\002\000\000\000\003'";
+    let status = r"printf '\000\000\000\011\145\000\000\000\002\000\000\000\002'";
+    let name = r"printf '\000\000\000\011\150\000\000\000\001\000\000\000\000'";
+    let host = host(
+        &format!("{hello}; {status}; sleep 1; {name}; exec sleep 60"),
+        Duration::from_secs(20),
+    );
+    let mut channel = host.dialer.open(SshManners::Alone, &|| false).unwrap();
+    let number = channel.send(&Request::LStat(b"a"));
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut heard = Vec::new();
+    while (heard.is_empty() || channel.rtt().is_none()) && Instant::now() < until {
+        heard.extend(channel.receive(Duration::from_millis(50)).unwrap());
+    }
+    let numbers: Vec<u32> = heard.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [number]);
+    assert!(channel.rtt().is_some());
+    assert_eq!(channel.owed(), 0);
+}

@@ -3,16 +3,23 @@
 use std::collections::BTreeMap;
 
 use copy_net::SftpChannel;
+use copy_protocol::FileId;
 use copy_protocol::sftp::{Open, Request, Stat};
+
+use super::handles::{Handles, Joined};
 
 /// What a request was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     Open,
+    /// Opens a file for all tasks of the connection that need it, to be read where this is so.
+    Share(bool),
     /// So many bytes.
     Write(u32),
     /// So many bytes at this offset of the part.
     Read(usize, u32),
+    /// A byte behind the end of the file.
+    Beyond,
     Flush,
     Attributes,
     Close,
@@ -40,6 +47,7 @@ pub(super) enum Step {
 pub(super) struct Asks<'a> {
     pub channel: &'a mut SftpChannel,
     pub owners: &'a mut BTreeMap<u32, (u64, Tag)>,
+    pub handles: &'a mut Handles,
     pub task: u64,
 }
 
@@ -53,5 +61,20 @@ impl Asks<'_> {
     pub fn open(&mut self, path: &[u8], how: Open, stat: Stat) -> Step {
         self.send(Tag::Open, &Request::Open(path, how, stat));
         Step::Goes
+    }
+
+    /// Opens a far file for all tasks of this connection. Returns its handle where it is open;
+    /// otherwise the reply comes as that of [`Tag::Open`].
+    pub fn share(&mut self, file: FileId, path: &[u8], how: Open) -> Option<Vec<u8>> {
+        let reads = how == Open::Read;
+        match self.handles.join(file, reads, self.task) {
+            Joined::Open(handle) => return Some(handle),
+            Joined::Asked => {}
+            Joined::First => {
+                let open = Request::Open(path, how, Stat::default());
+                self.send(Tag::Share(reads), &open);
+            }
+        }
+        None
     }
 }

@@ -17,6 +17,7 @@ use units::Span;
 use super::crew::Crew;
 use super::early::EarlyDials;
 use super::failure::refused;
+use super::handles::Handles;
 use super::item::{Item, SMALL};
 use super::journal::Journal;
 use super::plan_get;
@@ -24,7 +25,7 @@ use super::plan_put::Planner;
 use super::put;
 use super::run::SftpCopy;
 use super::shared::{Get, Note, Put, Shared, Side, throttle};
-use super::talk::{Halt, Talk, is_ok};
+use super::talk::{Halt, Talk, is_ok, open_max};
 use super::work::Work;
 use crate::activity::TimeSpent;
 use crate::copy_stats::CopyStats;
@@ -36,14 +37,14 @@ impl SftpCopy<'_> {
     /// Plans and copies, on a connection that is there.
     pub(super) fn attempt(
         &self,
-        channel: SftpChannel,
+        talk: Talk,
         early: &EarlyDials,
         journal: &Arc<Journal>,
         stats: &mut CopyStats<'_>,
     ) -> Result<(), Halt> {
         match self.spec.direction {
-            CopyDirection::Put => self.put(channel, early, journal, stats),
-            CopyDirection::Get => self.get(channel, early, stats),
+            CopyDirection::Put => self.put(talk, early, journal, stats),
+            CopyDirection::Get => self.get(talk, early, stats),
         }
     }
 
@@ -53,7 +54,7 @@ impl SftpCopy<'_> {
 
     fn put(
         &self,
-        channel: SftpChannel,
+        mut talk: Talk,
         early: &EarlyDials,
         journal: &Arc<Journal>,
         stats: &mut CopyStats<'_>,
@@ -70,7 +71,6 @@ impl SftpCopy<'_> {
         let LocalFiles::Source(source) = local else {
             return Err(Halt::Stopped);
         };
-        let mut talk = Talk::new(channel, stats.control());
         let destination = self.spec.far.paths.first().cloned().unwrap_or_default();
         let planner = Planner::new(
             &mut talk,
@@ -90,7 +90,7 @@ impl SftpCopy<'_> {
         };
         let small = if options.verify { 0 } else { SMALL };
         let side = Side::Put(put);
-        let channels = (talk.channel, early);
+        let channels = (talk.end(), Handles::with(plan.opened), early);
         let left = self.carry(channels, side, plan.items, small, None, stats)?;
         let mut talk = Talk::new(self.or_new(left, stats)?, stats.control());
         let sets = plan.folders.iter().rev();
@@ -113,7 +113,7 @@ impl SftpCopy<'_> {
 
     fn get(
         &self,
-        channel: SftpChannel,
+        mut talk: Talk,
         early: &EarlyDials,
         stats: &mut CopyStats<'_>,
     ) -> Result<(), Halt> {
@@ -124,7 +124,6 @@ impl SftpCopy<'_> {
             return Err(Halt::Stopped);
         };
         let store: Arc<Store> = Arc::new(*store);
-        let mut talk = Talk::new(channel, stats.control());
         let spec = SourceSpec {
             paths: self.spec.far.paths.clone(),
             wildcards: true,
@@ -147,7 +146,7 @@ impl SftpCopy<'_> {
             publisher,
         };
         let side = Side::Get(get);
-        let channels = (talk.channel, early);
+        let channels = (talk.end(), Handles::default(), early);
         self.carry(channels, side, wanted.items, SMALL, Some(&events), stats)?;
         for problem in store.end() {
             stats.on_left_out(problem);
@@ -158,7 +157,7 @@ impl SftpCopy<'_> {
     /// Has connections carry the files. Returns one that is left.
     fn carry(
         &self,
-        (first, early): (SftpChannel, &EarlyDials),
+        (first, handles, early): (SftpChannel, Handles, &EarlyDials),
         side: Side,
         items: Vec<Arc<Item>>,
         small: u64,
@@ -176,6 +175,8 @@ impl SftpCopy<'_> {
             control,
             moved: AtomicU64::new(0),
             is_over: false.into(),
+            rtt: first.rtt().unwrap_or_default(),
+            handles: open_max(&first),
             side,
         };
         for item in &items {
@@ -189,11 +190,11 @@ impl SftpCopy<'_> {
         let plan = OnlinePlan {
             objective: options.objective,
             streams: options.streams,
-            rtt: Some(Span::from(first.rtt())),
+            rtt: first.rtt().map(Span::from),
             ..OnlinePlan::default()
         };
         let crew = Crew::new(stats, &shared, early, unfinished, plan);
-        crew.run(first, &heard, events)
+        crew.run((first, handles), &heard, events)
     }
 
     fn or_new(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use copy_protocol::ProblemKind;
-use copy_protocol::sftp::{Open, Reply, Request, Stat};
+use copy_protocol::sftp::{Open, Reply, Request};
 use files::store::Piece;
 use files::{PieceHasher, problem, shown, with_hint};
 
@@ -33,7 +33,10 @@ impl Check {
     }
 
     pub fn begin(&mut self, asks: &mut Asks<'_>) -> Step {
-        asks.open(&self.item.part, Open::Read, Stat::default())
+        if let Some(handle) = asks.share(self.item.id, &self.item.part, Open::Read) {
+            self.reading.ask_all(&handle, asks);
+        }
+        Step::Goes
     }
 
     pub fn on_reply(

@@ -17,6 +17,7 @@ use steer::online::{Interval, Online, OnlinePlan, RateMax, Streams};
 use units::{Bytes, Span};
 
 use super::early::EarlyDials;
+use super::handles::Handles;
 use super::item::Item;
 use super::shared::{Note, Shared, Side};
 use super::talk::Halt;
@@ -111,11 +112,11 @@ impl<'a, 'o> Crew<'a, 'o> {
 
     /// Until all files have their names or failed. Returns a connection that is left.
     ///
-    /// * `first`: a connection that is there.
+    /// * `first`: a connection that is there, and what is open on it.
     /// * `events`: of the thread that names files here.
     pub fn run(
         mut self,
-        first: SftpChannel,
+        (first, handles): (SftpChannel, Handles),
         notes: &Receiver<Note>,
         events: Option<&Receiver<Event>>,
     ) -> Result<Option<SftpChannel>, Halt> {
@@ -128,7 +129,9 @@ impl<'a, 'o> Crew<'a, 'o> {
             let (shared, wanted) = (self.shared, &wanted);
             self.numbers.insert(0);
             self.joined = 1;
-            hands.push(scope.spawn(move || Worker::new(first, shared).run(0, wanted)));
+            hands.push(
+                scope.spawn(move || Worker::new(first, Some(handles), shared).run(0, wanted)),
+            );
             let ended = self.rule(scope, wanted, &mut hands, notes, events);
             self.shared.is_over.store(true, Ordering::Relaxed);
             let channels = hands.into_iter().map(|hand| hand.join().ok().flatten());
@@ -259,7 +262,7 @@ impl<'a, 'o> Crew<'a, 'o> {
     fn left(&mut self, halt: Option<Halt>) -> Result<(), Halt> {
         match halt {
             None => Ok(()),
-            Some(Halt::Lost(why)) if self.joined > 0 => {
+            Some(Halt::Lost(why)) if self.joined > 0 || !self.numbers.is_empty() => {
                 tracing::warn!(why, "a connection is lost, and others go on");
                 self.stats.outcome.streams_replaced += 1;
                 self.next_dial = Instant::now() + AGAIN_PAUSE;
@@ -364,6 +367,10 @@ impl<'a, 'o> Crew<'a, 'o> {
     ) where
         'a: 'scope,
     {
+        // Those that are being made show whether the far end is still there.
+        if self.joined == 0 {
+            return;
+        }
         let target = wanted.load(Ordering::Relaxed).min(self.most.max(1));
         // More at once than those that may log in together would be refused.
         let together = usize::from(self.joined) + DIALS_MAX;
@@ -389,7 +396,7 @@ fn serve(
     match early.next(&|| shared.is_over()) {
         Ok(channel) => {
             shared.tell(Note::Joined);
-            Worker::new(channel, shared).run(number, wanted)
+            Worker::new(channel, None, shared).run(number, wanted)
         }
         Err(error) => {
             shared.tell(Note::NotJoined(number, error.into()));

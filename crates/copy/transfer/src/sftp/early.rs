@@ -4,8 +4,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use copy_net::{SftpChannel, SftpDialer, SftpError, SshManners};
+
+const TICK: Duration = Duration::from_millis(10);
 
 type Opened = Result<SftpChannel, SftpError>;
 
@@ -17,12 +20,23 @@ pub(super) struct EarlyDials {
 }
 
 impl EarlyDials {
-    /// * `count`: connections to begin with now, beside the first.
-    pub fn begin(dialer: &SftpDialer, count: u64) -> Self {
+    /// * `count`: connections to begin with, beside the first.
+    /// * `after`: when they begin.
+    pub fn begin(dialer: &SftpDialer, count: u64, after: Duration) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let begin = |_| {
             let (dialer, is_over) = (dialer.clone(), Arc::clone(&is_over));
-            thread::spawn(move || open(&dialer, &|| is_over.load(Ordering::Relaxed)))
+            let is_over = move || is_over.load(Ordering::Relaxed);
+            thread::spawn(move || {
+                let begin = Instant::now() + after;
+                while Instant::now() < begin {
+                    if is_over() {
+                        return Err(SftpError::Stopped);
+                    }
+                    thread::sleep(TICK);
+                }
+                open(&dialer, &is_over)
+            })
         };
         EarlyDials {
             dialer: dialer.clone(),
@@ -43,7 +57,7 @@ impl EarlyDials {
             if is_stopped() {
                 return Err(SftpError::Stopped);
             }
-            thread::sleep(std::time::Duration::from_millis(10));
+            thread::sleep(TICK);
         }
         hand.join().unwrap_or(Err(SftpError::Stopped))
     }

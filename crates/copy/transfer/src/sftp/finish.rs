@@ -38,7 +38,11 @@ impl Finish {
         }
     }
 
-    pub fn begin(&mut self, asks: &mut Asks<'_>) -> Step {
+    pub fn begin(&mut self, shared: &Shared, asks: &mut Asks<'_>) -> Step {
+        if let (Some(put), Some(handle)) = (side(shared), asks.handles.take(self.item.id)) {
+            self.opened(&handle, put, asks);
+            return Step::Goes;
+        }
         asks.open(&self.item.part, Open::Write, Stat::default())
     }
 
@@ -131,7 +135,7 @@ impl Finish {
         if has_code(reply, StatusCode::Denied) && !self.is_unlocked {
             self.is_unlocked = true;
             unlock(&self.item, asks);
-            return self.begin(asks);
+            return self.begin(shared, asks);
         }
         fail(&self.item, refused("open", &self.item.path, reply), shared)
     }

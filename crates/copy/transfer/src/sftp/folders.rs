@@ -5,10 +5,10 @@ use copy_protocol::sftp::{Listed, Reply, Request, StatusCode};
 use copy_protocol::{NAME_MAX, NAMES_MAX, Problem, ProblemKind};
 use files::{problem, shown, with_hint};
 
-use super::talk::{Halt, Talk, has_code};
+use super::talk::{Halt, Talk, has_code, open_max};
 
-/// Folders that are read at the same time: servers bound their open handles.
-const AT_ONCE: usize = 64;
+/// Most folders that are read at the same time.
+const AT_ONCE: usize = 128;
 /// Requests for names of one folder that are on the way: the reply to each has about a hundred.
 const AHEAD: usize = 4;
 
@@ -38,7 +38,7 @@ pub(super) fn read(
     heard: &mut Heard,
 ) -> Result<Vec<Result<Vec<Listed>, Reply>>, Halt> {
     let mut all = Vec::with_capacity(folders.len());
-    for some in folders.chunks(AT_ONCE) {
+    for some in folders.chunks(open_max(&talk.channel).min(AT_ONCE)) {
         all.extend(read_some(talk, some, heard)?);
     }
     Ok(all)
@@ -66,8 +66,9 @@ fn read_some(
     while !handles.is_empty() {
         handles = read_more(talk, handles, &mut lists, heard)?;
     }
-    let closes: Vec<_> = closes.iter().map(|it| Request::Close(it)).collect();
-    talk.ask_all(&closes)?;
+    for handle in &closes {
+        talk.channel.send_unheard(&Request::Close(handle));
+    }
     for list in lists.iter_mut().flatten() {
         list.sort_by(|one, other| one.name.cmp(&other.name));
         list.dedup_by(|one, other| one.name == other.name);

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use copy_protocol::sftp::{Open, Reply, Request, Stat};
+use copy_protocol::sftp::{Open, Reply, Request, StatusCode};
 use copy_protocol::{Problem, ProblemKind};
 use files::store::Piece;
 use files::{PieceHasher, problem, shown, with_hint};
@@ -18,6 +18,7 @@ use super::far_name::seconds;
 use super::item::Item;
 use super::reading::{ReadEnd, Reading};
 use super::shared::{Get, Note, Shared, Side};
+use super::talk::has_code;
 
 /// The part of a file.
 pub(super) struct GetPiece {
@@ -46,7 +47,25 @@ impl GetPiece {
     }
 
     pub fn begin(&mut self, asks: &mut Asks<'_>) -> Step {
-        asks.open(&self.item.path, Open::Read, Stat::default())
+        if let Some(handle) = asks.share(self.item.id, &self.item.path, Open::Read) {
+            self.opened(&handle, asks);
+        }
+        Step::Goes
+    }
+
+    /// A server that goes by its own position instead of offsets has bytes behind the end, and so
+    /// has a file that grows.
+    fn opened(&mut self, handle: &[u8], asks: &mut Asks<'_>) {
+        self.handle = handle.to_vec();
+        asks.send(Tag::Attributes, &Request::FStat(handle));
+        self.looks += 1;
+        if self.range.end == self.item.size {
+            let beyond = Request::Read(handle, self.item.size, 1);
+            asks.send(Tag::Beyond, &beyond);
+            self.looks += 1;
+        }
+        self.reading.ask_all(handle, asks);
+        self.is_read = self.range.is_empty();
     }
 
     pub fn on_reply(
@@ -58,10 +77,7 @@ impl GetPiece {
     ) -> Step {
         match (tag, &reply) {
             (Tag::Open, Reply::Handle(handle)) => {
-                self.handle = handle.clone();
-                asks.send(Tag::Attributes, &Request::FStat(handle));
-                self.looks = 1;
-                self.reading.ask_all(handle, asks);
+                self.opened(handle, asks);
                 return Step::Goes;
             }
             (Tag::Open, reply) => {
@@ -71,6 +87,10 @@ impl GetPiece {
             (Tag::Attributes, reply) => {
                 self.looks = self.looks.saturating_sub(1);
                 self.look(reply);
+            }
+            (Tag::Beyond, reply) => {
+                self.looks = self.looks.saturating_sub(1);
+                self.look_beyond(reply);
             }
             (tag, reply) => {
                 if let (Tag::Read(..), Reply::Data(bytes)) = (tag, reply) {
@@ -86,8 +106,8 @@ impl GetPiece {
     }
 
     fn read(&mut self, tag: Tag, reply: &Reply, asks: &mut Asks<'_>) {
-        // The last look goes out before the handle is closed.
-        if !matches!(tag, Tag::Close) && self.reading.owes_one() {
+        // The last look goes out when the last bytes are there.
+        if self.reading.owes_one() {
             asks.send(Tag::Attributes, &Request::FStat(&self.handle));
             self.looks += 1;
         }
@@ -111,6 +131,15 @@ impl GetPiece {
                 (!is_same).then(|| changed(&self.item, "was written to or replaced"))
             }
             other => Some(refused("look at", &self.item.path, other)),
+        };
+        self.trouble = self.trouble.take().or(trouble);
+    }
+
+    fn look_beyond(&mut self, reply: &Reply) {
+        let trouble = match reply {
+            Reply::Data(_) => Some(changed(&self.item, "has bytes behind its end, or grew")),
+            reply if has_code(reply, StatusCode::End) => None,
+            other => Some(refused("read", &self.item.path, other)),
         };
         self.trouble = self.trouble.take().or(trouble);
     }

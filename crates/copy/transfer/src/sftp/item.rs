@@ -1,7 +1,7 @@
 //! One file that is copied, shared by the connections that carry parts of it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use copy_protocol::sftp::Stat;
 use copy_protocol::{Entry, FileId, HASH_LENGTH};
@@ -12,6 +12,13 @@ use super::far_name;
 
 /// Files of up to so many bytes go as a whole.
 pub(super) const SMALL: u64 = 1 << 20;
+
+/// Between two flushes of a file that arrives, at least. The last one, which the file waits for, has
+/// little left to do; and what is flushed is not sent again by the next copy.
+const FLUSH_PAUSE: Duration = Duration::from_secs(1);
+/// As long where so many bytes have not come.
+const FLUSH_PAUSE_MAX: Duration = Duration::from_secs(5);
+const FLUSH_BYTES: u64 = 32 << 20;
 
 /// One file.
 #[derive(Debug)]
@@ -143,10 +150,14 @@ impl Item {
         self.state().tree.digest()
     }
 
-    /// Pieces that a flush covers which is asked for now; none where the last was a moment ago.
-    pub fn to_flush(&self, pause: std::time::Duration) -> Vec<Piece> {
+    /// Pieces that a flush covers which is asked for now; none where the last was a moment ago, or
+    /// a little longer and not much has come since.
+    pub fn to_flush(&self) -> Vec<Piece> {
         let mut state = self.state();
-        if state.flushed_at.elapsed() < pause {
+        let pause = state.flushed_at.elapsed();
+        let lengths = state.unflushed.iter().map(|piece| u64::from(piece.length));
+        let is_much = pause >= FLUSH_PAUSE && lengths.sum::<u64>() >= FLUSH_BYTES;
+        if !is_much && pause < FLUSH_PAUSE_MAX {
             return Vec::new();
         }
         state.flushed_at = Instant::now();

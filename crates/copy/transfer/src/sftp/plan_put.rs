@@ -15,13 +15,13 @@ use units::Bytes;
 
 use super::failure::refused;
 use super::far_name::{join, seconds};
-use super::item::{Item, SMALL};
+use super::item::Item;
 use super::journal::Journal;
 use super::talk::{Halt, Talk, is_missing, is_ok};
 use crate::copy_stats::CopyStats;
 
 /// Entries that are looked at together.
-const TOGETHER: usize = 4096;
+const TOGETHER: usize = 16_384;
 
 /// What the destination is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(super) struct Planner<'a, 'o> {
     made: BTreeSet<Vec<u8>>,
     /// Files that are there, with another mode.
     other_modes: Vec<(Vec<u8>, Stat)>,
+    /// Files that are to be sent, as far as they are not there.
+    new_items: Vec<Item>,
     /// Large files whose parts are to be made.
     to_begin: Vec<Arc<Item>>,
     plan: Plan,
@@ -61,6 +63,8 @@ pub(super) struct Planner<'a, 'o> {
 pub(super) struct Plan {
     /// Files to be sent.
     pub items: Vec<Arc<Item>>,
+    /// The first of them where it is open already: its handle.
+    pub opened: Option<(FileId, Vec<u8>)>,
     /// Folders, outermost first, and what they get at the end.
     pub folders: Vec<(String, Vec<u8>, Stat)>,
 }
@@ -100,6 +104,7 @@ impl<'a, 'o> Planner<'a, 'o> {
             is_fresh: false,
             made: BTreeSet::new(),
             other_modes: Vec::new(),
+            new_items: Vec::new(),
             to_begin: Vec::new(),
             plan: Plan::default(),
         })
@@ -160,11 +165,12 @@ impl<'a, 'o> Planner<'a, 'o> {
             match &entry.kind {
                 Kind::File(size) => {
                     let size = *size;
-                    self.plan_file(id, entry, size, look.as_ref())?;
+                    self.plan_file(id, entry, size, look.as_ref());
                 }
                 _ => links.push((entry, look)),
             }
         }
+        resume::take_up(self)?;
         resume::begin_parts(self)?;
         self.make_links(links)
     }
@@ -248,25 +254,19 @@ impl<'a, 'o> Planner<'a, 'o> {
         Ok(paths.iter().map(look).collect())
     }
 
-    fn plan_file(
-        &mut self,
-        id: FileId,
-        entry: Entry,
-        size: u64,
-        there: Option<&Stat>,
-    ) -> Result<(), Halt> {
+    fn plan_file(&mut self, id: FileId, entry: Entry, size: u64, there: Option<&Stat>) {
         let keeps_mode = self.options.attributes.permissions;
         let mut mode = keeps_mode.then_some(entry.mode & 0o777);
         let kind = there.map(|stat| stat.kind().unwrap_or(FarKind::File));
         match (kind, there, self.options.filter) {
             (Some(FarKind::File | FarKind::Link), _, Filter::Missing) => {
                 self.stats.on_present(&entry);
-                return Ok(());
+                return;
             }
             (Some(FarKind::File), Some(stat), Filter::Changed) if is_same(stat, size, &entry) => {
                 self.stats.on_present(&entry);
                 self.note_mode(&entry, stat, mode);
-                return Ok(());
+                return;
             }
             (Some(FarKind::File), Some(stat), _) if !keeps_mode => {
                 mode = stat.mode.map(|mode| mode & 0o777);
@@ -274,25 +274,18 @@ impl<'a, 'o> Planner<'a, 'o> {
             (Some(kind @ (FarKind::Folder | FarKind::Special(_))), ..) => {
                 let problem = in_the_way(&self.path(&entry), kind, "a file");
                 self.stats.on_failed(Some(&entry), problem);
-                return Ok(());
+                return;
             }
             _ => {}
         }
         if self.options.dry_run {
             self.stats.on_would_copy(&entry, Bytes::new(size));
-            return Ok(());
+            return;
         }
         let path = self.path(&entry);
         let item = Item::new(id, entry, size, path);
         let item = item.put(self.journal.number, mode, self.options.verify);
-        let present = resume::take_up(self.talk, self.journal, &item)?;
-        self.stats.on_part_present(present);
-        let small = if self.options.verify { 0 } else { SMALL };
-        match item.is_small(small) || present > 0 {
-            true => self.plan.items.push(Arc::new(item)),
-            false => self.to_begin.push(Arc::new(item)),
-        }
-        Ok(())
+        self.new_items.push(item);
     }
 
     /// The content is there already; the mode may not be right.

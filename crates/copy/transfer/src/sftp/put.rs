@@ -1,11 +1,11 @@
 //! Sends a part of a file, or all of a small one, to its part at the far end.
 //!
-//! The part is opened for it, which takes a round trip; all that follows goes out at once. A small
-//! file then gets its mode and time, is flushed and named.
+//! The part is opened for it, which takes a round trip where no other task of the connection has
+//! it open; all that follows goes out at once. A small file then gets its mode and time, is flushed
+//! and named.
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use copy_protocol::sftp::{Open, Reply, Request, Space, Stat, StatusCode};
 use copy_protocol::{HASH_LENGTH, Problem, ProblemKind};
@@ -21,8 +21,6 @@ use super::shared::{Note, Put, Shared, Side};
 use super::talk::{has_code, is_ok};
 use super::work::{Job, JobKind};
 
-/// Between two flushes of a file that arrives: what is flushed is not sent again by the next copy.
-const FLUSH_PAUSE: Duration = Duration::from_secs(5);
 /// Less room than this is none.
 const NO_ROOM: u64 = 1 << 20;
 
@@ -67,16 +65,22 @@ impl PutPiece {
             shared.fail(&self.item, problem);
             return self.clean_up(asks);
         }
-        self.open(asks)
+        self.open(put, asks)
     }
 
-    fn open(&mut self, asks: &mut Asks<'_>) -> Step {
-        let open = match self.is_only {
-            true => Open::Make,
-            // It was made when the copy was planned.
-            false => Open::Write,
-        };
-        asks.open(&self.item.part, open, self.item.first())
+    fn open(&mut self, put: &Put, asks: &mut Asks<'_>) -> Step {
+        let (part, first) = (&self.item.part, self.item.first());
+        if self.is_only {
+            return asks.open(part, Open::Make, first);
+        }
+        // It was made when the copy was planned.
+        if !is_shared(asks) {
+            return asks.open(part, Open::Write, first);
+        }
+        if let Some(handle) = asks.share(self.item.id, part, Open::Write) {
+            self.write(&handle, put, asks);
+        }
+        Step::Goes
     }
 
     fn read(&mut self, put: &Put) -> Result<(), Problem> {
@@ -131,16 +135,21 @@ impl PutPiece {
     }
 
     fn opened(&mut self, reply: &Reply, put: &Put, shared: &Shared, asks: &mut Asks<'_>) -> Step {
-        let Reply::Handle(handle) = reply else {
-            if self.is_only && !self.is_unlocked && has_code(reply, StatusCode::Denied) {
-                self.is_unlocked = true;
-                unlock(&self.item, asks);
-                return self.open(asks);
-            }
-            let trying = if self.is_only { "make" } else { "write" };
-            shared.fail(&self.item, refused(trying, &self.item.path, reply));
-            return Step::Done;
-        };
+        if let Reply::Handle(handle) = reply {
+            self.write(handle, put, asks);
+            return Step::Goes;
+        }
+        if self.is_only && !self.is_unlocked && has_code(reply, StatusCode::Denied) {
+            self.is_unlocked = true;
+            unlock(&self.item, asks);
+            return self.open(put, asks);
+        }
+        let trying = if self.is_only { "make" } else { "write" };
+        shared.fail(&self.item, refused(trying, &self.item.path, reply));
+        Step::Done
+    }
+
+    fn write(&mut self, handle: &[u8], put: &Put, asks: &mut Asks<'_>) {
         let data = std::mem::take(&mut self.data);
         let most = asks.channel.server().write_max as usize;
         let mut offset = self.range.start;
@@ -160,13 +169,14 @@ impl PutPiece {
                 self.ask(Tag::Attributes, &Request::FSetStat(handle, stat), asks);
             }
         } else if can_flush {
-            self.covered = self.item.to_flush(FLUSH_PAUSE);
+            self.covered = self.item.to_flush();
         }
         if can_flush && (self.is_only || !self.covered.is_empty()) {
             self.ask(Tag::Flush, &Request::FSync(handle), asks);
         }
-        self.ask(Tag::Close, &Request::Close(handle), asks);
-        Step::Goes
+        if self.is_only || !is_shared(asks) {
+            self.ask(Tag::Close, &Request::Close(handle), asks);
+        }
     }
 
     fn ask(&mut self, tag: Tag, request: &Request<'_>, asks: &mut Asks<'_>) {
@@ -267,6 +277,12 @@ impl PutPiece {
         asks.send(Tag::CleanUp, &Request::Remove(&self.item.part));
         Step::Goes
     }
+}
+
+/// Whether the parts of a file on this connection have one handle. Without a flush it takes each
+/// close to tell that what was written is there.
+fn is_shared(asks: &Asks<'_>) -> bool {
+    asks.channel.server().fsync
 }
 
 /// All parts of a file are there: they are read back where that is asked for, and then it is

@@ -49,7 +49,7 @@ impl Reading {
         self.owed == 1
     }
 
-    /// Asks for everything, and for the handle to be closed.
+    /// Asks for everything.
     pub fn ask_all(&mut self, handle: &[u8], asks: &mut Asks<'_>) {
         self.handle = handle.to_vec();
         let most = asks.channel.server().read_max;
@@ -59,9 +59,6 @@ impl Reading {
             self.ask(at, length, asks);
             at += length as usize;
         }
-        if self.owed == 0 {
-            self.close(asks);
-        }
     }
 
     fn ask(&mut self, at: usize, length: u32, asks: &mut Asks<'_>) {
@@ -70,26 +67,20 @@ impl Reading {
         asks.send(Tag::Read(at, length), &request);
     }
 
-    fn close(&mut self, asks: &mut Asks<'_>) {
-        self.owed += 1;
-        asks.send(Tag::Close, &Request::Close(&self.handle));
-    }
-
     /// One of its requests was answered.
     pub fn on_reply(&mut self, tag: Tag, reply: &Reply, asks: &mut Asks<'_>) -> ReadEnd {
         self.owed = self.owed.saturating_sub(1);
         match (tag, reply) {
-            (Tag::Close, _) => return self.end(),
             (Tag::Read(at, wanted), Reply::Data(bytes)) => self.take(at, wanted, bytes, asks),
             (_, reply) if has_code(reply, StatusCode::End) => self.is_short = true,
             (_, reply) => {
                 self.trouble.get_or_insert(reply.clone());
             }
         }
-        if self.owed == 0 {
-            self.close(asks);
+        match self.owed {
+            0 => self.end(),
+            _ => ReadEnd::Goes,
         }
-        ReadEnd::Goes
     }
 
     /// A server may give less than it was asked for, and never more.

@@ -7,13 +7,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_net::{SftpChannel, SftpDialer, SftpError, Ssh, SshManners, may_ask};
+use copy_protocol::sftp::Request;
 use copy_protocol::{CopyDirection, CopyEvent, CopySpec, FarHost, Outcome, Problem, ProblemKind};
 use errors::Hint;
+use files::source::select::target_name;
 
 use super::crew::FIRST;
 use super::early::EarlyDials;
+use super::far_name::join;
 use super::journal::Journal;
-use super::talk::Halt;
+use super::talk::{AHEAD, Halt, Talk};
 use crate::CopyError;
 use crate::copy::{RetryTimer, has_wildcard};
 use crate::copy_stats::CopyStats;
@@ -25,6 +28,10 @@ const SILENCE: Duration = Duration::from_secs(900);
 const TICK: Duration = Duration::from_millis(50);
 /// From so many bytes on more than one connection is begun at once.
 const EARLY_BYTES: u64 = 8 << 20;
+
+/// How much sooner than others the first connection begins to log in: a login takes time of the
+/// processors at both ends, and this one carries the first bytes.
+const HEAD_START: Duration = Duration::from_millis(150);
 
 /// One copy over SFTP.
 pub(crate) struct SftpCopy<'a> {
@@ -90,15 +97,12 @@ impl<'a> SftpCopy<'a> {
             let control = stats.control();
             let is_stopped = || control.is_stopped();
             // Where the first may ask for a password, others would only be refused meanwhile.
-            let early = (!may_ask()).then(|| EarlyDials::begin(&self.dialer, self.early()));
+            let early = (!may_ask()).then(|| self.begin_others(HEAD_START));
             let opened = self.dialer.open(SshManners::MayAsk, &is_stopped);
             let halt = match opened {
                 Ok(channel) => {
-                    seen.get_or_insert_with(Instant::now);
-                    self.tell_connected(&channel, stats);
-                    let begin = || EarlyDials::begin(&self.dialer, self.early());
-                    let early = early.unwrap_or_else(begin);
-                    match self.attempt(channel, &early, &journal, stats) {
+                    let early = early.unwrap_or_else(|| self.begin_others(Duration::ZERO));
+                    match self.on(channel, &early, &journal, &mut seen, stats) {
                         Ok(()) => return Ok(stats.conclude()),
                         Err(halt) => halt,
                     }
@@ -115,6 +119,55 @@ impl<'a> SftpCopy<'a> {
             self.after(halt, seen, &mut retry, stats)
                 .map_err(NotBegun::Ended)?;
         }
+    }
+
+    /// One try on a connection that was made.
+    ///
+    /// * `seen`: when the far end was there last.
+    fn on(
+        &mut self,
+        channel: SftpChannel,
+        early: &EarlyDials,
+        journal: &Arc<Journal>,
+        seen: &mut Option<Instant>,
+        stats: &mut CopyStats<'_>,
+    ) -> Result<(), Halt> {
+        let mut talk = Talk::new(channel, stats.control());
+        self.ask_ahead(&mut talk);
+        let rtt = talk.measure()?;
+        seen.get_or_insert_with(Instant::now);
+        self.tell_connected(rtt, stats);
+        self.attempt(talk, early, journal, stats)
+    }
+
+    /// What the plan begins with, at once: the destination and what is there under the names of the
+    /// sources, or the sources.
+    fn ask_ahead(&self, talk: &mut Talk) {
+        let options = &self.spec.options;
+        let follows = |path: &[u8]| !options.attributes.links || path.ends_with(b"/");
+        if self.spec.direction == CopyDirection::Put {
+            let Some(destination) = self.spec.far.paths.first() else {
+                return;
+            };
+            talk.ask_ahead(&Request::Stat(destination));
+            talk.ask_ahead(&Request::LStat(destination));
+            for near in bytes_of(self.paths).iter().take(AHEAD) {
+                let name = join(destination, target_name(near));
+                talk.ask_ahead(&Request::LStat(&name));
+            }
+            return;
+        }
+        for path in self.spec.far.paths.iter().take(AHEAD) {
+            let has_wildcard = has_wildcard(std::slice::from_ref(path));
+            talk.ask_ahead(&match follows(path) && !has_wildcard {
+                true => Request::Stat(path),
+                false => Request::LStat(path),
+            });
+        }
+    }
+
+    fn begin_others(&self, after: Duration) -> EarlyDials {
+        EarlyDials::begin(&self.dialer, self.early(), after)
     }
 
     /// Waits before the next try, where there is one.
@@ -170,9 +223,9 @@ impl<'a> SftpCopy<'a> {
         Ok(())
     }
 
-    fn tell_connected(&mut self, channel: &SftpChannel, stats: &mut CopyStats<'_>) {
+    fn tell_connected(&mut self, rtt: Duration, stats: &mut CopyStats<'_>) {
         let (at, peer) = (stats.now(), self.destination.to_owned());
-        let rtt = Some(channel.rtt().into());
+        let rtt = Some(rtt.into());
         stats.tell(&CopyEvent::Connected { at, peer, rtt });
         if let Some(because) = self.because.take() {
             let (at, host) = (stats.now(), self.destination.to_owned());

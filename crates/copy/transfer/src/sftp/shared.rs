@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use copy_protocol::{FileId, Filter, HASH_LENGTH, Problem, ProblemKind};
 use files::source::Source;
@@ -56,6 +57,10 @@ pub(super) struct Shared {
     /// Bytes of files that came over the connections.
     pub moved: AtomicU64,
     pub is_over: AtomicBool,
+    /// Round trip of the first connection.
+    pub rtt: Duration,
+    /// Files that may be open at once on each.
+    pub handles: usize,
     pub side: Side,
 }
 

@@ -43,7 +43,7 @@ impl Task {
             Task::Put(task) => task.begin(shared, asks),
             Task::Get(task) => task.begin(asks),
             Task::Check(task) => task.begin(asks),
-            Task::Finish(task) => task.begin(asks),
+            Task::Finish(task) => task.begin(shared, asks),
         }
     }
 

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 /// A connection never has fewer: parts of files that wait in a slow one hold up the end.
 const LEAST: u64 = 512 << 10;
+/// What the first connection begins with, which is alone while others log in: what OpenSSH lets be
+/// on the way.
+const FIRST: u64 = 2 << 20;
 /// OpenSSH lets 2 MiB of a session be on the way each way. This many requests keep that full while
 /// replies come back.
 const MOST: u64 = 8 << 20;
@@ -21,12 +24,13 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn new(rtt: Duration, now: Instant) -> Self {
+    /// * `is_first`: of the first connection of a copy.
+    pub fn new(rtt: Duration, is_first: bool, now: Instant) -> Self {
         Window {
             rtt,
             since: now,
             bytes: 0,
-            size: LEAST,
+            size: if is_first { FIRST } else { LEAST },
         }
     }
 
@@ -57,7 +61,7 @@ mod tests {
     fn a_fast_long_path_gets_much_and_a_slow_one_little() {
         let begun = Instant::now();
         let after = |rtt, bytes| {
-            let mut window = Window::new(Duration::from_millis(rtt), begun);
+            let mut window = Window::new(Duration::from_millis(rtt), true, begun);
             for step in 1..200 {
                 let now = begun + Duration::from_millis(100 * step);
                 window.on_answered(bytes, now);

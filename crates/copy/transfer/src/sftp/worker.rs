@@ -11,6 +11,7 @@ use files::{problem, shown, with_hint};
 use steer::Turn;
 
 use super::asks::{Asks, Step, Tag};
+use super::handles::Handles;
 use super::shared::{Note, Shared, Side};
 use super::talk::{Halt, unasked};
 use super::task::{Task, weight};
@@ -30,6 +31,7 @@ pub(super) struct Worker<'a> {
     shared: &'a Shared,
     tasks: BTreeMap<u64, (Job, Task)>,
     owners: BTreeMap<u32, (u64, Tag)>,
+    handles: Handles,
     next: u64,
     /// Bytes of the jobs.
     weight: u64,
@@ -39,9 +41,11 @@ pub(super) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(channel: SftpChannel, shared: &'a Shared) -> Self {
+    /// * `first`: files that are open on it, where it is the first connection.
+    pub fn new(channel: SftpChannel, first: Option<Handles>, shared: &'a Shared) -> Self {
         Worker {
-            window: Window::new(channel.rtt(), Instant::now()),
+            window: Window::new(shared.rtt, first.is_some(), Instant::now()),
+            handles: first.unwrap_or_default(),
             channel,
             shared,
             tasks: BTreeMap::new(),
@@ -76,10 +80,11 @@ impl<'a> Worker<'a> {
             let is_leaving = number >= wanted.load(Ordering::Relaxed);
             let mut limit = TICK;
             if !is_leaving {
-                limit = self.take_jobs();
+                limit = self.take_jobs()?;
             } else if self.tasks.is_empty() {
                 return Ok(());
             }
+            self.handles.close_idle(&mut self.channel);
             if let Some((number, reply)) = self.channel.receive(limit)? {
                 self.on_reply(number, reply)?;
             }
@@ -88,20 +93,22 @@ impl<'a> Worker<'a> {
     }
 
     /// Begins jobs as far as there is room. Returns how long may be waited now.
-    fn take_jobs(&mut self) -> Duration {
-        while self.tasks.len() < TASKS_MAX && self.weight < self.window.size() {
+    fn take_jobs(&mut self) -> Result<Duration, Halt> {
+        // Each may have a file of its own open.
+        let most = TASKS_MAX.min(self.shared.handles);
+        while self.tasks.len() < most && self.weight < self.window.size() {
             let (job, turn) = match self.held.take() {
                 Some(held) => held,
                 None => {
-                    let most = |size| self.shared.piece_size(size);
-                    let Some(job) = self.shared.work.take(&most) else {
+                    let longest = |size| self.shared.piece_size(size);
+                    let Some(job) = self.shared.work.take(&longest) else {
                         break;
                     };
                     let bytes = usize::try_from(weight(&job)).unwrap_or(usize::MAX);
                     match self.shared.throttle.turn(bytes) {
                         Some(turn) => (job, turn),
                         None => {
-                            self.begin(job);
+                            self.begin(job)?;
                             continue;
                         }
                     }
@@ -110,19 +117,19 @@ impl<'a> Worker<'a> {
             let left = self.shared.throttle.left(turn);
             if left > Duration::ZERO {
                 self.held = Some((job, turn));
-                return left.min(TICK);
+                return Ok(left.min(TICK));
             }
-            self.begin(job);
+            self.begin(job)?;
         }
-        match self.tasks.is_empty() {
+        Ok(match self.tasks.is_empty() {
             true => IDLE,
             false => TICK,
-        }
+        })
     }
 
-    fn begin(&mut self, job: Job) {
+    fn begin(&mut self, job: Job) -> Result<(), Halt> {
         if job.item.is_over() {
-            return;
+            return Ok(());
         }
         let id = self.next;
         self.next += 1;
@@ -130,12 +137,18 @@ impl<'a> Worker<'a> {
         let mut asks = Asks {
             channel: &mut self.channel,
             owners: &mut self.owners,
+            handles: &mut self.handles,
             task: id,
         };
-        if task.begin(self.shared, &mut asks) == Step::Goes {
-            self.weight += weight(&job);
-            self.tasks.insert(id, (job, task));
+        match task.begin(self.shared, &mut asks) {
+            Step::Goes => {
+                self.weight += weight(&job);
+                self.tasks.insert(id, (job, task));
+            }
+            Step::Done => self.handles.leave(job.item.id, id),
         }
+        // It is on its way while the next one is read and hashed.
+        Ok(self.channel.flush()?)
     }
 
     fn on_reply(&mut self, number: u32, reply: Reply) -> Result<(), Halt> {
@@ -146,19 +159,35 @@ impl<'a> Worker<'a> {
             _ => 0,
         };
         self.window.on_answered(bytes, Instant::now());
-        let Some((job, task)) = self.tasks.get_mut(&id) else {
+        let Tag::Share(reads) = tag else {
+            self.hand_over(id, tag, reply);
             return Ok(());
+        };
+        let Some(file) = self.tasks.get(&id).map(|(job, _)| job.item.id) else {
+            return Ok(());
+        };
+        for waiting in self.handles.on_opened(file, reads, &reply) {
+            self.hand_over(waiting, Tag::Open, reply.clone());
+        }
+        Ok(())
+    }
+
+    /// A task has a reply.
+    fn hand_over(&mut self, id: u64, tag: Tag, reply: Reply) {
+        let Some((job, task)) = self.tasks.get_mut(&id) else {
+            return;
         };
         let mut asks = Asks {
             channel: &mut self.channel,
             owners: &mut self.owners,
+            handles: &mut self.handles,
             task: id,
         };
         if task.on_reply(tag, reply, self.shared, &mut asks) == Step::Done {
             self.weight = self.weight.saturating_sub(weight(job));
+            self.handles.leave(job.item.id, id);
             self.tasks.remove(&id);
         }
-        Ok(())
     }
 
     /// What this connection did not end, another one does. What ends each connection does not.

@@ -4,6 +4,10 @@ use super::{Fields, HANDLE_MAX, SFTP_DATA_MAX, SFTP_DATA_MIN, SFTP_VERSION, Sftp
 
 /// Characters of a server's text that are kept.
 const TEXT_MAX: usize = 200;
+/// Open files and folders of a server that does not say how many it allows.
+const HANDLES: u32 = 128;
+/// More than that brings nothing.
+const HANDLES_MOST: u32 = 1024;
 
 /// A reply to one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +80,8 @@ pub struct Server {
     pub read_max: u32,
     /// Most bytes of one write.
     pub write_max: u32,
+    /// Most files and folders that are open at once.
+    pub handles_max: u32,
 }
 
 /// Room of a file system.
@@ -97,6 +103,7 @@ impl Server {
         statvfs: false,
         read_max: SFTP_DATA_MIN,
         write_max: SFTP_DATA_MIN,
+        handles_max: HANDLES,
     };
 
     /// Reads the first packet of a server.
@@ -135,13 +142,16 @@ impl Server {
         };
         let mut fields = Fields(bytes);
         let mut next = || fields.long().ok().filter(|most| *most > 0);
-        let (_packet, read, write) = (next(), next(), next());
+        let (_packet, read, write, handles) = (next(), next(), next(), next());
         let within = |most: u64| {
             let most = u32::try_from(most).unwrap_or(u32::MAX);
             most.clamp(SFTP_DATA_MIN, SFTP_DATA_MAX)
         };
         self.read_max = read.map_or(self.read_max, within);
         self.write_max = write.map_or(self.write_max, within);
+        self.handles_max = handles.map_or(self.handles_max, |most| {
+            u32::try_from(most.min(HANDLES_MOST.into())).unwrap_or(HANDLES_MOST)
+        });
     }
 }
 

@@ -161,6 +161,9 @@ fn a_server_says_what_it_can() {
         (server.read_max, server.write_max),
         (SFTP_DATA_MAX, SFTP_DATA_MIN)
     );
+    assert_eq!(server.handles_max, 128, "it does not say");
+    server.set_limits(&limits([262_144, 1, 1, 19]));
+    assert_eq!(server.handles_max, 19);
     let space = Space::decode(&Reply::Extended(
         [4096_u64, 4096, 9, 9, 2, 5, 3, 3, 0, 0, 0]
             .map(u64::to_be_bytes)

@@ -9,61 +9,87 @@ use super::super::far_name::{link, seconds};
 use super::super::talk::{Halt, is_ok};
 use super::{Planner, in_the_way};
 
+/// Links that are read together: a server may answer each with a whole packet.
+const TOGETHER: usize = 256;
+
 /// A link that is to be made.
 struct ToMake {
     entry: Entry,
     path: Vec<u8>,
     text: Vec<u8>,
-    /// Something is there that it replaces.
-    replaces: bool,
+    /// What it replaces.
+    there: Option<Stat>,
+    /// That is a link, which is left where it says the same.
+    may_stay: bool,
 }
 
 impl Planner<'_, '_> {
     /// Makes links, and leaves those that say the same.
     pub(super) fn make_links(&mut self, links: Vec<(Entry, Option<Stat>)>) -> Result<(), Halt> {
+        let links = links.into_iter();
+        let links: Vec<ToMake> = links
+            .filter_map(|(entry, it)| self.wanted(entry, it))
+            .collect();
+        let stay = self.stay(&links)?;
         let (mut to_make, mut to_date) = (Vec::new(), Vec::new());
-        for (entry, there) in links {
-            let Kind::Link(text) = entry.kind.clone() else {
-                continue;
-            };
-            let path = self.path(&entry);
-            let kind = there
-                .as_ref()
-                .map(|stat| stat.kind().unwrap_or(FarKind::File));
-            match (kind, self.options.filter) {
-                (Some(FarKind::File | FarKind::Link), Filter::Missing) => continue,
-                (Some(kind @ (FarKind::Folder | FarKind::Special(_))), _) => {
-                    let problem = in_the_way(&path, kind, "a link");
-                    self.stats.on_failed(Some(&entry), problem);
-                    continue;
+        for (one, stays) in links.into_iter().zip(stay) {
+            if stays {
+                let modified = seconds(&one.entry);
+                // A copy that was killed may have left it without its time.
+                if one.there.and_then(|stat| stat.modified()) != Some(modified) {
+                    to_date.push((one.path, modified));
                 }
-                (Some(FarKind::Link), filter) if filter != Filter::All => {
-                    let reply = self.talk.ask(Request::ReadLink(&path))?;
-                    if matches!(&reply, Reply::Names(names) if says(names, &text)) {
-                        let modified = seconds(&entry);
-                        // A copy that was killed may have left it without its time.
-                        if there.and_then(|stat| stat.modified()) != Some(modified) {
-                            to_date.push((path, modified));
-                        }
-                        continue;
-                    }
-                }
-                _ => {}
+            } else if self.options.dry_run {
+                self.stats.on_would_copy(&one.entry, Bytes::ZERO);
+            } else {
+                to_make.push(one);
             }
-            if self.options.dry_run {
-                self.stats.on_would_copy(&entry, Bytes::ZERO);
-                continue;
-            }
-            to_make.push(ToMake {
-                replaces: kind.is_some(),
-                entry,
-                path,
-                text,
-            });
         }
         self.make(&to_make)?;
         let to_date = to_date.iter().map(|(path, at)| (path.as_slice(), *at));
         self.date(&to_date.collect::<Vec<_>>())
+    }
+
+    /// A link, where there is something to do.
+    fn wanted(&mut self, entry: Entry, there: Option<Stat>) -> Option<ToMake> {
+        let Kind::Link(text) = entry.kind.clone() else {
+            return None;
+        };
+        let path = self.path(&entry);
+        let kind = there
+            .as_ref()
+            .map(|stat| stat.kind().unwrap_or(FarKind::File));
+        match (kind, self.options.filter) {
+            (Some(FarKind::File | FarKind::Link), Filter::Missing) => return None,
+            (Some(kind @ (FarKind::Folder | FarKind::Special(_))), _) => {
+                let problem = in_the_way(&path, kind, "a link");
+                self.stats.on_failed(Some(&entry), problem);
+                return None;
+            }
+            _ => {}
+        }
+        Some(ToMake {
+            may_stay: kind == Some(FarKind::Link) && self.options.filter != Filter::All,
+            entry,
+            path,
+            text,
+            there,
+        })
+    }
+
+    /// Which of them are there and say the same.
+    fn stay(&mut self, links: &[ToMake]) -> Result<Vec<bool>, Halt> {
+        let mut stay = Vec::with_capacity(links.len());
+        for some in links.chunks(TOGETHER) {
+            let asked = some.iter().filter(|one| one.may_stay);
+            let requests: Vec<_> = asked.map(|one| Request::ReadLink(&one.path)).collect();
+            let mut replies = self.talk.ask_all(&requests)?.into_iter();
+            stay.extend(some.iter().map(|one| {
+                let reply = if one.may_stay { replies.next() } else { None };
+                matches!(&reply, Some(Reply::Names(names)) if says(names, &one.text))
+            }));
+        }
+        Ok(stay)
     }
 
     /// Gives links their times, where the server can. A link without is none the worse.
@@ -89,7 +115,7 @@ impl Planner<'_, '_> {
         let mut requests = Vec::new();
         let mut last_of_each = Vec::new();
         for (one, beside) in links.iter().zip(&beside) {
-            match (one.replaces, server.posix_rename) {
+            match (one.there.is_some(), server.posix_rename) {
                 (false, _) => requests.push(Request::MakeLink(&one.text, &one.path)),
                 (true, false) => {
                     requests.push(Request::Remove(&one.path));
