@@ -71,10 +71,14 @@ pub(crate) struct Moved {
     pub reordered: u64,
     /// Of a receiver.
     pub duplicates: u64,
-    /// What this host dropped.
+    /// What this host dropped: of a receiver.
     pub dropped: u64,
+    /// What was due and this host could not send: of a sender with a rate.
+    pub not_sent: u64,
     /// Of a receiver.
     pub jitter: Span,
+    /// How much the least delay grew: of a receiver, of enough datagrams.
+    pub delay_growth: Option<Span>,
     /// From the start, or from the first that came to the last.
     pub duration: Span,
     /// Data of each interval.
@@ -239,7 +243,8 @@ impl Moved {
             reordered: received(self.reordered),
             duplicates: received(self.duplicates),
             dropped: received(self.dropped),
-            refused: self.sent.then_some(self.dropped),
+            not_sent: self.sent.then_some(self.not_sent),
+            delay_growth_nanos: self.delay_growth.map(Span::as_nanos),
             tenths: intervals
                 .take(intervals_max)
                 .map(|bytes| bytes.get())

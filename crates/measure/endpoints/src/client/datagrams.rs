@@ -104,8 +104,7 @@ impl Running {
         }
         conversation.end_test()?;
         let theirs = conversation.exchange_with(watch, &mut || {
-            // The server has stopped; its last datagrams may be behind its word.
-            thread::sleep(INTERVAL.into());
+            until_quiet(receivers);
             ours.append(&mut finish_all(receivers));
             crate::datagrams::results(&ours, answer.is_some())
         })?;
@@ -157,6 +156,25 @@ impl Running {
             probe_rtt: None,
             retransmitted_share: None,
         }
+    }
+}
+
+impl Drop for Running {
+    /// All at once: each notices within a moment, and they are waited for one after another.
+    fn drop(&mut self) {
+        self.streams.iter().for_each(DatagramStream::halt);
+    }
+}
+
+/// The server has stopped; its last datagrams may be behind its word, in a queue that its word did
+/// not wait in.
+fn until_quiet(receivers: &[DatagramStream]) {
+    let came = || -> Bytes { receivers.iter().map(DatagramStream::bytes).sum() };
+    let clock = Clock::start();
+    let mut before = None;
+    while before != Some(came()) && clock.now() < Time::ZERO + ON_THE_WAY {
+        before = Some(came());
+        thread::sleep(INTERVAL.into());
     }
 }
 

@@ -183,7 +183,10 @@ impl<'a> DatagramTest<'a> {
         let line = |(number, one): (u32, &Moved)| {
             let bytes = one.bytes.human();
             match one.sent {
-                true => format!("stream {number}: sent {} datagrams, {bytes}\n", one.highest),
+                true => format!(
+                    "stream {number}: sent {} datagrams, {bytes}; could not send {}\n",
+                    one.highest, one.not_sent
+                ),
                 false => format!(
                     "stream {number}: received {bytes}, lost {} of {}, {} reordered, {} twice, {} \
                      dropped by this host, jitter {}\n",
@@ -209,6 +212,15 @@ impl<'a> DatagramTest<'a> {
         };
         let longest = moved.iter().map(|one| one.duration).max();
         (longest.unwrap_or(Span::ZERO), sum(false), sum(true))
+    }
+}
+
+impl Drop for DatagramTest<'_> {
+    /// All at once: each notices within a moment, and they are waited for one after another.
+    fn drop(&mut self) {
+        if let Stage::Running(streams) = &self.stage {
+            streams.iter().for_each(DatagramStream::halt);
+        }
     }
 }
 
