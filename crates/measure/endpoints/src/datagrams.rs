@@ -75,6 +75,8 @@ pub(crate) struct Moved {
     pub dropped: u64,
     /// What was due and this host could not send: of a sender with a rate.
     pub not_sent: u64,
+    /// The system's reason why this host may not send at all, by its number.
+    pub forbidden: Option<i32>,
     /// Of a receiver.
     pub jitter: Span,
     /// How much the least delay grew: of a receiver, of enough datagrams.

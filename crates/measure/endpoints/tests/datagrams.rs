@@ -88,6 +88,21 @@ fn our_client_sends_and_receives_at_our_server() {
     }
 }
 
+/// Over IPv6, and over IPv4 at a server for both.
+#[test]
+fn both_families_carry_datagrams() {
+    if UdpSocket::bind("[::1]:0").is_err() {
+        return testkit::skip("this host has no IPv6");
+    }
+    for host in ["[::1]", "127.0.0.1"] {
+        let server = Running::at("[::]:0", ServerLimits::default());
+        let target = format!("{host}:{}", server.address.port());
+        let plan = plan(Direction::Both, 2);
+        let seen = run(&target.parse().unwrap(), &plan).unwrap();
+        check(&seen, &plan, host);
+    }
+}
+
 #[test]
 fn our_client_sends_and_receives_at_iperf3() {
     if !testkit::has_program("iperf3") {

@@ -204,11 +204,14 @@ impl DatagramStream {
         Rate::of(self.sent_bytes, self.sending)
     }
 
-    /// At what rate it arrived: over the time of arrivals, or of sending where that is longer, as
-    /// it is of few datagrams. Zero of no time.
+    /// At what rate it arrived, without copies: over the time of arrivals, or of sending where that
+    /// is longer, as it is of few datagrams. Zero of no time.
     pub fn goodput(&self) -> Rate {
         let span = self.receiving.unwrap_or(Span::ZERO).max(self.sending);
-        Rate::of(self.arrived_bytes, span)
+        let copies = self.duplicates.unwrap_or(0);
+        let came = u128::from(self.arrived) + u128::from(copies);
+        let once = u128::from(self.arrived_bytes.get()) * u128::from(self.arrived) / came.max(1);
+        Rate::of(Bytes::new(once as u64), span)
     }
 }
 
@@ -264,6 +267,19 @@ mod tests {
         let reverse = seen.totals(Way::Reverse).unwrap();
         assert_eq!((reverse.reordered, reverse.loss_ratio()), (None, 0.0));
         assert_eq!(reverse.delay_growth, None);
+    }
+
+    #[test]
+    fn copies_are_no_goodput() {
+        let once = stream(Way::Forward, 200, None);
+        let copied = DatagramStream {
+            arrived_bytes: Bytes::new(900_000),
+            duplicates: Some(100),
+            ..once.clone()
+        };
+        // 0.8 MB in 1.25 s.
+        assert_eq!(once.goodput(), Rate::from_bits_per_second(5_120_000));
+        assert_eq!(copied.goodput(), once.goodput());
     }
 
     #[test]

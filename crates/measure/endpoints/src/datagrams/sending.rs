@@ -120,6 +120,7 @@ impl Sending {
             // It counts as not sent, once it is not made up for.
             Err(error) => {
                 tracing::warn!(%error, size, "datagrams cannot be sent");
+                self.moved.forbidden = error.raw_os_error();
                 thread::sleep(TICK);
                 0
             }

@@ -143,6 +143,24 @@ fn what_a_queue_of_this_host_refuses_is_neither_sent_nor_lost() {
     assert_eq!((seen.highest, seen.lost), (20, 0), "{seen:?}");
 }
 
+/// Larger than IPv4 has room for, as what a firewall of this host refuses.
+#[test]
+fn why_nothing_may_be_sent_is_kept() {
+    let (near, _far) = pair();
+    let task = Task {
+        size: Bytes::new(65_508),
+        ..task(Job::Send(None))
+    };
+    let mut sender = sending::Sending::new(near, task, None).unwrap();
+    let shared = Shared {
+        stop: Arc::default(),
+        bytes: Arc::default(),
+    };
+    assert_eq!(sender.send(1, sockets::Clock::start(), &shared), 0);
+    let moved = sender.moved();
+    assert_eq!((moved.highest, moved.forbidden), (0, Some(libc::EMSGSIZE)));
+}
+
 #[test]
 fn a_lost_answer_is_repeated_until_something_comes() {
     let (near, far) = pair();

@@ -1,4 +1,7 @@
-use observe::LeastDelays;
+use observe::{
+    DatagramPlan, DatagramStream, Datagrams, LeastDelays, Observation, Peer, RunObserver,
+    SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Way,
+};
 
 use super::*;
 
@@ -201,11 +204,11 @@ fn a_deep_queue_counts_where_delays_are_told_and_only_there() {
 /// A target that makes no longer runs than it says.
 struct Bounded(Model);
 
-impl observe::Target for Bounded {
-    fn describe(&self) -> observe::TargetInfo {
-        observe::TargetInfo {
+impl Target for Bounded {
+    fn describe(&self) -> TargetInfo {
+        TargetInfo {
             name: "bounded".to_owned(),
-            kind: observe::TargetKind::Simulated,
+            kind: TargetKind::Simulated,
             limits: None,
             congestion: Vec::new(),
             mover: None,
@@ -214,28 +217,28 @@ impl observe::Target for Bounded {
 
     fn observe(
         &mut self,
-        _setting: &observe::Setting,
-        _plan: &observe::SamplePlan,
-        _watch: &mut dyn observe::RunObserver,
-    ) -> Result<observe::Observation, observe::TargetError> {
+        _setting: &Setting,
+        _plan: &SamplePlan,
+        _watch: &mut dyn RunObserver,
+    ) -> Result<Observation, TargetError> {
         unreachable!("datagrams are no streams")
     }
 
     fn datagrams(
         &mut self,
-        plan: &observe::DatagramPlan,
-        _watch: &mut dyn observe::RunObserver,
-    ) -> Result<observe::Datagrams, observe::TargetError> {
+        plan: &DatagramPlan,
+        _watch: &mut dyn RunObserver,
+    ) -> Result<Datagrams, TargetError> {
         assert!(
             Some(plan.duration) <= self.datagrams_time_max(plan),
             "{plan:?}"
         );
         let rate = plan.rate.unwrap();
         let seen = self.0.run(rate, plan.duration);
-        Ok(observe::Datagrams {
-            peer: observe::Peer::Trunkline,
-            streams: vec![observe::DatagramStream {
-                way: observe::Way::Forward,
+        Ok(Datagrams {
+            peer: Peer::Trunkline,
+            streams: vec![DatagramStream {
+                way: Way::Forward,
                 sent: seen.sent,
                 sent_bytes: SIZE.times(seen.sent),
                 sending: plan.duration,
@@ -254,7 +257,7 @@ impl observe::Target for Bounded {
         })
     }
 
-    fn datagrams_time_max(&self, plan: &observe::DatagramPlan) -> Option<Span> {
+    fn datagrams_time_max(&self, plan: &DatagramPlan) -> Option<Span> {
         Some(plan.rate?.time_to_send(plan.size.times(4_000_000)))
     }
 }
@@ -268,7 +271,7 @@ fn runs_are_no_longer_than_the_target_makes_them() {
         chance: 0.0,
         host: 1e12,
     });
-    let plan = observe::DatagramPlan::new(None, Span::from_secs(10));
+    let plan = DatagramPlan::new(None, Span::from_secs(10));
     let found = search(&mut target, &plan, LOSS_MAX, &mut ()).unwrap();
     let (confirmed, _, ceiling) = found.confirmed.unwrap();
     assert_eq!(ceiling, Ceiling::Path);

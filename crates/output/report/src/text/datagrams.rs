@@ -66,6 +66,11 @@ fn found(body: &Datagrams, search: &RateSearch) -> String {
     let lost = way.map_or(0.0, |way| way.loss_ratio);
     let Some(rate) = search.found_bits_per_second.map(format::rate) else {
         return match search.tries.iter().min_by_key(|one| one.asked) {
+            Some(slowest) if slowest.loss_ratio <= search.loss_max_ratio => format!(
+                "No rate was found at which a queue does not fill: at {} it did, and {} was lost.",
+                slowest.sent.human(),
+                format::percent(slowest.loss_ratio)
+            ),
             Some(slowest) => format!(
                 "No rate was found at which less than {bound} is lost: at {} it was {}.",
                 slowest.sent.human(),
