@@ -81,6 +81,7 @@ impl Receiving {
             }
         }
         let dropped = self.socket.dropped_last();
+        self.seen.moved.lasted = start.now().since(Time::ZERO);
         self.seen.over(dropped)
     }
 
@@ -94,6 +95,7 @@ impl Receiving {
         let omit = self.task.omit;
         let is_over = now.since(Time::ZERO) >= omit;
         if omit > Span::ZERO && is_over && self.seen.moved.omitted.is_none() {
+            self.seen.moved.lasted = now.since(Time::ZERO);
             self.seen.omit();
         }
     }

@@ -70,6 +70,7 @@ impl Sending {
         }
         self.moved.not_sent += pace.map_or(0, |pace| pace.missed());
         self.moved.duration = clock.now().since(Time::ZERO);
+        self.moved.lasted = self.moved.duration;
         self.moved
     }
 
@@ -84,6 +85,7 @@ impl Sending {
         let is_over = now.since(Time::ZERO) >= omit;
         if omit > Span::ZERO && is_over && self.moved.omitted.is_none() {
             self.moved.duration = now.since(Time::ZERO);
+            self.moved.lasted = self.moved.duration;
             self.moved.omit();
         }
     }

@@ -181,14 +181,16 @@ fn the_omitted_beginning_is_told_apart() {
         highest: 1_000,
         lost: 10,
         bytes: Bytes::new(990_000),
-        duration: Span::from_secs(1),
+        duration: Span::from_millis(900),
+        lasted: Span::from_secs(1),
         ..Moved::default()
     };
     moved.omit();
     moved.highest = 3_000;
     moved.lost = 15;
     moved.bytes = Bytes::new(2_985_000);
-    moved.duration = Span::from_secs(3);
+    moved.duration = Span::from_millis(2_800);
+    moved.lasted = Span::from_secs(3);
     let told = moved.told(1, 2, false);
     assert_eq!(
         (told.id, told.bytes, told.packets),
@@ -199,4 +201,6 @@ fn the_omitted_beginning_is_told_apart() {
         (Some(1_000), Some(10))
     );
     assert_eq!((told.end_time, told.trunkline), (Some(2.0), None));
+    // Ours is told when datagrams came.
+    assert_eq!(moved.told(1, 2, true).end_time, Some(1.9));
 }
