@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn an_outage_and_a_late_end_are_no_growth() {
         assert_eq!(grown(1, &mut |millis| millis / 900 * 50_000), 0);
-        let outage = &mut |millis| match millis {
+        let outage = &mut |millis: u64| match millis {
             400..500 => (500 - millis) * 1_000,
             _ => 0,
         };
