@@ -95,6 +95,21 @@ pub struct Try {
     pub carried: bool,
 }
 
+/// Whether a queue was filling in a run that took so long, whose least delay grew so much: by more
+/// than 1 % of the run, and by more than 5 ms.
+///
+/// ```
+/// use probing::datagram_rate::is_filling;
+/// use units::Span;
+/// assert!(is_filling(Span::from_millis(101), Span::from_secs(10)));
+/// assert!(!is_filling(Span::from_millis(99), Span::from_secs(10)));
+/// assert!(!is_filling(Span::from_millis(5), Span::from_millis(100)));
+/// ```
+pub fn is_filling(growth: Span, took: Span) -> bool {
+    let most = Span::from_secs_f64(took.as_secs_f64() * GROWTH_MAX);
+    growth > most.max(GROWTH_LEAST)
+}
+
 /// What bounds the rate that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -241,9 +256,8 @@ impl RateSearch {
     /// Whether a queue was filling.
     fn is_filling(&self, seen: &DatagramTotals) -> bool {
         let took = seen.rate_sent.time_to_send(self.size.times(seen.sent));
-        let most = Span::from_secs_f64(took.as_secs_f64() * GROWTH_MAX);
-        let growth = seen.delay_growth.unwrap_or(Span::ZERO);
-        growth > most.max(GROWTH_LEAST)
+        seen.delay_growth
+            .is_some_and(|growth| is_filling(growth, took))
     }
 
     /// What a host was too slow for is asked for once more, and then what it sent.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 pub use observe::DatagramStream;
-pub use probing::datagram_rate::{Ceiling, Try, TryPurpose};
+pub use probing::datagram_rate::{Ceiling, Try, TryPurpose, is_filling};
 
 use crate::{Direction, Peer, Target};
 

@@ -1,6 +1,6 @@
 //! What became of datagrams, in sentences.
 
-use record::datagrams::{Ceiling, DatagramWay, RateSearch};
+use record::datagrams::{Ceiling, DatagramStream, DatagramWay, RateSearch, is_filling};
 use record::{Datagrams, Peer};
 use units::{Rate, Way};
 
@@ -20,6 +20,7 @@ pub fn sentences(body: &Datagrams) -> Vec<String> {
     for way in &body.ways {
         if body.search.is_none() {
             all.push(loss(body, way));
+            all.extend(filling(way));
         }
         all.extend(not_sent(body, way));
         all.extend(in_hosts(way));
@@ -58,6 +59,20 @@ fn loss(body: &Datagrams, way: &DatagramWay) -> String {
             format::rate(way.goodput_bits_per_second)
         ),
     }
+}
+
+/// What has not been lost yet.
+fn filling(way: &DatagramWay) -> Option<String> {
+    let grew = |one: &DatagramStream| {
+        let growth = one.delay_growth?;
+        is_filling(growth, one.sending).then_some(growth)
+    };
+    let most = way.streams.iter().filter_map(grew).max()?;
+    Some(format!(
+        "A queue was filling: the least delay grew by {} over the run. A longer one at this rate \
+         loses more.",
+        most.human()
+    ))
 }
 
 fn found(body: &Datagrams, search: &RateSearch) -> String {
@@ -147,7 +162,7 @@ fn not_sent(body: &Datagrams, way: &DatagramWay) -> Option<String> {
 }
 
 /// Over all streams of a direction.
-fn sum(way: &DatagramWay, of: fn(&record::datagrams::DatagramStream) -> Option<u64>) -> u64 {
+fn sum(way: &DatagramWay, of: fn(&DatagramStream) -> Option<u64>) -> u64 {
     let counts = way.streams.iter().filter_map(of);
     counts.fold(0, u64::saturating_add)
 }
@@ -184,7 +199,7 @@ fn unseen(search: &RateSearch) -> Option<String> {
 
 /// What cannot be told apart.
 fn untold(body: &Datagrams, way: &DatagramWay) -> Option<String> {
-    let tells = |one: &record::datagrams::DatagramStream| match way.way {
+    let tells = |one: &DatagramStream| match way.way {
         Way::Forward => one.dropped_by_receiver.is_some(),
         Way::Reverse => one.not_sent.is_some(),
     };
@@ -200,6 +215,7 @@ fn untold(body: &Datagrams, way: &DatagramWay) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use record::synthetic;
+    use units::Span;
 
     use super::*;
 
@@ -228,6 +244,19 @@ mod tests {
         let text = said(|body| body.asked = Some(Rate::from_bits_per_second(100_000_000)));
         let what = "This host sent 43.0 Mbit/s of the 100 Mbit/s that were asked for";
         assert!(text.contains(what), "{text}");
+    }
+
+    #[test]
+    fn a_queue_that_was_filling_is_told_where_nothing_was_lost() {
+        let grown = |millis| {
+            said(|body| {
+                body.ways[0].lost_on_path = 0;
+                body.ways[0].streams[0].delay_growth = Some(Span::from_millis(millis));
+            })
+        };
+        let filling = grown(120);
+        assert!(filling.contains("grew by 120 ms over the run"), "{filling}");
+        assert!(!grown(90).contains("filling"));
     }
 
     #[test]
