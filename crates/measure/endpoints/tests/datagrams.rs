@@ -283,7 +283,10 @@ fn lossy(server: SocketAddr, greetings: usize, answers: usize, held: Duration) -
                     false => drop(far.send(&datagram[..length])),
                 }
             }
-            while let Ok(length) = far.recv(&mut datagram) {
+            for _ in 0..8 {
+                let Ok(length) = far.recv(&mut datagram) else {
+                    break;
+                };
                 back += 1;
                 match back <= answers {
                     true => drop(counted.fetch_add(1, Ordering::Relaxed)),
@@ -342,9 +345,8 @@ fn datagrams_behind_the_servers_word_are_not_lost() {
     assert!(totals.lost * 5 < totals.sent, "{seen:?}");
 }
 
-#[test]
-fn a_client_that_never_greets_holds_up_others_of_its_host_for_seconds_alone() {
-    let server = Running::start();
+/// A client whose two streams of datagrams are waited for.
+fn waited_for(server: &Running) -> TcpStream {
     let mut silent = TcpStream::connect(server.address).unwrap();
     let mut cookie = [b'a'; 37];
     cookie[36] = 0;
@@ -358,6 +360,37 @@ fn a_client_that_never_greets_holds_up_others_of_its_host_for_seconds_alone() {
     silent.read_exact(&mut state).unwrap();
     // It is asked for its streams.
     assert_eq!(state, [10]);
+    silent
+}
+
+/// Of another address, and more of its own than the test has streams.
+#[test]
+fn greetings_of_strangers_take_no_stream_of_a_test_that_waits() {
+    let server = Running::start();
+    let _client = waited_for(&server);
+    let cases = [
+        ("127.0.0.2:0", false),
+        ("127.0.0.1:0", true),
+        ("127.0.0.1:0", true),
+        ("127.0.0.1:0", false),
+    ];
+    let mut sockets = Vec::new();
+    for (host, is_answered) in cases {
+        let socket = UdpSocket::bind(host).unwrap();
+        socket.connect(server.address).unwrap();
+        let patience = Duration::from_millis(if is_answered { 30_000 } else { 300 });
+        socket.set_read_timeout(Some(patience)).unwrap();
+        socket.send(b"9876").unwrap();
+        let answer = socket.recv(&mut [0; 64]);
+        assert_eq!(answer.is_ok(), is_answered, "{host}, {}", sockets.len());
+        sockets.push(socket);
+    }
+}
+
+#[test]
+fn a_client_that_never_greets_holds_up_others_of_its_host_for_seconds_alone() {
+    let server = Running::start();
+    let _silent = waited_for(&server);
     let target = server.address.to_string().parse().unwrap();
     let plan = plan(Direction::Forward, 1);
     check(
