@@ -20,7 +20,7 @@ pub fn sentences(body: &Datagrams) -> Vec<String> {
     for way in &body.ways {
         if body.search.is_none() {
             all.push(loss(body, way));
-            all.extend(filling(way));
+            all.extend(filling(body, way));
         }
         all.extend(not_sent(body, way));
         all.extend(in_hosts(way));
@@ -62,15 +62,16 @@ fn loss(body: &Datagrams, way: &DatagramWay) -> String {
 }
 
 /// What has not been lost yet.
-fn filling(way: &DatagramWay) -> Option<String> {
+fn filling(body: &Datagrams, way: &DatagramWay) -> Option<String> {
     let grew = |one: &DatagramStream| {
         let growth = one.delay_growth?;
         is_filling(growth, one.sending).then_some(growth)
     };
     let most = way.streams.iter().filter_map(grew).max()?;
     Some(format!(
-        "A queue was filling: the least delay grew by {} over the run. A longer one at this rate \
-         loses more.",
+        "{} was filling a queue: the least delay grew by {} over the run. A longer run at this \
+         rate loses more.",
+        named(body, way.way),
         most.human()
     ))
 }
