@@ -3939,7 +3939,7 @@ class DatagramWay(Record):
         arrived: Those that arrived.
         lost: Those that did not.
         loss_ratio: The same as a share of those that were sent.
-        lost_on_path: Of those lost, the ones that neither host is known to have dropped.
+        lost_on_path: Of those lost, the ones that the receiving host is not known to have dropped.
         path_loss_ratio: The same as a share of those that were sent.
         reordered: Arrived behind one that was sent later; absent where the receiver does not tell.
         duplicates: Arrived once more; absent where the receiver does not tell.
@@ -3979,14 +3979,16 @@ class DatagramStream(Record):
         receiving_seconds: From the first that arrived to the last; absent where the receiver does
             not tell.
         lost: Datagrams that were sent and did not arrive.
-        dropped_by_sender: Of those lost, dropped by a queue of the sending host; absent where it
-            does not tell.
+        not_sent: Due at the rate that was asked for, and neither sent nor lost: the sending host
+            was too slow, or a queue of it was full; absent where it does not tell.
         dropped_by_receiver: Of those lost, dropped by the receiving host, whose buffer was full;
             absent where it does not tell.
         reordered: Arrived behind one that was sent later (RFC 4737); absent where the receiver does
             not tell.
         duplicates: Arrived once more; absent where the receiver does not tell.
         jitter_seconds: How much the delay varied from one to the next (RFC 3550, section 6.4.1).
+        delay_growth_seconds: How much the least delay grew over the run, as it does while a queue
+            fills; zero where it did not, and absent where the receiver does not tell.
         rates_bits_per_second: Data that arrived in each tenth of a second; absent where the
             receiver does not tell.
     """
@@ -4000,14 +4002,15 @@ class DatagramStream(Record):
     arrived_bytes: int
     receiving_seconds: float | None
     lost: int
-    dropped_by_sender: int | None
+    not_sent: int | None
     dropped_by_receiver: int | None
     reordered: int | None
     duplicates: int | None
     jitter_seconds: float
+    delay_growth_seconds: float | None
     rates_bits_per_second: list[int] | None
     _records = {}
-    _optional = frozenset(["dropped_by_receiver", "dropped_by_sender", "duplicates", "rates_bits_per_second", "receiving_seconds", "reordered"])
+    _optional = frozenset(["delay_growth_seconds", "dropped_by_receiver", "duplicates", "not_sent", "rates_bits_per_second", "receiving_seconds", "reordered"])
 
 
 class RateSearch(Record):
@@ -4017,6 +4020,8 @@ class RateSearch(Record):
         loss_max_ratio: The share that may be lost.
         found_bits_per_second: The rate that was found and confirmed; absent where none was.
         ceiling: What bounds it.
+        delays_seen: Whether the receiver told how delays grew. Where it did not, as an iperf3
+            server does not, losses alone counted, and a queue that was filling was not seen.
         tries: Every run, in order.
     """
 
@@ -4024,6 +4029,7 @@ class RateSearch(Record):
     loss_max_ratio: float
     found_bits_per_second: int | None
     ceiling: Ceiling | None
+    delays_seen: bool
     tries: list[Try]
     _records = {"tries": "Try"}
     _optional = frozenset(["ceiling", "found_bits_per_second"])
@@ -4038,6 +4044,8 @@ class Try(Record):
         sent_bits_per_second: At what rate this host really sent.
         goodput_bits_per_second: At what rate it arrived.
         loss_ratio: The share that was lost.
+        delay_growth_seconds: How much the least delay grew, as it does while a queue fills; absent
+            where the receiver does not tell, so that losses alone counted.
         carried: Whether the path carried it.
     """
 
@@ -4047,9 +4055,10 @@ class Try(Record):
     sent_bits_per_second: int
     goodput_bits_per_second: int
     loss_ratio: float
+    delay_growth_seconds: float | None
     carried: bool
     _records = {}
-    _optional = frozenset([])
+    _optional = frozenset(["delay_growth_seconds"])
 
 
 class CopyDocument(Record):

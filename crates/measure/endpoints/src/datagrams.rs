@@ -71,12 +71,20 @@ pub(crate) struct Moved {
     pub reordered: u64,
     /// Of a receiver.
     pub duplicates: u64,
-    /// What this host dropped.
+    /// What this host dropped: of a receiver.
     pub dropped: u64,
+    /// What was due and this host could not send: of a sender with a rate.
+    pub not_sent: u64,
+    /// The system's reason why this host may not send at all, by its number.
+    pub forbidden: Option<i32>,
     /// Of a receiver.
     pub jitter: Span,
+    /// How much the least delay grew: of a receiver, of enough datagrams.
+    pub delay_growth: Option<Span>,
     /// From the start, or from the first that came to the last.
     pub duration: Span,
+    /// From the start to the end.
+    pub lasted: Span,
     /// Data of each interval.
     pub intervals: Vec<Bytes>,
     /// What does not count; it is within all the others.
@@ -90,6 +98,7 @@ pub(crate) struct Omitted {
     lost: u64,
     bytes: Bytes,
     duration: Span,
+    lasted: Span,
 }
 
 /// A running stream. Dropping it stops the thread and waits for it.
@@ -209,6 +218,7 @@ impl Moved {
             lost: self.lost,
             bytes: self.bytes,
             duration: self.duration,
+            lasted: self.lasted,
         });
     }
 
@@ -217,6 +227,11 @@ impl Moved {
     /// * `ours`: the other end is ours.
     fn told(&self, index: u16, streams: usize, ours: bool) -> StreamResult {
         let omitted = self.omitted.unwrap_or_default();
+        // iperf3 has the rate of few datagrams over the whole test, too.
+        let time = match ours {
+            true => self.duration - omitted.duration,
+            false => self.lasted - omitted.lasted,
+        };
         StreamResult {
             id: stream_id(index).into(),
             bytes: (self.bytes - omitted.bytes).get(),
@@ -226,7 +241,7 @@ impl Moved {
             omitted_packets: self.omitted.map(|omitted| omitted.highest),
             omitted_errors: self.omitted.map(|omitted| omitted.lost),
             start_time: Some(0.0),
-            end_time: Some((self.duration - omitted.duration).as_secs_f64()),
+            end_time: Some(time.as_secs_f64()),
             trunkline: ours.then(|| self.counts(INTERVALS_MAX / streams.max(1))),
             ..StreamResult::default()
         }
@@ -239,7 +254,8 @@ impl Moved {
             reordered: received(self.reordered),
             duplicates: received(self.duplicates),
             dropped: received(self.dropped),
-            refused: self.sent.then_some(self.dropped),
+            not_sent: self.sent.then_some(self.not_sent),
+            delay_growth_nanos: self.delay_growth.map(Span::as_nanos),
             tenths: intervals
                 .take(intervals_max)
                 .map(|bytes| bytes.get())

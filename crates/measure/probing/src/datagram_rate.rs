@@ -3,13 +3,13 @@
 //! Short runs at four times the rate of the one before, until one loses too much; then runs between
 //! the fastest that was carried and the slowest that was not, the first of them at what arrived of
 //! that one; then a run of full length at the rate that is left, somewhat slower where it loses too
-//! much. A run also counts as too fast where datagrams arrive more slowly than they were sent: they
-//! wait in a queue that has not overflowed yet. Few losses may be chance: such a run is made once
-//! more before it counts. Where a host sends no faster, twice in a row, its
-//! rate is the answer, and is told as that.
+//! much. A run also counts as too fast where the least delay of its datagrams grows all the time:
+//! they wait in a queue that has not overflowed yet. Delays that merely vary do not grow. Few
+//! losses and growth may be chance: such a run is made once more before it counts. Where a host
+//! sends no faster, twice in a row, its rate is the answer, and is told as that.
 //!
 //! What is left out: paths whose loss does not grow with the rate. Where more is lost by chance
-//! than may be, no rate is found.
+//! than may be, no rate is found. Where the receiver does not tell delays, only losses count.
 //!
 //! [`RateSearch`] says what to try, [`search`] tries it.
 
@@ -39,12 +39,15 @@ const DATAGRAMS_MIN: u64 = 400;
 const LONGEST: Span = Span::from_secs(10);
 /// Where the two ends of what is left are so close, it is enough.
 const CLOSE: f64 = 1.02;
-/// What arrives may be so much slower than what was sent, beyond what was lost.
-const SLOWER_MAX: f64 = 0.01;
+/// The least delay may grow by this share of a run: so much faster than what passes is what is
+/// sent.
+const GROWTH_MAX: f64 = 0.01;
+/// And by this in any run: hosts are not more punctual.
+const GROWTH_LEAST: Span = Span::from_millis(5);
 /// A host that sends less of what was asked for sends no faster.
 const HOST_SHARE: f64 = 0.97;
 const TRIES_MAX: usize = 24;
-/// So few losses, or late datagrams without one, may be a short outage or a receiver that was busy.
+/// So few losses, or delays that grow without one, may be a short outage or what others send.
 const FEW: u64 = 100;
 /// Runs of full length.
 const CONFIRMATIONS_MAX: usize = 4;
@@ -81,8 +84,30 @@ pub struct Try {
     pub goodput: Rate,
     /// The share that was lost.
     pub loss_ratio: f64,
+    /// How much the least delay grew, as it does while a queue fills; absent where the receiver
+    /// does not tell, so that losses alone counted.
+    #[serde(
+        rename = "delay_growth_seconds",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub delay_growth: Option<Span>,
     /// Whether the path carried it.
     pub carried: bool,
+}
+
+/// Whether a queue was filling in a run that took so long, whose least delay grew so much: by more
+/// than 1 % of the run, and by more than 5 ms.
+///
+/// ```
+/// use probing::datagram_rate::is_filling;
+/// use units::Span;
+/// assert!(is_filling(Span::from_millis(101), Span::from_secs(10)));
+/// assert!(!is_filling(Span::from_millis(99), Span::from_secs(10)));
+/// assert!(!is_filling(Span::from_millis(5), Span::from_millis(100)));
+/// ```
+pub fn is_filling(growth: Span, took: Span) -> bool {
+    let most = Span::from_secs_f64(took.as_secs_f64() * GROWTH_MAX);
+    growth > most.max(GROWTH_LEAST)
 }
 
 /// What bounds the rate that was found.
@@ -188,15 +213,15 @@ impl RateSearch {
     /// A run has shown this.
     pub fn on_result(&mut self, purpose: TryPurpose, asked: Rate, seen: &DatagramTotals) {
         let loss_ratio = seen.loss_ratio();
-        let slower = 1.0 - seen.goodput.as_f64() / seen.rate_sent.as_f64().max(1.0);
-        let carried =
-            seen.arrived > 0 && loss_ratio <= self.loss_max && slower <= self.loss_max + SLOWER_MAX;
+        let is_lossy = seen.arrived == 0 || loss_ratio > self.loss_max;
+        let carried = !is_lossy && !self.is_filling(seen);
         self.tries.push(Try {
             purpose,
             asked,
             sent: seen.rate_sent,
             goodput: seen.goodput,
             loss_ratio,
+            delay_growth: seen.delay_growth,
             carried,
         });
         let is_first = self.doubted.take().is_none() && purpose != TryPurpose::Confirm;
@@ -226,6 +251,13 @@ impl RateSearch {
                 self.low = self.low.filter(|low| *low < sent);
             }
         }
+    }
+
+    /// Whether a queue was filling.
+    fn is_filling(&self, seen: &DatagramTotals) -> bool {
+        let took = seen.rate_sent.time_to_send(self.size.times(seen.sent));
+        seen.delay_growth
+            .is_some_and(|growth| is_filling(growth, took))
     }
 
     /// What a host was too slow for is asked for once more, and then what it sent.

@@ -16,7 +16,7 @@ use observe::{
     SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Then, Transport,
 };
 use sim::{Scenario, Variant};
-use units::Bytes;
+use units::{Bytes, Span};
 
 use crate::limits;
 use buffers::StreamBuffers;
@@ -190,6 +190,10 @@ impl Target for SimulatedPath {
         self.runs += 1;
         let probes = SimulatedProbes::new(&self.path, seed).map_err(datagrams::told)?;
         datagrams::datagrams(&self.path, probes, plan, watch)
+    }
+
+    fn datagrams_time_max(&self, plan: &DatagramPlan) -> Option<Span> {
+        datagrams::time_max(plan)
     }
 
     fn stop(&mut self) {

@@ -35,8 +35,8 @@ const ERRORS_MAX: usize = 64;
 pub enum Handed {
     /// All are on their way.
     Sent,
-    /// A queue of this host was full, and they are gone.
-    Dropped,
+    /// A queue of this host was full: none of them has left.
+    Refused,
     /// Nothing was sent: there is no room, or the network complained of earlier ones.
     Not,
 }
@@ -92,7 +92,7 @@ impl DatagramSender {
         let flags = MsgFlags::empty();
         match sendmsg::<()>(self.socket.as_raw_fd(), &parts, control, flags, None) {
             Ok(_) => Ok(Handed::Sent),
-            Err(Errno::ENOBUFS) => Ok(Handed::Dropped),
+            Err(Errno::ENOBUFS) => Ok(Handed::Refused),
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ENOMEM) => Ok(Handed::Not),
             Err(Errno::EINVAL | Errno::EIO | Errno::EMSGSIZE | Errno::EOPNOTSUPP)
                 if row.len() > size =>

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 pub use observe::DatagramStream;
-pub use probing::datagram_rate::{Ceiling, Try, TryPurpose};
+pub use probing::datagram_rate::{Ceiling, Try, TryPurpose, is_filling};
 
 use crate::{Direction, Peer, Target};
 
@@ -60,7 +60,7 @@ pub struct DatagramWay {
     pub lost: u64,
     /// The same as a share of those that were sent.
     pub loss_ratio: f64,
-    /// Of those lost, the ones that neither host is known to have dropped.
+    /// Of those lost, the ones that the receiving host is not known to have dropped.
     pub lost_on_path: u64,
     /// The same as a share of those that were sent.
     pub path_loss_ratio: f64,
@@ -88,6 +88,9 @@ pub struct RateSearch {
     /// What bounds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
+    /// Whether the receiver told how delays grew. Where it did not, as an iperf3 server does not,
+    /// losses alone counted, and a queue that was filling was not seen.
+    pub delays_seen: bool,
     /// Every run, in order.
     pub tries: Vec<Try>,
 }
@@ -125,6 +128,7 @@ impl Datagrams {
             loss_max_ratio: loss_max,
             found_bits_per_second: ceiling.and(last).map(|last| last.sent.bits_per_second()),
             ceiling,
+            delays_seen: found.tries.iter().any(|one| one.delay_growth.is_some()),
             tries: found.tries.clone(),
         };
         Some(Datagrams {

@@ -78,9 +78,10 @@ pub struct DatagramStream {
     pub receiving: Option<Span>,
     /// Datagrams that were sent and did not arrive.
     pub lost: u64,
-    /// Of those lost, dropped by a queue of the sending host; absent where it does not tell.
+    /// Due at the rate that was asked for, and neither sent nor lost: the sending host was too
+    /// slow, or a queue of it was full; absent where it does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dropped_by_sender: Option<u64>,
+    pub not_sent: Option<u64>,
     /// Of those lost, dropped by the receiving host, whose buffer was full; absent where it does
     /// not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +95,13 @@ pub struct DatagramStream {
     /// How much the delay varied from one to the next (RFC 3550, section 6.4.1).
     #[serde(rename = "jitter_seconds")]
     pub jitter: Span,
+    /// How much the least delay grew over the run, as it does while a queue fills; zero where it
+    /// did not, and absent where the receiver does not tell.
+    #[serde(
+        rename = "delay_growth_seconds",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub delay_growth: Option<Span>,
     /// Data that arrived in each tenth of a second; absent where the receiver does not tell.
     #[serde(
         rename = "rates_bits_per_second",
@@ -116,7 +124,7 @@ pub struct DatagramTotals {
     pub arrived: u64,
     /// How many did not.
     pub lost: u64,
-    /// Of those, how many this and the far host are known to have dropped.
+    /// Of those, how many the receiving host is known to have dropped.
     pub dropped_by_hosts: u64,
     /// Behind one that was sent later.
     pub reordered: Option<u64>,
@@ -124,6 +132,8 @@ pub struct DatagramTotals {
     pub duplicates: Option<u64>,
     /// Mean over the streams.
     pub jitter: Span,
+    /// The same of how much the least delay grew; `None` where a stream does not tell.
+    pub delay_growth: Option<Span>,
 }
 
 impl DatagramTotals {
@@ -132,7 +142,7 @@ impl DatagramTotals {
         share(self.lost, self.sent)
     }
 
-    /// Those that neither host is known to have dropped.
+    /// Those that the receiving host is not known to have dropped.
     pub fn lost_on_path(&self) -> u64 {
         self.lost.saturating_sub(self.dropped_by_hosts)
     }
@@ -167,18 +177,18 @@ impl Datagrams {
         let rate = |of: fn(&DatagramStream) -> Rate| {
             Rate::from_f64(streams.iter().map(|one| of(one).as_f64()).sum())
         };
-        let by_sender = known(|one| one.dropped_by_sender).unwrap_or(0);
-        let by_receiver = known(|one| one.dropped_by_receiver).unwrap_or(0);
+        let growth = known(|one| one.delay_growth.map(Span::as_nanos));
         (count > 0).then(|| DatagramTotals {
             rate_sent: rate(DatagramStream::rate_sent),
             goodput: rate(DatagramStream::goodput),
             sent: sum(|one| one.sent),
             arrived: sum(|one| one.arrived),
             lost: sum(|one| one.lost),
-            dropped_by_hosts: by_sender.saturating_add(by_receiver),
+            dropped_by_hosts: known(|one| one.dropped_by_receiver).unwrap_or(0),
             reordered: known(|one| one.reordered),
             duplicates: known(|one| one.duplicates),
             jitter: Span::from_nanos(sum(|one| one.jitter.as_nanos()) / count),
+            delay_growth: growth.map(|sum| Span::from_nanos(sum / count)),
         })
     }
 
@@ -194,11 +204,14 @@ impl DatagramStream {
         Rate::of(self.sent_bytes, self.sending)
     }
 
-    /// At what rate it arrived: over the time of arrivals, or of sending where that is longer, as
-    /// it is of few datagrams. Zero of no time.
+    /// At what rate it arrived, without copies: over the time of arrivals, or of sending where that
+    /// is longer, as it is of few datagrams. Zero of no time.
     pub fn goodput(&self) -> Rate {
         let span = self.receiving.unwrap_or(Span::ZERO).max(self.sending);
-        Rate::of(self.arrived_bytes, span)
+        let copies = self.duplicates.unwrap_or(0);
+        let came = u128::from(self.arrived) + u128::from(copies);
+        let once = u128::from(self.arrived_bytes.get()) * u128::from(self.arrived) / came.max(1);
+        Rate::of(Bytes::new(once as u64), span)
     }
 }
 
@@ -216,11 +229,12 @@ mod tests {
             arrived_bytes: Bytes::new(1_000 * (1_000 - lost)),
             receiving: Some(Span::from_millis(1_250)),
             lost,
-            dropped_by_sender: told,
+            not_sent: told,
             dropped_by_receiver: told,
             reordered: told,
             duplicates: None,
             jitter: Span::from_micros(lost),
+            delay_growth: told.map(Span::from_millis),
             rates: Vec::new(),
         }
     }
@@ -238,19 +252,34 @@ mod tests {
         let forward = seen.totals(Way::Forward).unwrap();
         assert_eq!(
             (forward.sent, forward.lost, forward.lost_on_path()),
-            (2_000, 400, 340)
+            (2_000, 400, 370)
         );
         assert_eq!(
             (forward.loss_ratio(), forward.path_loss_ratio()),
-            (0.2, 0.17)
+            (0.2, 0.185)
         );
         assert_eq!(forward.rate_sent, Rate::from_bits_per_second(16_000_000));
         // 1.6 MB in 1.25 s.
         assert_eq!(forward.goodput, Rate::from_bits_per_second(10_240_000));
         assert_eq!((forward.reordered, forward.duplicates), (Some(30), None));
         assert_eq!(forward.jitter, Span::from_micros(200));
+        assert_eq!(forward.delay_growth, Some(Span::from_millis(15)));
         let reverse = seen.totals(Way::Reverse).unwrap();
         assert_eq!((reverse.reordered, reverse.loss_ratio()), (None, 0.0));
+        assert_eq!(reverse.delay_growth, None);
+    }
+
+    #[test]
+    fn copies_are_no_goodput() {
+        let once = stream(Way::Forward, 200, None);
+        let copied = DatagramStream {
+            arrived_bytes: Bytes::new(900_000),
+            duplicates: Some(100),
+            ..once.clone()
+        };
+        // 0.8 MB in 1.25 s.
+        assert_eq!(once.goodput(), Rate::from_bits_per_second(5_120_000));
+        assert_eq!(copied.goodput(), once.goodput());
     }
 
     #[test]

@@ -13,6 +13,7 @@
 
 pub mod analysis;
 pub mod datagrams;
+mod least_delays;
 pub mod limit;
 pub mod observation;
 pub mod probes;
@@ -31,6 +32,7 @@ pub use analysis::{
 };
 pub use datagrams::{DatagramPlan, DatagramStream, DatagramTotals, Datagrams};
 pub use errors::Fault;
+pub use least_delays::LeastDelays;
 pub use limit::{Limit, Verdict};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,

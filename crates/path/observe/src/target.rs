@@ -74,6 +74,13 @@ pub trait Target {
         })
     }
 
+    /// The longest time for which [`Target::datagrams`] takes the rate and size of `plan`; `None`
+    /// where there is no bound.
+    fn datagrams_time_max(&self, plan: &DatagramPlan) -> Option<Span> {
+        let _ = plan;
+        None
+    }
+
     /// Small packets through the same path. They can be sent on another thread while
     /// [`Target::observe`] runs.
     ///

@@ -45,11 +45,12 @@ fn arrived_there(ours: &Moved, theirs: &StreamResult) -> DatagramStream {
         arrived_bytes: Bytes::new(theirs.bytes.min(ours.bytes.get().saturating_mul(2))),
         receiving: theirs.trunkline.as_ref().and_then(|_| seconds(theirs)),
         lost,
-        dropped_by_sender: Some(of_the_lost(ours.dropped)),
+        not_sent: Some(ours.not_sent),
         dropped_by_receiver: told.dropped.map(of_the_lost),
         reordered: told.reordered,
         duplicates: told.duplicates,
         jitter: jitter(theirs),
+        delay_growth: told.delay_growth_nanos.map(Span::from_nanos),
         rates: told
             .tenths
             .iter()
@@ -74,11 +75,12 @@ fn arrived_here(ours: &Moved, theirs: &StreamResult) -> DatagramStream {
         arrived_bytes: ours.bytes,
         receiving: Some(ours.duration),
         lost,
-        dropped_by_sender: told.refused.map(|count| count.min(lost)),
+        not_sent: told.not_sent,
         dropped_by_receiver: Some(ours.dropped.min(lost)),
         reordered: Some(ours.reordered),
         duplicates: Some(ours.duplicates),
         jitter: ours.jitter,
+        delay_growth: ours.delay_growth,
         rates: ours
             .intervals
             .iter()
@@ -119,7 +121,7 @@ mod tests {
             highest: 1_000,
             arrived: 1_000,
             bytes: Bytes::new(1_000_000),
-            dropped: 3,
+            not_sent: 3,
             duration: Span::from_secs(1),
             ..Moved::default()
         }
@@ -143,8 +145,8 @@ mod tests {
         });
         assert_eq!((seen.arrived, seen.lost), (970, 30));
         assert_eq!(
-            (seen.dropped_by_sender, seen.dropped_by_receiver),
-            (Some(3), None)
+            (seen.not_sent, seen.dropped_by_receiver, seen.delay_growth),
+            (Some(3), None, None)
         );
         let nothing = told(StreamResult::default());
         assert_eq!((nothing.sent, nothing.lost), (1_000, 1_000));
@@ -197,9 +199,6 @@ mod tests {
             (seen.sent, seen.lost, seen.sent_bytes.get()),
             (1_000, 20, 1_000_000)
         );
-        assert_eq!(
-            (seen.dropped_by_sender, seen.dropped_by_receiver),
-            (None, Some(4))
-        );
+        assert_eq!((seen.not_sent, seen.dropped_by_receiver), (None, Some(4)));
     }
 }

@@ -18,7 +18,9 @@ use super::connect;
 use super::conversation::{Conversation, check_cancelled};
 use super::counted;
 use super::{Client, ClientError};
-use crate::datagrams::{DatagramStream, FORM, INTERVAL, Job, PreparedStream, Task, finish_all};
+use crate::datagrams::{
+    DatagramStream, FORM, INTERVAL, Job, Moved, PreparedStream, Task, finish_all,
+};
 
 /// How often a greeting is repeated.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -99,13 +101,13 @@ impl Running {
         let first = self.senders();
         let (senders, receivers) = self.streams.split_at_mut(first);
         let mut ours = finish_all(senders);
+        check_allowed(&ours)?;
         if !ours.is_empty() {
             rest(&mut conversation, watch)?;
         }
         conversation.end_test()?;
         let theirs = conversation.exchange_with(watch, &mut || {
-            // The server has stopped; its last datagrams may be behind its word.
-            thread::sleep(INTERVAL.into());
+            until_quiet(receivers);
             ours.append(&mut finish_all(receivers));
             crate::datagrams::results(&ours, answer.is_some())
         })?;
@@ -157,6 +159,34 @@ impl Running {
             probe_rtt: None,
             retransmitted_share: None,
         }
+    }
+}
+
+impl Drop for Running {
+    /// All at once: each notices within a moment, and they are waited for one after another.
+    fn drop(&mut self) {
+        self.streams.iter().for_each(DatagramStream::halt);
+    }
+}
+
+/// An error where this host lets none of our datagrams out, as some firewalls do.
+fn check_allowed(ours: &[Moved]) -> Result<(), ClientError> {
+    let mut idle = ours.iter().filter(|one| one.highest == 0);
+    match idle.find_map(|one| one.forbidden) {
+        Some(number) => Err(std::io::Error::from_raw_os_error(number).into()),
+        None => Ok(()),
+    }
+}
+
+/// The server has stopped; its last datagrams may be behind its word, in a queue that its word did
+/// not wait in.
+fn until_quiet(receivers: &[DatagramStream]) {
+    let came = || -> Bytes { receivers.iter().map(DatagramStream::bytes).sum() };
+    let clock = Clock::start();
+    let mut before = None;
+    while before != Some(came()) && clock.now() < Time::ZERO + ON_THE_WAY {
+        before = Some(came());
+        thread::sleep(INTERVAL.into());
     }
 }
 

@@ -48,7 +48,12 @@ impl Pace {
         ready / self.together * self.together
     }
 
-    /// So many have left.
+    /// How many were due and were not taken in time.
+    pub fn missed(&self) -> u64 {
+        self.due.missed
+    }
+
+    /// So many have left, or never will.
     pub fn spend(&mut self, count: u64) {
         self.due.spent += count;
         self.peak.spent += count;
@@ -68,6 +73,8 @@ struct Bucket {
     size: Bytes,
     since: Time,
     spent: u64,
+    /// Of those spent, the ones that were not taken in time.
+    missed: u64,
     most: u64,
 }
 
@@ -79,6 +86,7 @@ impl Bucket {
             size,
             since,
             spent: 0,
+            missed: 0,
             most: most.max(1).max(together),
         }
     }
@@ -90,8 +98,9 @@ impl Bucket {
         if ready <= self.most {
             return ready;
         }
-        // What was not taken in time is forgotten.
+        // What was not taken in time never leaves.
         self.spent += ready - self.most;
+        self.missed += ready - self.most;
         self.most
     }
 
@@ -139,10 +148,11 @@ mod tests {
         assert_eq!(run(&mut pace, (0..=10_000).step_by(100)).0, 101);
         // 50 ms late: 500 are missing, and 12 leave at once.
         let (sent, most) = run(&mut pace, (60_000..=500_000).step_by(100));
-        assert_eq!((101 + sent, most), (5_001, 12));
+        assert_eq!((101 + sent, most, pace.missed()), (5_001, 12, 0));
         // A second late: no more than 100 ms of it are made up for.
         let (sent, _) = run(&mut pace, (1_500_000..=2_500_000).step_by(100));
         assert!((10_900..=11_010).contains(&sent), "{sent}");
+        assert_eq!(pace.missed(), 9_000);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use measure_protocol::iperf3::datagram::{
     DatagramHeader, Jitter, Receipt, Receipts, WELCOME, is_hello,
 };
+use observe::LeastDelays;
 use sockets::Clock;
 use sockets::datagrams::{DatagramReceiver, Row};
 use units::{Bytes, Span, Time};
@@ -31,6 +32,7 @@ pub(super) struct Receiving {
 struct Seen {
     receipts: Receipts,
     jitter: Jitter,
+    delays: LeastDelays,
     moved: Moved,
     /// Datagrams, or rows of them, that this host had no room for, of which no gap was found yet.
     dropped: u64,
@@ -47,6 +49,7 @@ impl Receiving {
             seen: Seen {
                 receipts: Receipts::new(task.form.counter),
                 jitter: Jitter::default(),
+                delays: LeastDelays::default(),
                 moved: Moved::default(),
                 dropped: 0,
                 row_max: 1,
@@ -78,6 +81,7 @@ impl Receiving {
             }
         }
         let dropped = self.socket.dropped_last();
+        self.seen.moved.lasted = start.now().since(Time::ZERO);
         self.seen.over(dropped)
     }
 
@@ -91,6 +95,7 @@ impl Receiving {
         let omit = self.task.omit;
         let is_over = now.since(Time::ZERO) >= omit;
         if omit > Span::ZERO && is_over && self.seen.moved.omitted.is_none() {
+            self.seen.moved.lasted = now.since(Time::ZERO);
             self.seen.omit();
         }
     }
@@ -119,11 +124,14 @@ impl Seen {
                 continue;
             }
             let at = began.get_or_insert_with(Clock::start).now();
-            self.moved.count(size, at.since(Time::ZERO));
+            let at = at.since(Time::ZERO);
+            self.moved.count(size, at);
             shared.count(size);
             if receipt != Receipt::Duplicate {
-                let own = || i128::from(at.since(Time::ZERO).as_nanos());
-                self.jitter.take(header.sent, row.stamp.unwrap_or_else(own));
+                let arrived = row.stamp.unwrap_or_else(|| at.as_nanos().into());
+                self.jitter.take(header.sent, arrived);
+                let passage = arrived - i128::from(header.sent.as_nanos());
+                self.delays.take(at, passage);
             }
             if let Receipt::InOrder { gap } = receipt {
                 self.explain(gap);
@@ -149,12 +157,14 @@ impl Seen {
         self.moved.duplicates = seen.duplicates;
         self.moved.bytes = seen.bytes;
         self.moved.jitter = self.jitter.value();
+        self.moved.delay_growth = self.delays.growth();
     }
 
     fn omit(&mut self) {
         self.counted();
         self.moved.omit();
         self.jitter = Jitter::default();
+        self.delays = LeastDelays::default();
     }
 
     /// * `dropped`: by this host behind the last that came, where only the sender knows the gap.

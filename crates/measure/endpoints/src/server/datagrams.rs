@@ -6,14 +6,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use measure_protocol::iperf3::datagram::{WELCOME, is_hello};
 use measure_protocol::{Results, ServerOutput, TestRequest};
+use observe::CpuSample;
 use socket2::SockRef;
 use sockets::Clock;
 use sockets::options::set_dscp;
+use sockets::processor;
 use units::{Bytes, Span, Time};
 
 use super::Shared;
 use super::greeters::Turn;
 use super::probe_demux::uniform;
+use super::report::processor_percent;
 use crate::datagrams::{DatagramStream, Job, Moved, PreparedStream, Task, finish_all, results};
 use probe_net::trains::SharedPort;
 
@@ -38,6 +41,8 @@ pub(super) struct DatagramTest<'a> {
     greeted: Clock,
     /// What had come when it last was more, and when that was.
     progress: (Bytes, Time),
+    /// Of this process, when datagrams began to flow and when they ended.
+    cpu: Option<(CpuSample, CpuSample)>,
 }
 
 enum Stage<'a> {
@@ -69,6 +74,7 @@ impl<'a> DatagramTest<'a> {
             since: Clock::start(),
             greeted: Clock::start(),
             progress: (Bytes::ZERO, Time::ZERO),
+            cpu: None,
         }
     }
 
@@ -120,6 +126,7 @@ impl<'a> DatagramTest<'a> {
     /// Lets datagrams flow.
     pub(super) fn start(&mut self) -> io::Result<()> {
         self.since = Clock::start();
+        self.cpu = processor::of_process(Time::ZERO).map(|first| (first, first));
         if let Stage::Open(streams) = &mut self.stage {
             let streams = std::mem::take(streams);
             let streams = streams.into_iter().map(PreparedStream::start);
@@ -156,6 +163,11 @@ impl<'a> DatagramTest<'a> {
     pub(super) fn close(&mut self) {
         if let Stage::Running(streams) = &mut self.stage {
             self.stage = Stage::Over(finish_all(streams));
+            if let (Some((_, last)), Some(now)) =
+                (&mut self.cpu, processor::of_process(self.since.now()))
+            {
+                *last = now;
+            }
         }
     }
 
@@ -169,13 +181,14 @@ impl<'a> DatagramTest<'a> {
 
     /// What the client is told.
     pub(super) fn results(&self) -> Results {
-        let results = results(self.moved(), self.request.offer.is_some());
-        match self.request.server_output {
-            ServerOutput::Unwanted => results,
-            ServerOutput::Wanted => Results {
-                server_output_text: Some(self.text()),
-                ..results
-            },
+        let (total, user, system) = processor_percent(self.cpu);
+        let is_wanted = self.request.server_output == ServerOutput::Wanted;
+        Results {
+            cpu_util_total: total,
+            cpu_util_user: user,
+            cpu_util_system: system,
+            server_output_text: is_wanted.then(|| self.text()),
+            ..results(self.moved(), self.request.offer.is_some())
         }
     }
 
@@ -183,7 +196,10 @@ impl<'a> DatagramTest<'a> {
         let line = |(number, one): (u32, &Moved)| {
             let bytes = one.bytes.human();
             match one.sent {
-                true => format!("stream {number}: sent {} datagrams, {bytes}\n", one.highest),
+                true => format!(
+                    "stream {number}: sent {} datagrams, {bytes}; could not send {}\n",
+                    one.highest, one.not_sent
+                ),
                 false => format!(
                     "stream {number}: received {bytes}, lost {} of {}, {} reordered, {} twice, {} \
                      dropped by this host, jitter {}\n",
@@ -209,6 +225,15 @@ impl<'a> DatagramTest<'a> {
         };
         let longest = moved.iter().map(|one| one.duration).max();
         (longest.unwrap_or(Span::ZERO), sum(false), sum(true))
+    }
+}
+
+impl Drop for DatagramTest<'_> {
+    /// All at once: each notices within a moment, and they are waited for one after another.
+    fn drop(&mut self) {
+        if let Stage::Running(streams) = &self.stage {
+            streams.iter().for_each(DatagramStream::halt);
+        }
     }
 }
 

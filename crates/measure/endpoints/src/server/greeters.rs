@@ -61,13 +61,13 @@ impl Greeters {
 
     /// The turn of a test of `host` with so many streams; `None` while it is another's.
     pub fn turn(&self, host: IpAddr, streams: u16) -> io::Result<Option<Turn<'_>>> {
-        let (bell, rings) = UnixStream::pair()?;
-        bell.set_nonblocking(true)?;
-        rings.set_nonblocking(true)?;
         let mut all = self.lock();
         if all.contains_key(&host) {
             return Ok(None);
         }
+        let (bell, rings) = UnixStream::pair()?;
+        bell.set_nonblocking(true)?;
+        rings.set_nonblocking(true)?;
         let waiting = Waiting {
             missing: streams,
             known: BTreeSet::new(),

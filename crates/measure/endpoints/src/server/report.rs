@@ -1,6 +1,7 @@
 //! The server's results and reports, with our telemetry for those who know it.
 
 use measure_protocol::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
+use observe::CpuSample;
 use units::Bytes;
 
 use super::flow::Flow;
@@ -8,7 +9,7 @@ use crate::telemetry::{CELLS_BESIDE_DATA_MAX, CELLS_MAX, Written, write};
 
 /// What this end counted on its streams since the last report, or since the start.
 pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
-    let (total, user, system) = processor_percent(flow);
+    let (total, user, system) = processor_percent(flow.cpu);
     // While data flows towards the client the table travels with it.
     let cells_max = match flow.is_open() && flow.plan.send > 0 {
         true => CELLS_BESIDE_DATA_MAX,
@@ -37,8 +38,10 @@ pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
 }
 
 /// In percent of one processor, of this whole process: other sessions show as well.
-fn processor_percent(flow: &Flow) -> (Option<f64>, Option<f64>, Option<f64>) {
-    let Some((first, last)) = &flow.cpu else {
+pub(super) fn processor_percent(
+    cpu: Option<(CpuSample, CpuSample)>,
+) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let Some((first, last)) = cpu else {
         return (None, None, None);
     };
     let wall = last.at.since(first.at).as_secs_f64();

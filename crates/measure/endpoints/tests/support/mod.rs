@@ -29,11 +29,11 @@ impl Running {
     }
 
     pub fn with(limits: ServerLimits) -> Self {
-        let server = Server::bind(
-            "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(),
-            limits,
-        )
-        .unwrap();
+        Self::at("127.0.0.1:0", limits)
+    }
+
+    pub fn at(address: &str, limits: ServerLimits) -> Self {
+        let server = Server::bind(address.parse::<SocketAddr>().unwrap(), limits).unwrap();
         let address = server.address();
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);

@@ -1,6 +1,7 @@
 //! The search at a target.
 
 use observe::{DatagramPlan, Datagrams, Direction, Fault, RunObserver, Target, TargetError, Way};
+use units::{Rate, Span};
 
 use super::{Ceiling, RateSearch, Step, Try};
 
@@ -42,12 +43,8 @@ pub fn search(
     loop {
         match search.next() {
             Step::Try(purpose, rate, time) => {
-                watch.on_part(&format!("{} for {}", rate.human(), time.human()));
-                let plan = DatagramPlan {
-                    rate: Some(rate),
-                    duration: time,
-                    ..*plan
-                };
+                let plan = at_most(target, plan, rate, time);
+                watch.on_part(&format!("{} for {}", rate.human(), plan.duration.human()));
                 let seen = target.datagrams(&plan, as_run(watch))?;
                 let totals = seen.totals(way);
                 last = Some((plan, seen));
@@ -73,6 +70,20 @@ pub fn search(
         tries: search.tries().to_vec(),
         last,
     })
+}
+
+/// A run at `rate`, as long as the target makes one of at most `time`.
+fn at_most(target: &dyn Target, plan: &DatagramPlan, rate: Rate, time: Span) -> DatagramPlan {
+    let plan = DatagramPlan {
+        rate: Some(rate),
+        duration: time,
+        ..*plan
+    };
+    let most = target.datagrams_time_max(&plan);
+    DatagramPlan {
+        duration: most.map_or(time, |most| most.min(time)),
+        ..plan
+    }
 }
 
 fn as_run(watch: &mut dyn crate::PartObserver) -> &mut dyn RunObserver {

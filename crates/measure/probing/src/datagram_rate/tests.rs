@@ -1,3 +1,8 @@
+use observe::{
+    DatagramPlan, DatagramStream, Datagrams, LeastDelays, Observation, Peer, RunObserver,
+    SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Way,
+};
+
 use super::*;
 
 const SIZE: Bytes = Bytes::new(1_400);
@@ -21,6 +26,8 @@ impl Model {
         let dropped = (excess - self.queue_bits).max(0.0);
         let waiting = (excess - dropped) / self.capacity;
         let arrived = sent * seconds * survive - dropped;
+        let fills = (sent * survive - self.capacity).max(0.0) / self.capacity;
+        let full = self.queue_bits / self.capacity;
         let datagram = 11_200.0;
         let count = |bits: f64| (bits / datagram).round() as u64;
         let (sent_count, arrived_count) = (count(sent * seconds), count(arrived));
@@ -34,8 +41,19 @@ impl Model {
             reordered: None,
             duplicates: None,
             jitter: Span::ZERO,
+            delay_growth: grown(seconds, &mut |at| (fills * at).min(full)),
         }
     }
+}
+
+/// How much delays grow that are these seconds at each second of a run.
+fn grown(seconds: f64, delay: &mut dyn FnMut(f64) -> f64) -> Option<Span> {
+    let mut delays = LeastDelays::default();
+    for step in 0..200 {
+        let at = seconds * f64::from(step) / 200.0;
+        delays.take(Span::from_secs_f64(at), (delay(at) * 1e9) as i128);
+    }
+    delays.growth()
 }
 
 /// The answer, and what was tried.
@@ -120,7 +138,7 @@ fn a_short_outage_in_a_run_is_no_bound_of_the_path() {
             if run == hit && seen.lost == 0 {
                 (seen.lost, seen.arrived) = (seen.sent / 90, seen.sent - seen.sent / 90);
                 seen.lost = seen.lost.min(FEW - 1);
-                seen.goodput = times(seen.goodput, 0.97);
+                seen.delay_growth = Some(times_span(time, 0.5));
             }
             run += 1;
             search.on_result(purpose, rate, &seen);
@@ -132,6 +150,134 @@ fn a_short_outage_in_a_run_is_no_bound_of_the_path() {
             search.tries()
         );
     }
+}
+
+fn times_span(span: Span, factor: f64) -> Span {
+    Span::from_secs_f64(span.as_secs_f64() * factor)
+}
+
+/// Delays of 0 to 40 ms more, drawn anew for each datagram; the last one is late, too.
+#[test]
+fn delays_that_vary_are_no_queue_that_fills() {
+    let seed = 0x5eed_0005_u64;
+    let mut state = seed;
+    let model = Model {
+        capacity: 1e11,
+        queue_bits: 1e9,
+        chance: 0.0,
+        host: 1e9,
+    };
+    let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(1), SIZE);
+    while let Step::Try(purpose, rate, time) = search.next() {
+        let mut seen = model.run(rate, time);
+        let seconds = time.as_secs_f64();
+        seen.delay_growth = grown(seconds, &mut |_| 0.04 * drawn(&mut state));
+        seen.goodput = times(seen.goodput, seconds / (seconds + 0.04));
+        search.on_result(purpose, rate, &seen);
+    }
+    let tries = search.tries();
+    assert_eq!(search.next(), Step::Found(Ceiling::Host), "{tries:?}");
+    let carried = tries.iter().all(|one| one.carried);
+    assert!(carried, "seed {seed:#x}: {tries:?}");
+}
+
+/// A queue of a second behind a link that is 5 % too slow loses nothing within one.
+#[test]
+fn a_deep_queue_counts_where_delays_are_told_and_only_there() {
+    let model = Model {
+        capacity: 1e8,
+        queue_bits: 1e8,
+        chance: 0.0,
+        host: 1.05e8,
+    };
+    for tells in [true, false] {
+        let mut search = RateSearch::new(LOSS_MAX, Span::from_secs(10), SIZE);
+        let rate = Rate::from_f64(model.host);
+        let mut seen = model.run(rate, SHORT);
+        assert_eq!(seen.lost, 0);
+        seen.delay_growth = seen.delay_growth.filter(|_| tells);
+        search.on_result(TryPurpose::Bounds, rate, &seen);
+        assert_eq!(search.tries()[0].carried, !tells);
+    }
+}
+
+/// A target that makes no longer runs than it says.
+struct Bounded(Model);
+
+impl Target for Bounded {
+    fn describe(&self) -> TargetInfo {
+        TargetInfo {
+            name: "bounded".to_owned(),
+            kind: TargetKind::Simulated,
+            limits: None,
+            congestion: Vec::new(),
+            mover: None,
+        }
+    }
+
+    fn observe(
+        &mut self,
+        _setting: &Setting,
+        _plan: &SamplePlan,
+        _watch: &mut dyn RunObserver,
+    ) -> Result<Observation, TargetError> {
+        unreachable!("datagrams are no streams")
+    }
+
+    fn datagrams(
+        &mut self,
+        plan: &DatagramPlan,
+        _watch: &mut dyn RunObserver,
+    ) -> Result<Datagrams, TargetError> {
+        assert!(
+            Some(plan.duration) <= self.datagrams_time_max(plan),
+            "{plan:?}"
+        );
+        let rate = plan.rate.unwrap();
+        let seen = self.0.run(rate, plan.duration);
+        Ok(Datagrams {
+            peer: Peer::Trunkline,
+            streams: vec![DatagramStream {
+                way: Way::Forward,
+                sent: seen.sent,
+                sent_bytes: SIZE.times(seen.sent),
+                sending: plan.duration,
+                arrived: seen.arrived,
+                arrived_bytes: SIZE.times(seen.arrived),
+                receiving: None,
+                lost: seen.lost,
+                not_sent: None,
+                dropped_by_receiver: None,
+                reordered: None,
+                duplicates: None,
+                jitter: Span::ZERO,
+                delay_growth: seen.delay_growth,
+                rates: Vec::new(),
+            }],
+        })
+    }
+
+    fn datagrams_time_max(&self, plan: &DatagramPlan) -> Option<Span> {
+        Some(plan.rate?.time_to_send(plan.size.times(4_000_000)))
+    }
+}
+
+/// 4,000,000 datagrams are all that is simulated: 4.5 s of the 10 Gbit/s that this link carries.
+#[test]
+fn runs_are_no_longer_than_the_target_makes_them() {
+    let mut target = Bounded(Model {
+        capacity: 1e10,
+        queue_bits: 1e7,
+        chance: 0.0,
+        host: 1e12,
+    });
+    let plan = DatagramPlan::new(None, Span::from_secs(10));
+    let found = search(&mut target, &plan, LOSS_MAX, &mut ()).unwrap();
+    let (confirmed, _, ceiling) = found.confirmed.unwrap();
+    assert_eq!(ceiling, Ceiling::Path);
+    let gbit = confirmed.rate.unwrap().as_f64() / 1e9;
+    assert!((9.5..10.3).contains(&gbit), "{gbit}");
+    assert!(confirmed.duration < Span::from_secs(5), "{confirmed:?}");
 }
 
 #[test]
@@ -147,6 +293,7 @@ fn a_path_that_carries_nothing_ends_the_search() {
         reordered: None,
         duplicates: None,
         jitter: Span::ZERO,
+        delay_growth: None,
     };
     while let Step::Try(purpose, rate, _) = search.next() {
         search.on_result(purpose, rate, &nothing);

@@ -3,8 +3,8 @@
 use measure_protocol::iperf3::datagram::{Counter, Jitter, Receipts};
 use netpath::PathSpec;
 use observe::{
-    DatagramPlan, DatagramStream, Datagrams, Direction, Passage, Passages, Peer, Probes,
-    ProbesError, RunObserver, TargetError, Train, Way,
+    DatagramPlan, DatagramStream, Datagrams, Direction, LeastDelays, Passage, Passages, Peer,
+    Probes, ProbesError, RunObserver, TargetError, Train, Way,
 };
 use units::{Bytes, Rate, Span};
 
@@ -90,6 +90,11 @@ fn train(plan: &DatagramPlan, header: Bytes) -> Result<Train, TargetError> {
     })
 }
 
+/// How long the datagrams that are simulated at most take at the rate of a plan.
+pub(super) fn time_max(plan: &DatagramPlan) -> Option<Span> {
+    Some(plan.rate?.time_to_send(plan.size.times(DATAGRAMS_MAX)))
+}
+
 /// Streams take turns.
 fn counted(plan: &DatagramPlan, way: Way, seen: &Passages) -> Vec<DatagramStream> {
     let streams = usize::from(plan.streams.get());
@@ -114,11 +119,14 @@ fn stream<'a>(
     }
     arrivals.sort_unstable();
     let (mut receipts, mut jitter) = (Receipts::new(Counter::Wide), Jitter::default());
+    let mut delays = LeastDelays::default();
     let mut intervals: Vec<Bytes> = Vec::new();
     let first = arrivals.first().map_or(Span::ZERO, |first| first.0);
     for (at, number, left) in &arrivals {
         receipts.take(*number, plan.size);
         jitter.take(*left, i128::from(at.as_nanos()));
+        let passage = i128::from(at.as_nanos()) - i128::from(left.as_nanos());
+        delays.take(*at - first, passage);
         let place = ((*at - first).as_nanos() / INTERVAL.as_nanos()) as usize;
         intervals.resize(intervals.len().max(place + 1), Bytes::ZERO);
         intervals[place] += plan.size;
@@ -133,11 +141,12 @@ fn stream<'a>(
         arrived_bytes: receipts.bytes,
         receiving: Some(last - first),
         lost: sent - receipts.arrived,
-        dropped_by_sender: Some(0),
+        not_sent: Some(0),
         dropped_by_receiver: Some(0),
         reordered: Some(receipts.reordered),
         duplicates: Some(receipts.duplicates),
         jitter: jitter.value(),
+        delay_growth: delays.growth(),
         rates: intervals
             .iter()
             .map(|bytes| Rate::of(*bytes, INTERVAL))

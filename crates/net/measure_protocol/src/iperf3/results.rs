@@ -167,9 +167,12 @@ pub struct DatagramCounts {
     /// Dropped by the receiving host, whose buffer was full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
-    /// Dropped by the sending host, whose queue was full.
+    /// Due at the rate that was asked for, and not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refused: Option<u64>,
+    pub not_sent: Option<u64>,
+    /// How much the least delay grew, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_growth_nanos: Option<u64>,
     /// Bytes that came in each tenth of a second.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tenths: Vec<u64>,

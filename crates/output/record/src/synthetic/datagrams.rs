@@ -44,11 +44,12 @@ fn seen(ways: &[Way], lost: u64) -> Seen {
             arrived_bytes: Bytes::new(1_400).times(arrived),
             receiving: Some(Span::from_millis(10_020)),
             lost,
-            dropped_by_sender: Some(0),
+            not_sent: Some(0),
             dropped_by_receiver: (*way == Way::Forward).then_some(lost / 7),
             reordered: Some(3),
             duplicates: Some(0),
             jitter: Span::from_micros(140),
+            delay_growth: (*way == Way::Forward).then_some(Span::ZERO),
             rates: vec![Rate::from_bits_per_second(42_900_000); 100],
         }
     };
@@ -65,6 +66,7 @@ fn tries() -> Vec<Try> {
         sent: Rate::from_bits_per_second(mbit * 1_000_000),
         goodput: Rate::from_bits_per_second(goodput * 1_000_000),
         loss_ratio: (mbit - goodput) as f64 / mbit as f64,
+        delay_growth: Some(Span::ZERO),
         carried: mbit == goodput,
     };
     let tries = [

@@ -23,9 +23,9 @@ pub fn page(body: &Datagrams) -> Page {
 }
 
 const LEGEND: &str = "sent, arrived: data of the datagrams per time, without headers. lost: share \
-    of those sent, and how many. in hosts: of those lost, dropped by a queue or buffer of an end. \
-    jitter: how much the delay varies from one to the next (RFC 3550). late: behind one that was \
-    sent later. twice: arrived once more.";
+    of those sent, and how many. in hosts: of those lost, dropped by the receiving host, whose \
+    buffer was full. jitter: how much the delay varies from one to the next (RFC 3550). late: \
+    behind one that was sent later. twice: arrived once more.";
 
 fn subtitle(body: &Datagrams) -> String {
     let asked = match (body.asked, &body.search) {

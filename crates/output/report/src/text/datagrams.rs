@@ -1,6 +1,6 @@
 //! What became of datagrams, in sentences.
 
-use record::datagrams::{Ceiling, DatagramWay, RateSearch};
+use record::datagrams::{Ceiling, DatagramStream, DatagramWay, RateSearch, is_filling};
 use record::{Datagrams, Peer};
 use units::{Rate, Way};
 
@@ -20,11 +20,13 @@ pub fn sentences(body: &Datagrams) -> Vec<String> {
     for way in &body.ways {
         if body.search.is_none() {
             all.push(loss(body, way));
+            all.extend(filling(body, way));
         }
-        all.extend(not_reached(body, way));
+        all.extend(not_sent(body, way));
         all.extend(in_hosts(way));
         all.extend(untold(body, way));
     }
+    all.extend(body.search.as_ref().and_then(unseen));
     all
 }
 
@@ -59,12 +61,32 @@ fn loss(body: &Datagrams, way: &DatagramWay) -> String {
     }
 }
 
+/// What has not been lost yet.
+fn filling(body: &Datagrams, way: &DatagramWay) -> Option<String> {
+    let grew = |one: &DatagramStream| {
+        let growth = one.delay_growth?;
+        is_filling(growth, one.sending).then_some(growth)
+    };
+    let most = way.streams.iter().filter_map(grew).max()?;
+    Some(format!(
+        "{} was filling a queue: the least delay grew by {} over the run. A longer run at this \
+         rate loses more.",
+        named(body, way.way),
+        most.human()
+    ))
+}
+
 fn found(body: &Datagrams, search: &RateSearch) -> String {
     let bound = format::percent(search.loss_max_ratio);
     let way = body.ways.first();
     let lost = way.map_or(0.0, |way| way.loss_ratio);
     let Some(rate) = search.found_bits_per_second.map(format::rate) else {
         return match search.tries.iter().min_by_key(|one| one.asked) {
+            Some(slowest) if slowest.loss_ratio <= search.loss_max_ratio => format!(
+                "No rate was found at which a queue does not fill: at {} it did, and {} was lost.",
+                slowest.sent.human(),
+                format::percent(slowest.loss_ratio)
+            ),
             Some(slowest) => format!(
                 "No rate was found at which less than {bound} is lost: at {} it was {}.",
                 slowest.sent.human(),
@@ -107,61 +129,80 @@ fn found(body: &Datagrams, search: &RateSearch) -> String {
 }
 
 /// The rate that counts is what was sent.
-fn not_reached(body: &Datagrams, way: &DatagramWay) -> Option<String> {
-    let asked = body.asked?;
+fn not_sent(body: &Datagrams, way: &DatagramWay) -> Option<String> {
     let host = match way.way {
         Way::Forward => "This host",
         Way::Reverse => "The far host",
     };
     let sent = way.sent_bits_per_second;
-    ((sent as f64) < asked.as_f64() * REACHED).then(|| {
+    let asked = body
+        .asked
+        .filter(|asked| (sent as f64) < asked.as_f64() * REACHED);
+    let missing = sum(way, |one| one.not_sent);
+    let why = "it was too slow or too busy, or a queue of its device was full";
+    match (asked, missing) {
+        (None, 0) => None,
+        (Some(asked), missing) => {
+            let missing = match missing {
+                0 => String::new(),
+                missing => format!(" It could not send {}.", count(missing, "datagram")),
+            };
+            Some(format!(
+                "{host} sent {} of the {} that were asked for: {why}, and the figures are of what \
+                 it sent.{missing}",
+                format::rate(sent),
+                asked.human()
+            ))
+        }
+        (None, missing) => Some(format!(
+            "{host} could not send {} that were due, and they count neither as sent nor as lost: \
+             {why}.",
+            count(missing, "datagram")
+        )),
+    }
+}
+
+/// Over all streams of a direction.
+fn sum(way: &DatagramWay, of: fn(&DatagramStream) -> Option<u64>) -> u64 {
+    let counts = way.streams.iter().filter_map(of);
+    counts.fold(0, u64::saturating_add)
+}
+
+/// What the receiving end dropped itself.
+fn in_hosts(way: &DatagramWay) -> Option<String> {
+    let receiver = match way.way {
+        Way::Forward => "the far host",
+        Way::Reverse => "this host",
+    };
+    let dropped = sum(way, |one| one.dropped_by_receiver);
+    (dropped > 0).then(|| {
         format!(
-            "{host} sent {} of the {} that were asked for: it was too slow or too busy, and the \
-             figures are of what it sent.",
-            format::rate(sent),
-            asked.human()
+            "{} ({}) arrived and were dropped by {receiver}, whose receive buffer was full: it is \
+             too slow or too busy, or its `net.core.rmem_max` is too small.",
+            count(dropped, "datagram"),
+            format::percent(dropped as f64 / way.sent.max(1) as f64)
         )
     })
 }
 
-/// What the ends dropped themselves.
-fn in_hosts(way: &DatagramWay) -> Vec<String> {
-    let sum = |of: fn(&record::datagrams::DatagramStream) -> Option<u64>| -> u64 {
-        let counts = way.streams.iter().filter_map(of);
-        counts.fold(0, u64::saturating_add)
-    };
-    let share = |count: u64| format::percent(count as f64 / way.sent.max(1) as f64);
-    let (sender, receiver) = match way.way {
-        Way::Forward => ("this host", "the far host"),
-        Way::Reverse => ("the far host", "this host"),
-    };
-    let mut all = Vec::new();
-    let dropped = sum(|one| one.dropped_by_sender);
-    if dropped > 0 {
-        all.push(format!(
-            "A queue of {sender} was full and dropped {} ({}) before they left: send slower, or \
-             lengthen the queue of its device (`ip link set DEVICE txqueuelen`).",
-            count(dropped, "datagram"),
-            share(dropped)
-        ));
-    }
-    let dropped = sum(|one| one.dropped_by_receiver);
-    if dropped > 0 {
-        all.push(format!(
-            "{} ({}) arrived and were dropped by {receiver}, whose receive buffer was full: it is \
-             too slow or too busy, or its `net.core.rmem_max` is too small.",
-            count(dropped, "datagram"),
-            share(dropped)
-        ));
-    }
-    all
+/// What a search without delays does not see.
+fn unseen(search: &RateSearch) -> Option<String> {
+    let found = search
+        .found_bits_per_second
+        .filter(|_| !search.delays_seen)?;
+    Some(format!(
+        "The receiver does not tell how long datagrams took: only losses counted, and a queue that \
+         was filling was not seen. For longer the path may carry less than {}; `trunkline serve` \
+         at the far end tells it.",
+        format::rate(found)
+    ))
 }
 
 /// What cannot be told apart.
 fn untold(body: &Datagrams, way: &DatagramWay) -> Option<String> {
-    let tells = |one: &record::datagrams::DatagramStream| match way.way {
+    let tells = |one: &DatagramStream| match way.way {
         Way::Forward => one.dropped_by_receiver.is_some(),
-        Way::Reverse => one.dropped_by_sender.is_some(),
+        Way::Reverse => one.not_sent.is_some(),
     };
     let is_iperf3 = body.peer == Peer::Iperf3;
     let is_open = way.lost_on_path > 0 && !way.streams.iter().all(tells);
@@ -175,6 +216,7 @@ fn untold(body: &Datagrams, way: &DatagramWay) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use record::synthetic;
+    use units::Span;
 
     use super::*;
 
@@ -203,6 +245,45 @@ mod tests {
         let text = said(|body| body.asked = Some(Rate::from_bits_per_second(100_000_000)));
         let what = "This host sent 43.0 Mbit/s of the 100 Mbit/s that were asked for";
         assert!(text.contains(what), "{text}");
+    }
+
+    #[test]
+    fn a_queue_that_was_filling_is_told_where_nothing_was_lost() {
+        let grown = |millis| {
+            said(|body| {
+                body.ways[0].lost_on_path = 0;
+                body.ways[0].streams[0].delay_growth = Some(Span::from_millis(millis));
+            })
+        };
+        let filling = grown(120);
+        assert!(filling.contains("grew by 120 ms over the run"), "{filling}");
+        assert!(!grown(90).contains("filling"));
+    }
+
+    #[test]
+    fn what_was_not_sent_is_told_and_is_no_loss() {
+        let some = said(|body| body.ways[0].streams[0].not_sent = Some(12));
+        let what = "This host could not send 12 datagrams that were due, and they count neither";
+        assert!(some.contains(what), "{some}");
+        let slow = said(|body| {
+            body.ways[0].streams[0].not_sent = Some(50_893);
+            body.asked = Some(Rate::from_bits_per_second(100_000_000));
+        });
+        assert!(
+            slow.contains("It could not send 50893 datagrams."),
+            "{slow}"
+        );
+        assert!(!said(|_| ()).contains("could not send"));
+    }
+
+    #[test]
+    fn a_search_that_saw_no_delays_says_so() {
+        let mut body = synthetic::datagrams(true).body;
+        assert!(!sentences(&body).join("\n").contains("only losses counted"));
+        body.search.as_mut().unwrap().delays_seen = false;
+        let text = sentences(&body).join("\n");
+        assert!(text.contains("only losses counted"), "{text}");
+        assert!(text.contains("may carry less than 43.0 Mbit/s"), "{text}");
     }
 
     #[test]

@@ -61,6 +61,30 @@ fn more_than_can_be_simulated_is_refused_with_the_bound() {
     assert!(error.hint.unwrap().contains("`-t`"));
 }
 
+/// Ten seconds of 40 Gbit/s are too many, and as long as is said is not.
+#[test]
+fn the_longest_run_is_one_that_is_simulated() {
+    for mbit in [1, 4_480, 40_000, 400_000] {
+        let asked = plan(mbit, Direction::Forward);
+        let time = made(NARROW).datagrams_time_max(&asked).unwrap();
+        let count = asked.rate.unwrap().bytes_in(time).get() / asked.size.get();
+        assert!((3_999_999..=4_000_000).contains(&count), "{mbit}: {count}");
+    }
+}
+
+/// 1 % too fast for a queue of a second: nothing is lost within two, and it fills.
+#[test]
+fn a_queue_that_fills_is_seen_before_it_overflows() {
+    let deep = NARROW.replace("10packets", "900packets");
+    let rate = Rate::from_bits_per_second(9_900_000);
+    let plan = DatagramPlan::new(Some(rate), Span::from_secs(2));
+    let totals = ran(&deep, &plan).totals(Way::Forward).unwrap();
+    let growth = totals.delay_growth.unwrap().as_secs_f64();
+    // 2 s x (9.9 / 9.804 - 1) = 19.6 ms.
+    assert_eq!(totals.lost, 0);
+    assert!((0.018..0.021).contains(&growth), "{growth}");
+}
+
 #[test]
 fn the_highest_rate_is_found() {
     let plan = plan(1, Direction::Forward);
