@@ -91,6 +91,8 @@ struct News {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     pub retransmitted: u64,
+    /// Segments of which an acknowledgement echoed a mark, as Linux counts `tcpi_delivered_ce`.
+    pub mark_echoed: u64,
     pub timeouts: u32,
 }
 
@@ -336,6 +338,9 @@ impl Sender {
             _ => self.proceed_by_duplicates(advanced, ack.number == before, now),
         }
         if delivered > 0 {
+            if ack.flags.has(Flags::ECHO) {
+                self.rare.tally.mark_echoed += u64::from(delivered);
+            }
             let news = News {
                 advanced,
                 delivered,
