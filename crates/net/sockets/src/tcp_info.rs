@@ -89,8 +89,7 @@ pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
         duplicates_reported: word(216),
         mark_echoed: word(196).filter(|_| ecn == Some(true)),
         ecn,
-        window_scaling: agreed(info, OPTION_SCALING)
-            .filter(|scales| !scales),
+        window_scaling: agreed(info, OPTION_SCALING).filter(|scales| !scales),
     }
 }
 

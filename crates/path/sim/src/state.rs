@@ -92,7 +92,8 @@ impl Simulation {
             round_trip_min: sender.round_trip.smallest(),
             outstanding: sender.outstanding(),
             retransmitted: sender.tally().retransmitted,
-            mark_echoed: self.scenario.tcp.ecn.then(|| sender.tally().mark_echoed),
+            mark_echoed: (self.scenario.tcp.ecn || sender.always_speaks_ecn())
+                .then(|| sender.tally().mark_echoed),
             repeated: receiver.repeated(),
             timeouts: sender.tally().timeouts,
             busy,

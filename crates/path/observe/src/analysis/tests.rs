@@ -138,7 +138,15 @@ fn the_kernels_counters_become_shares_over_the_window() {
 fn echoes_of_marks_become_a_share_of_what_arrived() {
     let mut one = stream(1, SENDING, steady_progress(50, 125_000));
     one.tcp = tcp(50);
-    assert_eq!(observation(vec![one.clone()]).summary().main().unwrap().tcp.ecn, None);
+    assert_eq!(
+        observation(vec![one.clone()])
+            .summary()
+            .main()
+            .unwrap()
+            .tcp
+            .ecn,
+        None
+    );
     for (i, sample) in (0..).zip(&mut one.tcp) {
         // 100 segments of 1,000 bytes arrive in each interval; two of them come back as marked.
         sample.bytes_arrived = Some(Bytes::new(100_000 * i));
@@ -147,7 +155,10 @@ fn echoes_of_marks_become_a_share_of_what_arrived() {
     }
     let mut other = one.clone();
     let tcp = observation(vec![one.clone()]).summary().main().unwrap().tcp;
-    assert!((tcp.mark_echoed_share.unwrap() - 0.02).abs() < 1e-9, "{tcp:?}");
+    assert!(
+        (tcp.mark_echoed_share.unwrap() - 0.02).abs() < 1e-9,
+        "{tcp:?}"
+    );
     assert_eq!(tcp.ecn, Some(true));
     other.tcp.iter_mut().for_each(|one| one.ecn = Some(false));
     let tcp = observation(vec![one, other]).summary().main().unwrap().tcp;
