@@ -9,7 +9,7 @@ use draw::format::{self, ABSENT, RateUnit, or_absent};
 use draw::page::{Block, Column, Fact, Standing};
 use record::{DirectionFigures, Doubt, Run, StreamDirection};
 
-/// Goodput, round trip, retransmissions, processor and congestion control of one run.
+/// Goodput, round trip, retransmissions, marks, processor and congestion control of one run.
 pub fn facts(run: &Run) -> Vec<Fact> {
     let congestion = run.congestion_used.as_deref();
     let facts = [
@@ -17,6 +17,7 @@ pub fn facts(run: &Run) -> Vec<Fact> {
         each_way(run),
         round_trip(run),
         resent(run),
+        marked(run),
         processor(run),
         congestion.map(|name| Fact::plain("congestion", name)),
     ];
@@ -78,6 +79,12 @@ pub fn resent(run: &Run) -> Option<Fact> {
     let segments = segments.map(|segments| format!(", {segments}"));
     let after = format!(" of the bytes{}", segments.unwrap_or_default());
     Some(Fact::new("resent", format::percent(share)).after(after))
+}
+
+/// What queues marked in place of drops; `None` where the connections had no ECN.
+fn marked(run: &Run) -> Option<Fact> {
+    let share = format::percent(run.mark_echoed_ratio()?);
+    Some(Fact::new("marked", share).after(" of the segments, as the receiver echoed it (ECN)"))
 }
 
 fn processor(run: &Run) -> Option<Fact> {
