@@ -16,8 +16,8 @@ const BUFFER: usize = 512;
 const SSTHRESH_UNSET: u32 = 0x7FFF_FFFF;
 const MIN_RTT_UNSET: u32 = u32::MAX;
 
-/// `tcpi_state` of a connection that is set up: `TCP_ESTABLISHED`.
-const ESTABLISHED: u8 = 1;
+/// `tcpi_state` of a connection that is set up, and of one that is being closed.
+const SET_UP: [u8; 6] = [1, 4, 5, 8, 9, 11];
 /// Bits of `tcpi_options`: `TCPI_OPT_WSCALE` and `TCPI_OPT_ECN`.
 const OPTION_SCALING: u8 = 4;
 const OPTION_ECN: u8 = 8;
@@ -97,7 +97,7 @@ pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
 /// up (`tcpi_state`).
 fn agreed(info: &[u8], option: u8) -> Option<bool> {
     let (state, options) = (info.first()?, info.get(5)?);
-    (*state == ESTABLISHED).then_some(options & option != 0)
+    SET_UP.contains(state).then_some(options & option != 0)
 }
 
 /// Segments times their payload. Segments that a pause of the program or a rate cut short make that
@@ -197,7 +197,7 @@ mod tests {
             (sample.ecn, sample.mark_echoed)
         };
         assert_eq!(told(&info), (None, None));
-        info[0] = ESTABLISHED;
+        info[0] = SET_UP[0];
         assert_eq!(told(&info), (Some(false), None));
         info[5] = OPTION_ECN;
         assert_eq!(told(&info), (Some(true), Some(17)));

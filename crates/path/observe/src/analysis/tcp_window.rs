@@ -184,9 +184,10 @@ fn mark_echoed_share(slices: &Slices<'_>) -> Option<f64> {
     ratio(Some(echoed), arrived).map(|share| share.min(1.0))
 }
 
-/// Whether all streams did, as their last reading says; `None` where one does not tell.
+/// Whether all streams did; `None` where one does not tell.
 fn agreed_on_ecn(streams: &[&Stream]) -> Option<bool> {
-    let each = streams.iter().map(|stream| stream.tcp.last()?.ecn);
+    let of_one = |stream: &&Stream| stream.tcp.iter().rev().find_map(|sample| sample.ecn);
+    let each = streams.iter().map(of_one);
     let each: Vec<bool> = each.collect::<Option<_>>()?;
     (!each.is_empty()).then(|| each.iter().all(|agreed| *agreed))
 }
