@@ -82,7 +82,7 @@ pub struct Marks {
 
 impl Marks {
     fn of(streams: &[&Stream], seconds: f64, tcp: &TcpSummary) -> Option<Marks> {
-        let signals = streams.iter().map(|one| answered(one, 0.0, seconds)).sum();
+        let signals: f64 = streams.iter().map(|one| answered(one, 0.0, seconds)).sum();
         (signals > 0.0).then(|| Marks {
             signals,
             echoed: tcp.mark_echoed_share.unwrap_or(0.0),

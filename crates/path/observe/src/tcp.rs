@@ -97,8 +97,9 @@ pub struct TcpSample {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates_reported: Option<u32>,
     /// Segments of which an acknowledgement echoed a congestion mark (`tcpi_delivered_ce`); absent
-    /// where the connection has no ECN. A receiver echoes a mark until the sender says that it has
-    /// slowed down (RFC 3168, section 6.1.3), so one mark counts the segments of a round trip.
+    /// where a TCP connection has no ECN. Its receiver echoes a mark until the sender says that it
+    /// has slowed down (RFC 3168, section 6.1.3), so one mark counts the segments of a round trip.
+    /// Over UDP the segments of which an acknowledgement told of further marks.
     #[serde(
         rename = "mark_echoed_segments",
         skip_serializing_if = "Option::is_none"

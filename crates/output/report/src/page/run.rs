@@ -81,10 +81,15 @@ pub fn resent(run: &Run) -> Option<Fact> {
     Some(Fact::new("resent", format::percent(share)).after(after))
 }
 
-/// What queues marked in place of drops; `None` where the connections had no ECN.
+/// What queues marked in place of drops; `None` where the connections had no ECN, and over UDP
+/// where nothing was marked.
 fn marked(run: &Run) -> Option<Fact> {
-    let share = format::percent(run.mark_echoed_ratio()?);
-    Some(Fact::new("marked", share).after(" of the segments, as the receiver echoed it (ECN)"))
+    let has_ecn = run.directions.iter().any(|way| way.tcp.ecn == Some(true));
+    let share = run
+        .mark_echoed_ratio()
+        .filter(|share| has_ecn || *share > 0.0)?;
+    let after = " of the segments, as the receiver echoed it (ECN)";
+    Some(Fact::new("marked", format::percent(share)).after(after))
 }
 
 fn processor(run: &Run) -> Option<Fact> {
