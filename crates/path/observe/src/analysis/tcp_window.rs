@@ -180,7 +180,8 @@ fn retransmitted_share(slices: &Slices<'_>, retransmits: Option<f64>) -> Option<
 fn mark_echoed_share(slices: &Slices<'_>) -> Option<f64> {
     let echoed = slices.grown(|sample| sample.mark_echoed.map(f64::from))?;
     let echoed = echoed * slices.mean(|sample| sample.mss.map(Bytes::as_f64))?;
-    let arrived = slices.grown(|sample| sample.bytes_arrived.map(Bytes::as_f64));
+    let arrived = |sample: &TcpSample| sample.bytes_arrived.or(sample.bytes_acked);
+    let arrived = slices.grown(|sample| arrived(sample).map(Bytes::as_f64));
     ratio(Some(echoed), arrived).map(|share| share.min(1.0))
 }
 
