@@ -158,7 +158,7 @@ fn used(duration: Span) -> TerminalCpu {
 /// Nothing is lost, and what bounds the stream is a queue that marks.
 #[test]
 fn marks_of_a_queue_are_seen_and_said() {
-    let seen = seen("marking-queue", 1, None, 20);
+    let seen = seen("marking-queue", 1, None, 30);
     let tcp = seen.summary().main().unwrap().tcp;
     assert_eq!((tcp.ecn, tcp.retransmits), (Some(true), Some(0)));
     assert!(tcp.mark_echoed_share > Some(0.0), "{tcp:?}");

@@ -139,7 +139,7 @@ pub struct Thresholds {
 ///
 /// The average of all that waits decides for each class. With `rio` what decides for a class is the
 /// average of its own and better packets alone, as for the two classes of RIO (Clark & Fang 1998,
-/// "Explicit Allocation of Best-Effort Packet Delivery Service", section IV).
+/// "Explicit Allocation of Best-Effort Packet Delivery Service").
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WredSpec {
     /// The most that waits, of all classes together.
