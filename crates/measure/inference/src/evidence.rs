@@ -351,8 +351,8 @@ fn counted(streams: &[&Stream], from: f64, to: f64) -> Option<f64> {
     streams.iter().map(by).sum()
 }
 
-/// Marks that a sender answered between two times: a receiver echoes each for about a round trip, in
-/// which a window of segments arrives.
+/// Marks that a sender answered between two times: a receiver echoes each for about a round trip,
+/// in which a window of segments arrives.
 fn answered(stream: &Stream, from: f64, to: f64) -> f64 {
     let pairs = stream.tcp.iter().zip(stream.tcp.iter().skip(1));
     let within = pairs.filter(|(_, now)| (from..to).contains(&(seconds(now.at) - 0.05)));

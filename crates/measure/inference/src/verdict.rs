@@ -308,8 +308,8 @@ impl Posterior {
         }
     }
 
-    /// What was marked in a run like `what`, else in the last one; `None` where senders were told to
-    /// slow down by losses.
+    /// What was marked in a run like `what`, else in the last one; `None` where senders were told
+    /// to slow down by losses.
     fn marks(&self, what: &Run) -> Option<Marks> {
         let marked = self.evidence.iter().rev().filter(|one| one.marks.is_some());
         let of_it = marked.clone().find(|one| one.run.is_like(what));

@@ -136,8 +136,8 @@ impl Run {
             .max_by(f64::total_cmp)
     }
 
-    /// Share of the segments of which an acknowledgement echoed a congestion mark: of two directions
-    /// the larger one; `None` without ECN.
+    /// Share of the segments of which an acknowledgement echoed a congestion mark: of two
+    /// directions the larger one; `None` without ECN.
     pub fn mark_echoed_ratio(&self) -> Option<f64> {
         let ratios = self.directions.iter();
         ratios

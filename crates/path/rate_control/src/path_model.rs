@@ -189,7 +189,7 @@ impl PathModel {
         }
     }
 
-    /// An acknowledgement told of further marks (ECN), the last one of a packet that left at `sent`.
+    /// An acknowledgement told of further marks (ECN); its last packet left at `sent`.
     ///
     /// It counts as too much loss does, for chance marks nothing, and once for all that were on the
     /// way together (RFC 9002, section 7.3.2).
