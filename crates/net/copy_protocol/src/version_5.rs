@@ -1,8 +1,8 @@
 //! What version 5 says otherwise: the words of trunkline 0.3.0. Goes when version 5 is no longer
 //! spoken.
 //!
-//! Its `Sending` says nothing of the rate and of marks (ECN), and what limited the copy as shares of
-//! time without the time: that is left out both ways. Its problems have no kind for unfinished
+//! Its `Sending` says nothing of the rate and of marks (ECN), and what limited the copy as shares
+//! of time without the time: that is left out both ways. Its problems have no kind for unfinished
 //! files.
 
 use std::borrow::Cow;
