@@ -106,7 +106,8 @@ fn marks_of_a_queue_are_told_by_the_kernel_that_sends_whichever_end_that_is() {
         );
         fs::write(&path, text).unwrap();
         for way in [&["-P", "2"][..], &["-P", "2", "-R"]] {
-            let words = [&["measure", &target, "-t", "4", "--json"], way].concat();
+            let mut words = vec!["measure", target.as_str(), "-t", "4", "--json"];
+            words.extend(way);
             let document = json(&words);
             let tcp = &document["directions"][0]["tcp"];
             assert_eq!(tcp["ecn"], ecn, "{way:?}: {tcp}");
