@@ -91,6 +91,37 @@ fn a_measurement_keeps_its_promises() {
 }
 
 #[test]
+fn marks_of_a_queue_are_told_by_the_kernel_that_sends_whichever_end_that_is() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("marking.toml");
+    let target = format!("emu:{}", path.display());
+    for ecn in [true, false] {
+        let text = format!(
+            "[forward]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\n\
+             queue = {{ kind = \"codel\", limit = \"500packets\", ecn = true }}\n\
+             [hosts]\necn = {ecn}\n"
+        );
+        fs::write(&path, text).unwrap();
+        for way in [&["-P", "2"][..], &["-P", "2", "-R"]] {
+            let mut words = vec!["measure", target.as_str(), "-t", "4", "--json"];
+            words.extend(way);
+            let document = json(&words);
+            let tcp = &document["directions"][0]["tcp"];
+            assert_eq!(tcp["ecn"], ecn, "{way:?}: {tcp}");
+            let share = tcp["mark_echoed_ratio"].as_f64();
+            assert_eq!(
+                share.is_some_and(|share| share > 0.0),
+                ecn,
+                "{way:?}: {tcp}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_tuning_keeps_its_promises() {
     if !testkit::can_emulate() {
         return;

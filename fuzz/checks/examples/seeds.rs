@@ -192,6 +192,8 @@ fn all_messages() -> Vec<Message> {
                 rtt: Some(165_000_000),
                 retransmitted_share: Some(0.25),
                 binds: None,
+                ecn: Some(true),
+                mark_echoed_share: Some(0.125),
             },
             None,
         ),

@@ -93,6 +93,7 @@ pub fn samples(runs: &[(usize, usize, &Run)]) -> Columns {
     count("retransmits", |one| one.retransmits);
     count("reorderings", |one| one.reorderings);
     count("duplicates_reported", |one| one.duplicates_reported);
+    count("mark_echoed_segments", |one| one.mark_echoed);
     let mut size = |name: &str, value: fn(&TcpSample) -> Option<Bytes>| {
         columns.u64(name, &rows, |row| value(row.reading).map(Bytes::get));
     };

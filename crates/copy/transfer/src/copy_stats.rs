@@ -83,6 +83,8 @@ struct SenderStatus {
     rate: Rate,
     rtt: Option<Span>,
     retransmitted_share: Option<f64>,
+    mark_echoed_share: Option<f64>,
+    ecn: Option<bool>,
     /// What binds now.
     binds: Option<Limit>,
 }
@@ -438,6 +440,8 @@ impl<'a> CopyStats<'a> {
         self.sending.rate = Rate::from_f64(delivered.as_f64() * unpacked);
         self.sending.rtt = seen.rtt.or(self.sending.rtt);
         self.sending.retransmitted_share = seen.retransmitted_share();
+        self.sending.mark_echoed_share = seen.mark_echoed_share();
+        self.sending.ecn = seen.ecn.or(self.sending.ecn);
     }
 
     /// What the threads of both ends did.
@@ -518,6 +522,8 @@ impl<'a> CopyStats<'a> {
             streams: self.sending.streams,
             rtt: self.sending.rtt,
             retransmitted_share: self.sending.retransmitted_share,
+            mark_echoed_share: self.sending.mark_echoed_share,
+            ecn: self.sending.ecn,
             limited_by: self.sending.binds,
             sender: self.ends.sender,
             receiver: self.ends.receiver,
@@ -569,6 +575,8 @@ impl From<&Sending> for SenderStatus {
             rate: Rate::from_bits_per_second(told.rate),
             rtt: told.rtt.map(Span::from_nanos),
             retransmitted_share: told.retransmitted_share,
+            mark_echoed_share: told.mark_echoed_share,
+            ecn: told.ecn,
             binds: told.binds.as_deref().and_then(Limit::named),
         }
     }
@@ -581,6 +589,8 @@ impl From<&SenderStatus> for Sending {
             rate: status.rate.bits_per_second(),
             rtt: status.rtt.map(Span::as_nanos),
             retransmitted_share: status.retransmitted_share,
+            mark_echoed_share: status.mark_echoed_share,
+            ecn: status.ecn,
             binds: status.binds.map(|limit| limit.name().to_owned()),
         }
     }

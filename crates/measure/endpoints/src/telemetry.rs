@@ -131,6 +131,16 @@ const COLUMNS: &[(&str, Get, Put)] = &[
         |s, v| s.duplicates_reported = count(v),
     ),
     (
+        "mark_echoed_segments",
+        |s| s.mark_echoed.map(u64::from),
+        |s, v| s.mark_echoed = count(v),
+    ),
+    (
+        "ecn",
+        |s| s.ecn.map(u64::from),
+        |s, v| s.ecn = (v <= 1).then_some(v == 1),
+    ),
+    (
         "windows_unscaled",
         |s| s.window_scaling.filter(|scales| !scales).map(|_| 1),
         |s, v| s.window_scaling = (v == 1).then_some(false),

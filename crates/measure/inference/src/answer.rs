@@ -190,11 +190,12 @@ fn every_other(trace: &Trace, first: usize) -> f64 {
     rates.sum::<f64>() / (trace.bins.len() / 2).max(1) as f64
 }
 
-/// What a full path is: what exceeds a policer's rate is dropped, and next to nothing waits.
-fn full(path: &Path, base: &Trace, what: &Run) -> Limit {
+/// What a full path is: what exceeds a policer's rate is dropped, and next to nothing waits. A
+/// policer does not mark.
+fn full(path: &Path, base: &Trace, what: &Run, told: &Told) -> Limit {
     let waits = 8.0 * path.standing_queue() / path.rate > WAITS_MIN || path.standing == 1.0;
     let arrived = base.goodput(0) / 8.0 / path.segment * what.seconds;
-    match waits || base.lost(0) < POLICED * arrived {
+    match waits || told.marks || base.lost(0) < POLICED * arrived {
         true => Limit::Link,
         false => Limit::Policer,
     }
@@ -208,12 +209,24 @@ fn short(path: &Path) -> Limit {
     }
 }
 
+/// Whether most of what told senders to slow down was marks: then it was queues, and nothing was
+/// lost by chance.
+pub(crate) fn mostly_marks(evidence: &[Evidence]) -> bool {
+    let marks = evidence.iter().filter_map(|one| one.marks);
+    let marks: f64 = marks.map(|marks| marks.signals).sum();
+    let parts = evidence.iter().flat_map(|one| &one.parts);
+    let all: f64 = parts.filter_map(|part| part.lost).sum();
+    marks > 0.0 && 2.0 * marks > all
+}
+
 /// What kernels counted, which rounds do not know.
 struct Told {
     /// What held this very run back at a host.
     here: Option<Held>,
     /// What windows that bind are.
     window: Limit,
+    /// What tells senders to slow down is marks.
+    marks: bool,
 }
 
 impl Told {
@@ -226,6 +239,15 @@ impl Told {
                 Some(Held::SendBuffer(_)) => Limit::SendBuffer,
                 _ => Limit::ReceiveBuffer,
             },
+            marks: mostly_marks(evidence),
+        }
+    }
+
+    /// What tells senders to slow down, where it is no mark.
+    fn signal(&self, limit: Limit) -> Limit {
+        match self.marks {
+            true => Limit::Marks,
+            false => limit,
         }
     }
 }
@@ -274,7 +296,7 @@ fn binds(path: &Path, what: &Run, told: &Told, seed: u64) -> (Limit, f64) {
         return (Limit::Others, carries(alone, what));
     }
     if fills {
-        return (full(path, &base, what), own);
+        return (full(path, &base, what, told), own);
     }
     let window = carries(
         Path {
@@ -285,8 +307,8 @@ fn binds(path: &Path, what: &Run, told: &Told, seed: u64) -> (Limit, f64) {
     );
     let of = |limit, path| (limit, carries(path, what));
     let without = [
-        of(Limit::Loss, Path { loss: 0.0, ..*path }),
-        of(short(path), deep),
+        of(told.signal(Limit::Loss), Path { loss: 0.0, ..*path }),
+        of(told.signal(short(path)), deep),
         (told.window, window),
         of(
             Limit::Application,

@@ -48,6 +48,8 @@ pub struct Evidence {
     pub idle_wait: Option<f64>,
     /// What held the streams back, as a host's kernel counted.
     pub held: Option<Held>,
+    /// What queues marked instead of dropping it; `None` where nothing was marked.
+    pub marks: Option<Marks>,
     /// Payload on the way of each stream, the most over its parts, bytes.
     pub on_way: f64,
     /// Goodput once it had settled, as its row says it, bits per second.
@@ -59,10 +61,34 @@ pub struct Evidence {
 pub struct Part {
     /// Payload that arrived, bits per second.
     pub rate: f64,
-    /// Segments sent again; `None` where no kernel says.
+    /// Segments sent again, and each mark that a sender answered as one more: it answers both alike
+    /// (RFC 3168, section 5). `None` where no kernel says.
     pub lost: Option<f64>,
     /// Mean round trip, seconds; `None` where it is unknown.
     pub rtt: Option<f64>,
+}
+
+/// What queues on the way marked instead of dropping it (ECN, RFC 3168).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Marks {
+    /// How often senders were told to slow down, as [`Part::lost`] counts it.
+    pub signals: f64,
+    /// Segments of which an acknowledgement echoed a mark, as a share of those that arrived, once
+    /// the rate had settled.
+    pub echoed: f64,
+    /// Segments sent again, in the same time.
+    pub resent: u64,
+}
+
+impl Marks {
+    fn of(streams: &[&Stream], seconds: f64, tcp: &TcpSummary) -> Option<Marks> {
+        let signals: f64 = streams.iter().map(|one| answered(one, 0.0, seconds)).sum();
+        (signals > 0.0).then(|| Marks {
+            signals,
+            echoed: tcp.mark_echoed_share.unwrap_or(0.0),
+            resent: tcp.retransmits.unwrap_or(0),
+        })
+    }
 }
 
 /// What held streams back, as a host's kernel counted.
@@ -123,6 +149,7 @@ impl Evidence {
         Some(Evidence {
             run,
             held: held.filter(|held| *held != Held::Reordering || goes_on(&parts)),
+            marks: Marks::of(&streams, run.seconds, tcp),
             parts,
             segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64).max(SEGMENT_MIN),
             rtt_min: rtt_min.map(Span::as_secs_f64),
@@ -289,7 +316,10 @@ fn parts(seen: &Observation, streams: &[&Stream], seconds: f64, rtt: f64) -> Opt
         let cells = &rates[cell(from).min(rates.len() - 1)..cell(to).max(1)];
         Part {
             rate: cells.iter().sum::<f64>() / cells.len().max(1) as f64,
-            lost: counted(streams, from, to),
+            lost: counted(streams, from, to).map(|again| {
+                let marks = streams.iter().map(|one| answered(one, from, to));
+                again + marks.sum::<f64>()
+            }),
             rtt: round_trip(streams, from, to),
         }
     };
@@ -319,6 +349,21 @@ fn counted(streams: &[&Stream], from: f64, to: f64) -> Option<f64> {
         )
     };
     streams.iter().map(by).sum()
+}
+
+/// Marks that a sender answered between two times: a receiver echoes each for about a round trip,
+/// in which a window of segments arrives.
+fn answered(stream: &Stream, from: f64, to: f64) -> f64 {
+    let pairs = stream.tcp.iter().zip(stream.tcp.iter().skip(1));
+    let within = pairs.filter(|(_, now)| (from..to).contains(&(seconds(now.at) - 0.05)));
+    let marks = within.filter_map(|(before, now)| {
+        let echoed = now
+            .mark_echoed?
+            .saturating_sub(before.mark_echoed.unwrap_or(0));
+        let window = now.cwnd_segments?.max(1);
+        Some(f64::from(echoed) / f64::from(window))
+    });
+    marks.sum()
 }
 
 /// What a stream that was there before had sent again by then.

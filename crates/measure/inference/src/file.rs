@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use units::{Bytes, Rate, Span};
 
+use crate::answer::mostly_marks;
 use crate::path::Path;
 use crate::posterior::Posterior;
 use crate::prior::SWING;
@@ -70,15 +71,17 @@ impl Posterior {
             Kind::Bucket => BUCKET_MAX,
         };
         let limit = Bytes::new(known(middle(wire_queue)).clamp(mtu, most) as u64);
-        let of_kind = |kind: &str| format!("{{ kind = \"{kind}\", limit = \"{limit}\" }}");
+        let ecn = if self.has_marks() { ", ecn = true" } else { "" };
+        let of_kind =
+            |kind: &str, ecn: &str| format!("{{ kind = \"{kind}\", limit = \"{limit}\"{ecn} }}");
         match self.kind() {
-            Kind::Queue(kind) => line("queue", of_kind(kind), self.range(wire_queue, bytes)),
+            Kind::Queue(kind) => line("queue", of_kind(kind, ecn), self.range(wire_queue, bytes)),
             Kind::Bucket => {
                 let rate = link(middle(wire_rate));
                 let bucket = format!("{{ rate = {rate}, bucket = \"{limit}\" }}");
                 line("policer", bucket, self.range(wire_queue, bytes));
                 let guess = "a guess: nothing stood in it".to_owned();
-                line("queue", of_kind("drop-tail"), guess);
+                line("queue", of_kind("drop-tail", ""), guess);
             }
         }
         let loss = self.loss();
@@ -95,6 +98,9 @@ impl Posterior {
             self.way_back(),
             mtu
         );
+        if self.has_marks() {
+            file += "ecn = true\n";
+        }
         file += &self.buffers();
         file + &self.others()
     }
@@ -156,8 +162,16 @@ impl Posterior {
         bound(hosts, "the programs at both ends move") + &bound(stream, "a stream's thread moves")
     }
 
+    /// Whether a queue marked: which kind it is, no sample tells.
+    fn has_marks(&self) -> bool {
+        mostly_marks(&self.evidence)
+    }
+
     /// What takes the packets that the link cannot send at once.
     fn kind(&self) -> Kind {
+        if self.has_marks() {
+            return Kind::Queue("codel");
+        }
         match self.quantile(|path| path.standing, 0.5) {
             0.0 => Kind::Bucket,
             standing if standing < EARLY => Kind::Queue("codel"),

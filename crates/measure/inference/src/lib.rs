@@ -32,7 +32,7 @@ mod verdict;
 mod tests;
 
 pub use answer::{Binding, Forecast};
-pub use evidence::{Evidence, Held, Part, of_setting};
+pub use evidence::{Evidence, Held, Marks, Part, of_setting};
 pub use path::Path;
 pub use posterior::{Particle, Posterior};
 pub use rounds::{Bin, Control, Run, Trace, run};

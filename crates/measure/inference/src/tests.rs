@@ -55,6 +55,7 @@ fn sampled(path: &Path, count: u32, seed: u64) -> Evidence {
         rtt_min: Some(path.rtt),
         idle_wait: Some(0.0),
         held: None,
+        marks: None,
         on_way: path.window / 4.0,
         settled: trace.goodput(4),
     }
@@ -265,6 +266,45 @@ fn a_policer_and_a_narrow_way_back_have_their_own_lines() {
     }
 }
 
+/// Marks are no chance and come of queues: whatever of losses would be named is named so.
+#[test]
+fn marks_in_place_of_losses_are_named_and_counted() {
+    let lossy = Path {
+        loss: 2e-3,
+        ..path()
+    };
+    let seen = [1, 4].map(|count| sampled(&lossy, count, count.into()));
+    let verdict = |seen: &[Evidence]| {
+        let found = Posterior::of(seen.to_vec(), None, 0).unwrap();
+        (
+            found.verdict(&streams(1)).unwrap(),
+            found.path_file("cubic"),
+        )
+    };
+    let (lost, _) = verdict(&seen);
+    assert_eq!(lost.limit, Limit::Loss, "{lost:?}");
+    let marked = seen.map(|one| Evidence {
+        marks: Some(Marks {
+            signals: one.parts.iter().filter_map(|part| part.lost).sum(),
+            echoed: 0.0123,
+            resent: 0,
+        }),
+        ..one
+    });
+    let (marked, file) = verdict(&marked);
+    assert_eq!(marked.limit, Limit::Marks, "{marked:?}");
+    let told = "with 1.2 % of the segments the receiver told of marks, and none was sent again";
+    assert!(marked.because.contains(told), "{marked:?}");
+    use Limit::{Loss, Policer, ShallowQueue};
+    let of_losses = |limit: &Limit| [Loss, Policer, ShallowQueue].contains(limit);
+    assert!(!marked.or.iter().any(of_losses), "{marked:?}");
+    let read = netpath::PathSpec::from_toml("inferred", &file).unwrap();
+    assert!(
+        read.hosts.ecn && file.contains("kind = \"codel\""),
+        "{file}"
+    );
+}
+
 /// What a far end may say: any figure, in any proportion.
 fn any_reading(draw: &mut Draw) -> Evidence {
     let count = 1 + (draw.uniform() * 8.0) as usize;
@@ -302,6 +342,11 @@ fn any_reading(draw: &mut Draw) -> Evidence {
         rtt_min: draw.happens(0.9).then(|| draw.log_uniform(1e-9, 1e3)),
         idle_wait: draw.happens(0.5).then(|| draw.log_uniform(1e-9, 1e3)),
         held: held[(5.0 * draw.uniform()) as usize],
+        marks: draw.happens(0.3).then(|| Marks {
+            signals: draw.log_uniform(1e-3, 1e9),
+            echoed: draw.uniform(),
+            resent: draw.log_uniform(1.0, 1e9) as u64,
+        }),
         on_way: draw.log_uniform(1.0, 1e12),
         settled: draw.log_uniform(1.0, 1e12),
     }

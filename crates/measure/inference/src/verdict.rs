@@ -9,8 +9,8 @@ use observe::{
 };
 use units::{Bytes, Rate};
 
-use crate::answer::Binding;
-use crate::evidence::{Evidence, Held};
+use crate::answer::{Binding, mostly_marks};
+use crate::evidence::{Evidence, Held, Marks};
 use crate::path::Path;
 use crate::posterior::Posterior;
 use crate::rounds::Run;
@@ -229,7 +229,10 @@ impl Posterior {
 
     /// The figures that say so, as a sentence for people without a full stop.
     fn because(&self, what: &Run, binding: &Binding, reach: Option<Rate>) -> String {
-        let figures = self.figures(what, binding.limit, reach);
+        let mut figures = self.figures(what, binding.limit, reach);
+        if let Some(marks) = self.marks(what).filter(|_| binding.limit == Limit::Link) {
+            figures += &format!("; {}", marked(marks));
+        }
         match binding.probability >= SURE {
             true => figures,
             false => {
@@ -277,6 +280,10 @@ impl Posterior {
                 format!("what exceeds {slow} to {fast} is dropped without waiting in a queue")
             }
             Limit::Loss => self.lost(),
+            Limit::Marks => match self.marks(what) {
+                Some(marks) => marked(marks),
+                None => "queues on the way mark, which senders answer as they do losses".to_owned(),
+            },
             Limit::Reordering => counted(Held::Reordering),
             Limit::ShallowQueue => format!(
                 "its queue of {} to {} is short beside the {product} that fill the path",
@@ -301,6 +308,15 @@ impl Posterior {
         }
     }
 
+    /// What was marked in a run like `what`, else in the last one; `None` where senders were told
+    /// to slow down by losses.
+    fn marks(&self, what: &Run) -> Option<Marks> {
+        let marked = self.evidence.iter().rev().filter(|one| one.marks.is_some());
+        let of_it = marked.clone().find(|one| one.run.is_like(what));
+        let one = of_it.or_else(|| marked.clone().next())?;
+        one.marks.filter(|_| mostly_marks(&self.evidence))
+    }
+
     /// How many packets are lost by chance; the least may be none.
     fn lost(&self) -> String {
         let one_in = |share| 1.0 / self.quantile(|path| path.loss, share);
@@ -318,6 +334,21 @@ impl Posterior {
     fn middle(&self, of: impl Fn(&Path) -> f64) -> f64 {
         self.quantile(of, 0.5)
     }
+}
+
+/// What queues marked, in words.
+fn marked(marks: Marks) -> String {
+    let percent = 100.0 * marks.echoed;
+    let digits = if percent >= 1.0 { 1 } else { 3 };
+    let resent = match marks.resent {
+        0 => "none was sent again".to_owned(),
+        1 => "1 was sent again".to_owned(),
+        many => format!("{many} were sent again"),
+    };
+    format!(
+        "a queue on the way marks packets in place of drops: with {percent:.digits$} % of the \
+         segments the receiver told of marks, and {resent}"
+    )
 }
 
 /// What a kernel counted, in words.

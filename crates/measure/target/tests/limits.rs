@@ -155,6 +155,19 @@ fn used(duration: Span) -> TerminalCpu {
     }
 }
 
+/// Nothing is lost, and what bounds the stream is a queue that marks.
+#[test]
+fn marks_of_a_queue_are_seen_and_said() {
+    let seen = seen("marking-queue", 1, None, 30);
+    let tcp = seen.summary().main().unwrap().tcp;
+    assert_eq!((tcp.ecn, tcp.retransmits), (Some(true), Some(0)));
+    assert!(tcp.mark_echoed_share > Some(0.0), "{tcp:?}");
+    said("marking-queue", &seen, &[Limit::Marks, Limit::Link]);
+    let drops = seen_by("link-full", 1, None, 6, 1);
+    let tcp = drops.summary().main().unwrap().tcp;
+    assert_eq!((tcp.ecn, tcp.mark_echoed_share), (Some(false), None));
+}
+
 /// When chance strikes is no figure of the path: one stream tells losses from a short queue.
 #[test]
 fn losses_by_chance_are_no_short_queue() {

@@ -305,6 +305,11 @@ pub struct Reading {
     pub rtt: Option<Span>,
     /// Bytes sent again, as a share of those sent.
     pub retransmitted_share: Option<f64>,
+    /// Segments of which an acknowledgement echoed a congestion mark, as a share of those that
+    /// arrived; `None` without ECN.
+    pub mark_echoed_share: Option<f64>,
+    /// Whether the streams agreed on ECN; `None` where that is not known.
+    pub ecn: Option<bool>,
     /// What binds; `None` where no single part does.
     pub limited_by: Option<Limit>,
     /// What the threads of the sender spent their time on.
@@ -482,6 +487,11 @@ impl Outcome {
             .iter()
             .find(queued)
             .map_or(Span::ZERO, |part| part.time)
+    }
+
+    /// Whether the streams agreed on ECN, as the last reading that knows it says.
+    pub fn ecn(&self) -> Option<bool> {
+        self.readings.iter().rev().find_map(|one| one.ecn)
     }
 
     /// Mean of the streams' round trips over the readings.

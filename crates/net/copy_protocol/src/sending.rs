@@ -22,6 +22,11 @@ pub struct Sending {
     pub retransmitted_share: Option<f64>,
     /// What binds now, by its name.
     pub binds: Option<String>,
+    /// Whether the streams agreed on ECN.
+    pub ecn: Option<bool>,
+    /// Segments since the last report of which an acknowledgement echoed a congestion mark, as a
+    /// share of those that arrived.
+    pub mark_echoed_share: Option<f64>,
 }
 
 impl Sending {
@@ -30,6 +35,7 @@ impl Sending {
         let is_share = |share: &f64| (0.0..=1.0).contains(share);
         Sending {
             retransmitted_share: self.retransmitted_share.filter(is_share),
+            mark_echoed_share: self.mark_echoed_share.filter(is_share),
             binds: self.binds.map(|name| printable(&name, CHARACTERS)),
             ..self
         }

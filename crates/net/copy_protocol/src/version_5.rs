@@ -1,8 +1,9 @@
 //! What version 5 says otherwise: the words of trunkline 0.3.0. Goes when version 5 is no longer
 //! spoken.
 //!
-//! Its `Sending` says nothing of the rate, and what limited the copy as shares of time without the
-//! time: that is left out both ways. Its problems have no kind for unfinished files.
+//! Its `Sending` says nothing of the rate and of marks (ECN), and what limited the copy as shares
+//! of time without the time: that is left out both ways. Its problems have no kind for unfinished
+//! files.
 
 use std::borrow::Cow;
 
@@ -86,6 +87,8 @@ impl From<OldSending> for Message {
             rtt: old.rtt,
             retransmitted_share: old.retransmitted_share,
             binds: old.binds,
+            ecn: None,
+            mark_echoed_share: None,
         };
         Message::Sending(sending, None)
     }
@@ -111,6 +114,8 @@ mod tests {
             rtt: Some(160_000_000),
             retransmitted_share: Some(0.25),
             binds: Some("loss".to_owned()),
+            ecn: None,
+            mark_echoed_share: None,
         }
     }
 
@@ -122,6 +127,8 @@ mod tests {
         );
         let newer = Sending {
             rate: 7,
+            ecn: Some(true),
+            mark_echoed_share: Some(0.5),
             ..sending()
         };
         let said = encode(&Message::Sending(newer, None)).unwrap();

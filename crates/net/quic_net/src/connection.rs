@@ -346,6 +346,7 @@ impl Handle {
             bytes_sent: Some(Bytes::new(stats.udp_tx.bytes)),
             bytes_retransmitted: Some(Bytes::new(lost)),
             retransmits: u32::try_from(stats.path.lost_packets).ok(),
+            mark_echoed: segments(load(&path.mark_echoed)),
             not_sent: (load(&path.app_limited) > 0).then_some(Bytes::ZERO),
             delivery_rate: Some(Rate::from_bits_per_second(load(&path.bandwidth))),
             ..TcpSample::default()

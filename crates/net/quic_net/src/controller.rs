@@ -20,6 +20,8 @@ pub(crate) struct PathState {
     pub in_flight: AtomicU64,
     pub delivered: AtomicU64,
     pub lost: AtomicU64,
+    /// Bytes acknowledged together with news of further marks.
+    pub mark_echoed: AtomicU64,
     pub bandwidth: AtomicU64,
     /// There was nothing left to send at the last acknowledgement.
     pub app_limited: AtomicU64,
@@ -70,6 +72,8 @@ impl ControllerFactory for Factory {
         Box::new(ModelController {
             window_first: model.window().get(),
             model,
+            acking: 0,
+            acked: 0,
             began: now,
             state: Arc::clone(&self.0),
         })
@@ -79,6 +83,9 @@ impl ControllerFactory for Factory {
 #[derive(Clone)]
 struct ModelController {
     model: PathModel,
+    /// Bytes of the acknowledgement that is being told, and of the last one.
+    acking: u64,
+    acked: u64,
     began: Instant,
     window_first: u64,
     state: Arc<PathState>,
@@ -105,6 +112,7 @@ impl Controller for ModelController {
     ) {
         let (now, sent) = (self.time(now), self.time(sent));
         self.model.on_acked(now, sent, Bytes::new(bytes));
+        self.acking = self.acking.saturating_add(bytes);
     }
 
     fn on_end_acks(
@@ -114,6 +122,7 @@ impl Controller for ModelController {
         app_limited: bool,
         _largest_packet_num_acked: Option<u64>,
     ) {
+        self.acked = std::mem::take(&mut self.acking);
         let now = self.time(now);
         self.model
             .on_acks_end(now, Bytes::new(in_flight), app_limited);
@@ -124,16 +133,27 @@ impl Controller for ModelController {
         state.publish(&self.model);
     }
 
+    /// Without lost bytes it tells of marks, right after the acknowledgement that counts them.
     fn on_congestion_event(
         &mut self,
-        _now: Instant,
-        _sent: Instant,
+        now: Instant,
+        sent: Instant,
         _is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        self.model.on_lost(Bytes::new(lost_bytes));
-        self.state.lost.fetch_add(lost_bytes, Ordering::Relaxed);
-        self.state.publish(&self.model);
+        let state = &self.state;
+        match lost_bytes {
+            0 => {
+                let (now, sent) = (self.time(now), self.time(sent));
+                self.model.on_marked(now, sent);
+                state.mark_echoed.fetch_add(self.acked, Ordering::Relaxed);
+            }
+            lost => {
+                self.model.on_lost(Bytes::new(lost));
+                state.lost.fetch_add(lost, Ordering::Relaxed);
+            }
+        }
+        state.publish(&self.model);
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {

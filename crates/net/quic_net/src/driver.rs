@@ -163,7 +163,11 @@ impl Driver {
             let mut responses = Vec::new();
             let received = self.socket.receive(&mut |batch| {
                 let Batch {
-                    from, to, stride, ..
+                    from,
+                    to,
+                    ecn,
+                    stride,
+                    ..
                 } = batch;
                 let mut left = BytesMut::from(batch.bytes);
                 while !left.is_empty() {
@@ -172,7 +176,7 @@ impl Driver {
                         continue;
                     }
                     buffer.clear();
-                    match endpoint.handle(now, from, to, None, datagram, buffer) {
+                    match endpoint.handle(now, from, to, ecn, datagram, buffer) {
                         Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                             events.push((handle.0, event));
                         }

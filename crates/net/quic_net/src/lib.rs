@@ -11,7 +11,7 @@
 //! connection; [`Server`] has one for all connections of its port. Reading and writing threads take
 //! the lock of their connection and wait on its condition variable.
 //!
-//! Left out: 0-RTT, migration, several streams of one connection, datagrams, ECN.
+//! Left out: 0-RTT, migration, several streams of one connection, datagrams.
 //!
 //! Reading order: `stream`, `connection`, `controller`, `driver`, `client`, `server`; `config` and
 //! `socket` hold settings, `qlog` writes what happens.

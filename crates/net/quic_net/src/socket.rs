@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags};
+use quinn_proto::EcnCodepoint;
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use sockets::FarEnd;
@@ -33,6 +34,8 @@ pub(crate) struct Batch<'a> {
     pub from: SocketAddr,
     /// The address of this host to which they came.
     pub to: Option<IpAddr>,
+    /// What queues on the way, or the other end, said of congestion.
+    pub ecn: Option<EcnCodepoint>,
     /// The length of each, but for the last, which may be shorter.
     pub stride: usize,
     /// All of them.
@@ -84,6 +87,7 @@ impl PacketSocket {
             take(Batch {
                 from: meta.addr,
                 to: meta.dst_ip,
+                ecn: meta.ecn.and_then(|ecn| EcnCodepoint::from_bits(ecn as u8)),
                 stride: meta.stride.max(1),
                 bytes: bytes.get(..meta.len).unwrap_or_default(),
             });
@@ -95,7 +99,9 @@ impl PacketSocket {
     pub fn send(&self, transmit: &quinn_proto::Transmit, bytes: &[u8]) -> io::Result<()> {
         let transmit = Transmit {
             destination: transmit.destination,
-            ecn: None,
+            ecn: transmit
+                .ecn
+                .and_then(|ecn| quinn_udp::EcnCodepoint::from_bits(ecn as u8)),
             contents: bytes.get(..transmit.size).unwrap_or_default(),
             segment_size: transmit.segment_size,
             src_ip: transmit.src_ip,

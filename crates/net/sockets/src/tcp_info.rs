@@ -16,6 +16,12 @@ const BUFFER: usize = 512;
 const SSTHRESH_UNSET: u32 = 0x7FFF_FFFF;
 const MIN_RTT_UNSET: u32 = u32::MAX;
 
+/// `tcpi_state` of a connection that is set up, and of one that is being closed.
+const SET_UP: [u8; 6] = [1, 4, 5, 8, 9, 11];
+/// Bits of `tcpi_options`: `TCPI_OPT_WSCALE` and `TCPI_OPT_ECN`.
+const OPTION_SCALING: u8 = 4;
+const OPTION_ECN: u8 = 8;
+
 /// Reads the state of a connection.
 ///
 /// # Errors
@@ -54,6 +60,7 @@ pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
     let word = |offset| word(info, offset);
     let long = |offset| long(info, offset);
     let micros = |micros: u64| Span::from_micros(micros);
+    let ecn = agreed(info, OPTION_ECN);
     TcpSample {
         at,
         rtt: word(68)
@@ -80,17 +87,17 @@ pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
         send_buffer_limited: long(184).map(micros),
         reorderings: word(220),
         duplicates_reported: word(216),
-        window_scaling: lacks_scaling(info).then_some(false),
+        mark_echoed: word(196).filter(|_| ecn == Some(true)),
+        ecn,
+        window_scaling: agreed(info, OPTION_SCALING).filter(|scales| !scales),
     }
 }
 
-/// Whether a connection that is set up has no window scaling: `tcpi_state` is beyond `SYN_RECV`,
-/// and `tcpi_options` is without `TCPI_OPT_WSCALE`.
-fn lacks_scaling(info: &[u8]) -> bool {
-    const ESTABLISHED: u8 = 1;
-    const SCALED: u8 = 4;
-    let (state, options) = (info.first(), info.get(5));
-    state == Some(&ESTABLISHED) && options.is_some_and(|options| options & SCALED == 0)
+/// Whether both ends agreed on an option (`tcpi_options`); `None` of a connection that is not set
+/// up (`tcpi_state`).
+fn agreed(info: &[u8], option: u8) -> Option<bool> {
+    let (state, options) = (info.first()?, info.get(5)?);
+    SET_UP.contains(state).then_some(options & option != 0)
 }
 
 /// Segments times their payload. Segments that a pause of the program or a rate cut short make that
@@ -179,6 +186,22 @@ mod tests {
         assert_eq!(sample.ssthresh_segments, None);
         assert_eq!(sample.rtt_min, None);
         assert_eq!(sample.rtt, None);
+    }
+
+    #[test]
+    fn echoes_of_marks_are_those_of_connections_with_ecn() {
+        let mut info = [0u8; 232];
+        info[196..200].copy_from_slice(&17u32.to_ne_bytes());
+        let told = |info: &[u8]| {
+            let sample = parse(info, Time::ZERO);
+            (sample.ecn, sample.mark_echoed)
+        };
+        assert_eq!(told(&info), (None, None));
+        info[0] = SET_UP[0];
+        assert_eq!(told(&info), (Some(false), None));
+        info[5] = OPTION_ECN;
+        assert_eq!(told(&info), (Some(true), Some(17)));
+        assert_eq!(told(&info[..192]), (Some(true), None));
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub fn limit(limit: Limit) -> &'static str {
         Limit::Loss => "packet loss",
         Limit::Policer => "a policer, which drops what exceeds a rate",
         Limit::ShallowQueue => "a queue too short for bursts",
+        Limit::Marks => "a queue that marks packets, to which senders give way",
         Limit::Others => "what others send",
         Limit::WayBack => "the way back, which is narrow",
         Limit::VaryingRate => "a rate that varies",

@@ -53,6 +53,10 @@ pub struct Copy {
     /// Mean of the streams' round trips over the readings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_mean_seconds: Option<f64>,
+    /// Whether the streams agreed on ECN (RFC 3168), so that queues may mark packets in place of
+    /// drops; absent where that is not known: over UDP, and of a third-party copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
     /// Regular files that got their final name.
     pub files: u64,
     /// Folders made.
@@ -212,6 +216,10 @@ pub struct CopyReading {
     /// Bytes sent again as a share of those sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted_ratio: Option<f64>,
+    /// Segments of which an acknowledgement echoed a congestion mark, as a share of those that
+    /// arrived; absent without ECN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark_echoed_ratio: Option<f64>,
     /// What bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<Limit>,

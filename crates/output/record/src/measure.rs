@@ -136,6 +136,15 @@ impl Run {
             .max_by(f64::total_cmp)
     }
 
+    /// Share of the segments of which an acknowledgement echoed a congestion mark: of two
+    /// directions the larger one; `None` without ECN.
+    pub fn mark_echoed_ratio(&self) -> Option<f64> {
+        let ratios = self.directions.iter();
+        ratios
+            .filter_map(|direction| direction.tcp.mark_echoed_share)
+            .max_by(f64::total_cmp)
+    }
+
     /// Mean loaded round-trip time: from probes, else as the sending kernels saw it.
     pub fn rtt_loaded_seconds(&self) -> Option<f64> {
         let probed = self

@@ -9,8 +9,8 @@
 //! load ([`LoadSource`]) on them, and on the main one cross traffic that is on and off
 //! ([`CrossSource`]).
 //!
-//! The queue is drop-tail, RED, CoDel, or three classes, strict or with shares. Class and ECN come
-//! from the packet ([`Packet`]).
+//! The queue is drop-tail, RED, weighted RED, CoDel, or three classes, strict or with shares. Class
+//! and ECN come from the packet ([`Packet`]).
 //!
 //! What is left out: delay that varies by itself, but for packets that are overtaken. A packet that
 //! is lost on the wire has still used its share of the rate, as on a real link; the packet being

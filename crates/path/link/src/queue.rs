@@ -29,6 +29,7 @@ impl<P: Packet> Queue<P> {
         match spec.queue {
             QueueSpec::DropTail(limit) => Queue::DropTail(DropTail::new(limit)),
             QueueSpec::Red(red) => Queue::Red(Red::new(red, spec.rate, seed)),
+            QueueSpec::Wred(wred) => Queue::Red(Red::weighted(wred, spec.rate, seed)),
             QueueSpec::CoDel(codel) => Queue::CoDel(CoDel::new(codel)),
             QueueSpec::Strict { limit } => Queue::Classes(Classes::strict(limit)),
             QueueSpec::Weighted {

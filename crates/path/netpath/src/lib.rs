@@ -23,7 +23,7 @@ pub use error::PathError;
 pub use spec::{
     Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Cut, DrawnRate, Duplex, Extra,
     Hosts, LinkSpec, Load, Loss, PacketShare, PathSpec, Policer, QueueLimit, QueueSpec, RedSpec,
-    Reorder, Trace, UnknownArrivals, UnknownClass, Variation, Way,
+    Reorder, Thresholds, Trace, UnknownArrivals, UnknownClass, Variation, Way, WredSpec,
 };
 
 use std::fs;

@@ -4,14 +4,14 @@ use errors::Hint;
 use units::{Bytes, Rate, Span};
 
 use crate::{
-    CrossTraffic, LinkSpec, Loss, PathError, PathSpec, QueueLimit, QueueSpec, Variation, Way,
-    presets,
+    CrossTraffic, LinkSpec, Loss, PathError, PathSpec, QueueLimit, QueueSpec, Thresholds,
+    Variation, Way, presets,
 };
 
 const RUNS: usize = 20_000;
 
 /// Pieces that make a file wrong in interesting ways, or right in another.
-const PIECES: [&str; 44] = [
+const PIECES: [&str; 45] = [
     "0",
     "-1",
     "1e300",
@@ -39,6 +39,8 @@ const PIECES: [&str; 44] = [
     "\"1packets\"",
     "kind = \"codel\"\n",
     "queue = { kind = \"red\", limit = \"9packets\", min = \"1packets\", max = \"9packets\" }\n",
+    "queue = { kind = \"wred\", limit = \"9packets\", scavenger = { min = \"1packets\", max = \
+        \"5packets\" }, best-effort = { min = \"2packets\", max = \"9packets\" } }\n",
     "queue = { kind = \"weighted\", limit = \"9packets\", scavenger = 0.5, priority = 0.4 }\n",
     "loss = { kind = \"gilbert-elliott\", enter = 1, leave = 1 }\n",
     "[hosts]\n",
@@ -154,9 +156,12 @@ fn assert_link(link: &LinkSpec, hosts_mtu: u16) {
     match link.queue {
         QueueSpec::DropTail(_) | QueueSpec::Strict { .. } => {}
         QueueSpec::Red(red) => {
-            assert!(1 <= red.min && red.min < red.max);
-            assert!(red.probability > 0.0 && red.probability <= 1.0);
+            assert_thresholds(red.thresholds());
             assert!(red.weight > 0.0 && red.weight <= 1.0);
+        }
+        QueueSpec::Wred(wred) => {
+            wred.thresholds().into_iter().for_each(assert_thresholds);
+            assert!(wred.weight > 0.0 && wred.weight <= 1.0);
         }
         QueueSpec::CoDel(codel) => {
             assert!(Span::ZERO < codel.target && codel.target < codel.interval);
@@ -182,6 +187,11 @@ fn assert_link(link: &LinkSpec, hosts_mtu: u16) {
             }
         }
     }
+}
+
+fn assert_thresholds(of_class: Thresholds) {
+    assert!(1 <= of_class.min && of_class.min < of_class.max);
+    assert!(of_class.probability > 0.0 && of_class.probability <= 1.0);
 }
 
 fn assert_traffic(traffic: &CrossTraffic) {

@@ -18,7 +18,7 @@ pub use links::{Duplex, Extra};
 pub use load::{Arrivals, Load, PacketShare, UnknownArrivals};
 pub use loss::Loss;
 pub use policer::Policer;
-pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
+pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec, Thresholds, WredSpec};
 pub use reorder::Reorder;
 pub use units::Way;
 pub use variation::{DrawnRate, Trace, Variation};

@@ -23,6 +23,8 @@ pub enum Limit {
     Policer,
     /// Packets dropped by a queue too short for the sender's bursts.
     ShallowQueue,
+    /// Packets marked (ECN) by a queue in place of drops, which senders answer as they do losses.
+    Marks,
     /// What others send.
     Others,
     /// A way back that acknowledgements fill.
@@ -73,11 +75,12 @@ pub enum Limit {
 
 impl Limit {
     /// All of them, from the path to the hosts to the unknown.
-    pub const ALL: [Limit; 26] = [
+    pub const ALL: [Limit; 27] = [
         Limit::Link,
         Limit::Loss,
         Limit::Policer,
         Limit::ShallowQueue,
+        Limit::Marks,
         Limit::Others,
         Limit::WayBack,
         Limit::VaryingRate,
@@ -122,6 +125,7 @@ impl Limit {
                 | Limit::Loss
                 | Limit::Policer
                 | Limit::ShallowQueue
+                | Limit::Marks
                 | Limit::Others
                 | Limit::WayBack
                 | Limit::VaryingRate
@@ -141,6 +145,7 @@ impl Limit {
             Limit::Loss => "loss",
             Limit::Policer => "policer",
             Limit::ShallowQueue => "shallow-queue",
+            Limit::Marks => "marks",
             Limit::Others => "others",
             Limit::WayBack => "way-back",
             Limit::VaryingRate => "varying-rate",

@@ -96,6 +96,19 @@ pub struct TcpSample {
     /// Duplicates that the peer reported (`tcpi_dsack_dups`): retransmissions sent in vain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates_reported: Option<u32>,
+    /// Segments of which an acknowledgement echoed a congestion mark (`tcpi_delivered_ce`); absent
+    /// where a TCP connection has no ECN. Its receiver echoes a mark until the sender says that it
+    /// has slowed down (RFC 3168, section 6.1.3), so one mark counts the segments of a round trip.
+    /// Over UDP the segments of which an acknowledgement told of further marks.
+    #[serde(
+        rename = "mark_echoed_segments",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub mark_echoed: Option<u32>,
+    /// Whether both ends agreed on ECN (RFC 3168; `tcpi_options`), so that queues may mark packets
+    /// in place of drops; absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
     /// `false` where both ends did not agree on window scaling (`tcpi_options`), so that no window
     /// is beyond 65,535 bytes; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]

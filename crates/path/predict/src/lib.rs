@@ -5,7 +5,7 @@
 //!
 //! Left out, and what that costs: acknowledgements that share the reverse link, and queues other
 //! than drop-tail, which are taken for one of the same size; classes of traffic are taken for
-//! equal. A simulation has them.
+//! equal. Weighted RED, which lives by them, is refused. A simulation has them all.
 //!
 //! Reading order: [`Question`], [`Prediction`], [`predict`]; `inputs.rs` for the path;
 //! `calculator.rs` and `literature.rs` for what follows from it.

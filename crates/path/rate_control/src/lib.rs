@@ -7,10 +7,12 @@
 //! (draft-cardwell-iccrg-bbr-congestion-control-02) for bounds by loss and for rare probes. One
 //! thing differs: a loss is a signal only in a round that lost more than [`LOSS_MAX`], or more than
 //! chance explains by what earlier rounds lost, because long paths lose packets that no queue
-//! dropped. Where more than that is lost by chance, the bound grows once it shows.
+//! dropped. Where more than that is lost by chance, the bound grows once it shows. A mark (ECN) is
+//! a signal by itself: only queues mark.
 //!
-//! Left out: ECN (no path of ours marks), and the version 2 coupling of probes to a Reno flow's
-//! saw tooth on paths with less than a few dozen packets.
+//! Left out: the version 2 coupling of probes to a Reno flow's saw tooth on paths with less than a
+//! few dozen packets, and its answer to the share of marks, which queues after RFC 3168 do not
+//! mean.
 //!
 //! There is no clock here: each call brings the time. Reading order: `delivery` (samples of the
 //! rate), `filters` (maxima and minima over a window), `chance_loss`, `path_model`.

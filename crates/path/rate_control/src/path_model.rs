@@ -124,6 +124,8 @@ pub struct PathModel {
     /// Short-term bounds after too much loss, until the next probe.
     rate_bound: Option<f64>,
     window_bound: Option<Bytes>,
+    /// When a mark was answered last.
+    mark_answered: Option<Time>,
     cycles: u64,
 }
 
@@ -154,6 +156,7 @@ impl PathModel {
             window_max: None,
             rate_bound: None,
             window_bound: None,
+            mark_answered: None,
             cycles: 0,
         }
     }
@@ -184,6 +187,20 @@ impl PathModel {
             self.round.was_lossy = true;
             self.on_too_much_loss();
         }
+    }
+
+    /// An acknowledgement told of further marks (ECN); its last packet left at `sent`.
+    ///
+    /// It counts as too much loss does, for chance marks nothing, and once for all that were on the
+    /// way together (RFC 9002, section 7.3.2).
+    pub fn on_marked(&mut self, now: Time, sent: Time) {
+        let is_answered = self.mark_answered.is_some_and(|at| sent <= at);
+        if self.round.was_lossy || is_answered {
+            return;
+        }
+        self.mark_answered = Some(now);
+        self.round.was_lossy = true;
+        self.on_too_much_loss();
     }
 
     /// All packets of an acknowledgement were told.

@@ -18,6 +18,16 @@ struct Path {
     lost_of: Option<u64>,
     /// What is above the rate, and more than the queue, is dropped; nothing waits.
     polices: bool,
+    /// A packet that meets a longer queue is marked.
+    marks_above: Option<Bytes>,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Arrives,
+    IsMarked,
+    IsLost,
 }
 
 /// Seeded, so that a failure repeats.
@@ -51,7 +61,7 @@ struct Run {
     /// When the link is free again.
     free: Time,
     /// Packets on the way: when their acknowledgement comes, or their loss is seen; when they left.
-    on_the_way: VecDeque<(Time, Time, bool)>,
+    on_the_way: VecDeque<(Time, Time, Fate)>,
     chance: Chance,
     arrived: Bytes,
     sent: Bytes,
@@ -94,7 +104,13 @@ impl Run {
             false => waits,
         };
         let back = self.now + delay + self.path.round_trip;
-        self.on_the_way.push_back((back, self.now, is_lost));
+        let is_marked = self.path.marks_above.is_some_and(|above| queued > above);
+        let fate = match is_lost {
+            true => Fate::IsLost,
+            false if is_marked => Fate::IsMarked,
+            false => Fate::Arrives,
+        };
+        self.on_the_way.push_back((back, self.now, fate));
         self.model.on_sent(self.now, SEGMENT);
         self.in_flight += SEGMENT;
         self.sent += SEGMENT;
@@ -102,9 +118,9 @@ impl Run {
         self.next_send = self.now + self.model.pacing_rate().time_to_send(SEGMENT);
     }
 
-    fn hear(&mut self, sent: Time, is_lost: bool) {
+    fn hear(&mut self, sent: Time, fate: Fate) {
         self.in_flight = self.in_flight - SEGMENT;
-        if is_lost {
+        if fate == Fate::IsLost {
             self.lost += SEGMENT;
             self.model.on_lost(SEGMENT);
             return;
@@ -112,6 +128,9 @@ impl Run {
         self.arrived += SEGMENT;
         self.model.on_acked(self.now, sent, SEGMENT);
         self.model.on_acks_end(self.now, self.in_flight, false);
+        if fate == Fate::IsMarked {
+            self.model.on_marked(self.now, sent);
+        }
     }
 
     fn until(&mut self, end: Time) {
@@ -127,8 +146,8 @@ impl Run {
             self.now = next;
             match hears {
                 Some(at) if at == next => {
-                    if let Some((_, sent, is_lost)) = self.on_the_way.pop_front() {
-                        self.hear(sent, is_lost);
+                    if let Some((_, sent, fate)) = self.on_the_way.pop_front() {
+                        self.hear(sent, fate);
                     }
                 }
                 _ => self.send(),
@@ -164,6 +183,7 @@ const LONG: Path = Path {
     queue: Bytes::new(3_750_000),
     lost_of: None,
     polices: false,
+    marks_above: None,
 };
 
 const fn mbps_const(megabits: u64) -> Rate {
@@ -251,6 +271,36 @@ fn a_shallow_queue_is_not_kept_overflowing() {
 }
 
 #[test]
+fn marks_end_the_start_before_the_queue_is_full() {
+    let marking = Path {
+        marks_above: Some(Bytes::new(100_000)),
+        ..LONG
+    };
+    let first = [LONG, marking].map(|path| Run::new(path, 1).see(at(2)));
+    let [plain, marked] = &first;
+    assert!(marked.queue_mean < plain.queue_mean, "{first:?}");
+    let mut run = Run::new(marking, 1);
+    run.until(at(5));
+    let later = run.see(at(45));
+    assert!(share(later.goodput, LONG.rate) > 0.7, "{later:?}");
+}
+
+#[test]
+fn marks_of_packets_that_were_on_the_way_together_are_one_signal() {
+    let mut run = Run::new(LONG, 1);
+    run.until(at(5));
+    let (before, marked) = (run.model.window(), run.now);
+    run.model.on_marked(marked, marked);
+    assert!(run.model.window() < before, "{before}");
+    // Another round has begun, and what is acknowledged left before the first mark was answered.
+    run.until(marked + Span::from_millis(99));
+    let mut again = run.model.clone();
+    again.on_marked(run.now, marked);
+    assert_eq!(again.window(), run.model.window());
+    assert_eq!(again.pacing_rate(), run.model.pacing_rate());
+}
+
+#[test]
 fn short_slow_and_fast_paths_are_filled() {
     for (rate, micros) in [(mbps(1), 20_000), (mbps(10), 500_000), (mbps(5_000), 200)] {
         let round_trip = Span::from_micros(micros);
@@ -261,6 +311,7 @@ fn short_slow_and_fast_paths_are_filled() {
             queue,
             lost_of: None,
             polices: false,
+            marks_above: None,
         };
         let mut run = Run::new(path, 1);
         run.until(at(8));
@@ -295,10 +346,11 @@ fn nothing_that_is_told_makes_rate_or_window_zero() {
     for _ in 0..20_000 {
         now += Span::from_nanos(chance.below(3_000_000_000));
         let bytes = Bytes::new(chance.below(1 << 20));
-        match chance.below(4) {
+        match chance.below(5) {
             0 => model.on_sent(now, bytes),
             1 => model.on_acked(now, now - Span::from_nanos(chance.below(1 << 30)), bytes),
             2 => model.on_lost(bytes),
+            3 => model.on_marked(now, now - Span::from_nanos(chance.below(1 << 30))),
             _ => model.on_acks_end(now, bytes, chance.below(2) == 0),
         }
         assert!(model.window() >= SEGMENT, "seed 7");

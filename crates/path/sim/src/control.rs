@@ -242,6 +242,21 @@ impl Control {
         }
     }
 
+    /// A mark, once a round trip: as a loss, also for those that losses alone do not slow down.
+    pub(crate) fn on_mark(&mut self, window: &mut Window, now: Time) {
+        match self {
+            Control::PathModel(model) => model.on_mark(window, now),
+            _ => self.on_congestion(window, now),
+        }
+    }
+
+    /// Whether its segments say that they understand marks whatever the hosts' TCP does: those of
+    /// streams over UDP do.
+    #[inline]
+    pub(crate) fn always_speaks_ecn(&self) -> bool {
+        matches!(self, Control::PathModel(_))
+    }
+
     /// The retransmission timer went off; a window falls to one segment.
     pub(crate) fn on_timeout(&mut self, window: &mut Window, now: Time) {
         match self {

@@ -91,6 +91,8 @@ struct News {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     pub retransmitted: u64,
+    /// Segments of which an acknowledgement echoed a mark, as Linux counts `tcpi_delivered_ce`.
+    pub mark_echoed: u64,
     pub timeouts: u32,
 }
 
@@ -336,6 +338,9 @@ impl Sender {
             _ => self.proceed_by_duplicates(advanced, ack.number == before, now),
         }
         if delivered > 0 {
+            if ack.flags.has(Flags::ECHO) {
+                self.rare.tally.mark_echoed += u64::from(delivered);
+            }
             let news = News {
                 advanced,
                 delivered,
@@ -496,14 +501,25 @@ impl Sender {
     fn on_mark(&mut self, now: Time) {
         let is_new = self.una > self.reduced_at || self.reduced_at == 0;
         if self.phase == Phase::Open && is_new {
-            self.reduce(now);
+            self.control.on_mark(&mut self.window, now);
+            self.has_reduced();
         }
     }
 
     fn reduce(&mut self, now: Time) {
         self.control.on_congestion(&mut self.window, now);
+        self.has_reduced();
+    }
+
+    fn has_reduced(&mut self) {
         self.tells_reduction = true;
         self.reduced_at = self.highest;
+    }
+
+    /// Whether its segments say that they understand marks whatever the hosts' TCP does.
+    #[inline]
+    pub(crate) fn always_speaks_ecn(&self) -> bool {
+        self.control.always_speaks_ecn()
     }
 
     #[inline]

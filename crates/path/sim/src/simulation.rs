@@ -454,8 +454,10 @@ impl Simulation {
         // RFC 3168 sections 6.1.2 and 6.1.5: what is sent again is neither marked by the path nor
         // tells of a reduction.
         let reduced = !outgoing.again && self.flows.senders[flow as usize].takes_reduction_notice();
+        let speaks = self.flows.senders[flow as usize].always_speaks_ecn();
         let marks = match outgoing.again {
             true => Flags::default(),
+            false if speaks => Flags::default().with(Flags::ECN_CAPABLE, true),
             false => self.terms.data_flags,
         };
         let size = match outgoing.number == card.last {

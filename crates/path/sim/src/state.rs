@@ -34,6 +34,8 @@ pub struct StreamState {
     pub outstanding: u32,
     /// Segments that were sent again.
     pub retransmitted: u64,
+    /// Segments of which an acknowledgement echoed a congestion mark; `None` without ECN.
+    pub mark_echoed: Option<u64>,
     /// Segments that reached the receiver again.
     pub repeated: u32,
     /// Retransmission timeouts.
@@ -90,6 +92,8 @@ impl Simulation {
             round_trip_min: sender.round_trip.smallest(),
             outstanding: sender.outstanding(),
             retransmitted: sender.tally().retransmitted,
+            mark_echoed: (self.scenario.tcp.ecn || sender.always_speaks_ecn())
+                .then(|| sender.tally().mark_echoed),
             repeated: receiver.repeated(),
             timeouts: sender.tally().timeouts,
             busy,

@@ -93,3 +93,42 @@ fn within_a_class_all_share_alike() {
         assert!((0.46..0.54).contains(&share), "{class}: {share}");
     }
 }
+
+/// What four scavengers get beside four others in one queue of weighted RED.
+///
+/// * `probability`: of theirs being dropped at the upper threshold; 0.004 is that of the others.
+fn share_of_scavengers(probability: f64) -> f64 {
+    let text = format!(
+        "[forward]\nrate = \"50Mbit/s\"\ndelay = \"20ms\"\n\
+         [forward.queue]\nkind = \"wred\"\nlimit = \"1000packets\"\n\
+         scavenger = {{ min = \"20packets\", max = \"120packets\", probability = {probability} }}\n\
+         best-effort = {{ min = \"20packets\", max = \"120packets\", probability = 0.004 }}\n\
+         [hosts]\ncongestion = \"reno\"\n"
+    );
+    let mut path = PathSpec::from_toml("weighted", &text).unwrap();
+    path.cross = vec![Cross {
+        traffic: CrossTraffic::Streams {
+            streams: 4,
+            window: Bytes::from_mib(1),
+        },
+        ..crowd(Class::BestEffort)
+    }];
+    let scenario = Scenario {
+        class: Class::Scavenger,
+        streams: 4,
+        duration: Span::from_secs(100),
+        warmup: Span::from_secs(20),
+        ..Scenario::new(path).unwrap()
+    };
+    share(&sim::run(&scenario).unwrap())
+}
+
+/// At one average queue p is four times as high for the worse class, and a stream carries 1/sqrt(p)
+/// (Mathis et al. 1997): half of what the others do, a third of all.
+#[test]
+fn weighted_red_shares_as_its_probabilities_say() {
+    let third = share_of_scavengers(0.016);
+    assert!((0.25..0.41).contains(&third), "{third}");
+    let half = share_of_scavengers(0.004);
+    assert!((0.44..0.56).contains(&half), "{half}");
+}

@@ -69,6 +69,10 @@ pub struct Streams {
     pub sent: Option<Bytes>,
     /// Payload sent again.
     pub retransmitted: Option<Bytes>,
+    /// Segments of which an acknowledgement echoed a congestion mark; `None` without ECN.
+    pub mark_echoed: Option<u64>,
+    /// Whether all streams of which that is known agreed on ECN.
+    pub ecn: Option<bool>,
     /// Mean smoothed round trip.
     pub rtt: Option<Span>,
     /// The smallest round trip that any stream ever saw.
@@ -97,6 +101,21 @@ impl Streams {
         let (again, sent) = (self.retransmitted?, self.sent?);
         (sent > Bytes::ZERO).then(|| again.as_f64() / sent.as_f64())
     }
+
+    /// Segments of which an acknowledgement echoed a mark, as a share of those that arrived.
+    pub fn mark_echoed_share(&self) -> Option<f64> {
+        mark_echoed_share(self.mark_echoed, self.segment, self.arrived)
+    }
+}
+
+/// Segments of the usual size, as a share of what arrived.
+pub(super) fn mark_echoed_share(
+    echoed: Option<u64>,
+    segment: Option<Bytes>,
+    arrived: Bytes,
+) -> Option<f64> {
+    let echoed = segment?.times(echoed?).as_f64();
+    (arrived > Bytes::ZERO).then(|| (echoed / arrived.as_f64()).min(1.0))
 }
 
 /// Turns readings of `TCP_INFO`, which count from the start of each connection, into differences.
@@ -182,6 +201,13 @@ fn between(pairs: &[(&TcpSample, &TcpSample)]) -> Streams {
         arrived: bytes(pairs, |one| one.bytes_arrived.or(one.bytes_acked)).unwrap_or(Bytes::ZERO),
         sent: bytes(pairs, |one| one.bytes_sent),
         retransmitted: bytes(pairs, |one| one.bytes_retransmitted),
+        mark_echoed: grown(
+            pairs,
+            |one| one.mark_echoed.map(u64::from),
+            u64::saturating_sub,
+            |a, b| a + b,
+        ),
+        ecn: now().filter_map(|one| one.ecn).reduce(|a, b| a && b),
         rtt: mean(now().filter_map(|one| seconds(one.rtt))).map(Span::from_secs_f64),
         rtt_min: now().filter_map(|one| one.rtt_min).min(),
         segment: now().filter_map(|one| one.mss).min(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use copy_protocol::{Limited, LimitedPart};
-use inference::{Control, Evidence, Part, Posterior, Run};
+use inference::{Control, Evidence, Marks, Part, Posterior, Run};
 use observe::{Limit, StreamCount, Transport, Verdict};
 use units::{Bytes, Span};
 
@@ -169,6 +169,7 @@ impl Record {
     fn evidence(&self, streams: StreamCount, pool: &Pool, rtt: Option<Span>) -> Evidence {
         let tcp = pool.tcp();
         let rtt_min = [tcp.rtt_min, rtt].into_iter().flatten().min();
+        let signals = pool.marks_answered();
         Evidence {
             run: Run {
                 streams: streams.get().into(),
@@ -183,13 +184,18 @@ impl Record {
             },
             parts: vec![Part {
                 rate: pool.rate().as_f64(),
-                lost: tcp.retransmits.map(|segments| segments as f64),
+                lost: tcp.retransmits.map(|segments| segments as f64 + signals),
                 rtt: pool.rtt_low().map(Span::as_secs_f64),
             }],
             segment: tcp.mss.map_or(SEGMENT, Bytes::as_f64),
             rtt_min: rtt_min.map(Span::as_secs_f64),
             idle_wait: None,
             held: None,
+            marks: (signals > 0.0).then(|| Marks {
+                signals,
+                echoed: tcp.mark_echoed_share.unwrap_or(0.0),
+                resent: tcp.retransmits.unwrap_or(0),
+            }),
             on_way: tcp.flight.map_or(0.0, Bytes::as_f64),
             settled: pool.rate().as_f64(),
         }
@@ -247,7 +253,7 @@ fn advice(by: Limit) -> Option<&'static str> {
         Limit::Host => "`--plain` leaves out encryption",
         Limit::ReceiveBuffer => "raise the last number of net.ipv4.tcp_rmem at the receiver",
         Limit::SendBuffer => "raise the last number of net.ipv4.tcp_wmem at the sender",
-        Limit::Loss | Limit::PerFlow => {
+        Limit::Loss | Limit::Marks | Limit::PerFlow => {
             "more streams may carry more: `--streams`, or `--objective max`"
         }
         _ => return None,

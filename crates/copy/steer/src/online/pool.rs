@@ -4,6 +4,7 @@ use observe::TcpSummary;
 use units::{Bytes, Rate, Span};
 
 use super::Interval;
+use super::interval::mark_echoed_share;
 
 /// What the intervals since some moment showed together.
 #[derive(Debug, Clone, Default)]
@@ -12,6 +13,7 @@ pub(super) struct Pool {
     arrived: Bytes,
     sent: Bytes,
     retransmitted: Bytes,
+    mark_echoed: Option<u64>,
     /// Round trips of the intervals, in seconds.
     rtts: Vec<f64>,
     /// Means over time.
@@ -78,6 +80,9 @@ impl Pool {
         self.arrived += streams.arrived;
         self.sent += streams.sent.unwrap_or(Bytes::ZERO);
         self.retransmitted += streams.retransmitted.unwrap_or(Bytes::ZERO);
+        if let Some(echoed) = streams.mark_echoed {
+            self.mark_echoed = Some(self.mark_echoed.unwrap_or(0) + echoed);
+        }
         self.rtt.add(streams.rtt.map(Span::as_secs_f64), length);
         self.keep(streams.rtt.map(Span::as_secs_f64));
         self.congestion_window
@@ -156,6 +161,16 @@ impl Pool {
         (self.sent > Bytes::ZERO).then(|| self.retransmitted.as_f64() / self.sent.as_f64())
     }
 
+    /// Marks that the senders answered: a receiver echoes each for about a round trip, in which a
+    /// window of segments arrives.
+    pub fn marks_answered(&self) -> f64 {
+        let segment = self
+            .segment
+            .map_or(1.0, |segment| segment.as_f64().max(1.0));
+        let window = self.congestion_window.value().unwrap_or(segment) / segment;
+        self.mark_echoed.unwrap_or(0) as f64 / window.max(1.0)
+    }
+
     pub fn receive_window_share(&self) -> Option<f64> {
         share(self.receive_window_limited?, self.busy?)
     }
@@ -179,6 +194,7 @@ impl Pool {
             retransmits: self
                 .segment
                 .map(|segment| self.retransmitted.get() / segment.get().max(1)),
+            mark_echoed_share: mark_echoed_share(self.mark_echoed, self.segment, self.arrived),
             rtt: self.rtt(),
             rtt_min: self.rtt_min,
             ..TcpSummary::default()

@@ -97,6 +97,8 @@ mod tests {
             streams,
             rtt: None,
             retransmitted_share: None,
+            mark_echoed_share: None,
+            ecn: None,
             limited_by: None,
             sender: None,
             receiver: None,

@@ -249,6 +249,9 @@ fn sending(reading: &CopyProgress) -> Sending {
         rate: reading.rate.bits_per_second(),
         rtt: reading.rtt.map(Span::as_nanos),
         retransmitted_share: reading.retransmitted_share,
+        // Events do not tell of marks.
+        ecn: None,
+        mark_echoed_share: None,
         binds: reading.limited_by.map(|limit| limit.name().to_owned()),
     }
 }

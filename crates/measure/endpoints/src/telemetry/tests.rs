@@ -25,6 +25,8 @@ fn sample() -> TcpSample {
         send_buffer_limited: micros(17),
         reorderings: Some(18),
         duplicates_reported: Some(19),
+        mark_echoed: Some(20),
+        ecn: Some(true),
         window_scaling: Some(false),
     }
 }

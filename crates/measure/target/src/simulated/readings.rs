@@ -126,6 +126,10 @@ fn tcp_sample(at: Time, state: &StreamState, buffers: &StreamBuffers) -> TcpSamp
         receive_window_limited: Some(by_receiver),
         send_buffer_limited: Some(by_sender),
         duplicates_reported: Some(state.repeated),
+        mark_echoed: state
+            .mark_echoed
+            .and_then(|count| u32::try_from(count).ok()),
+        ecn: Some(state.mark_echoed.is_some()),
         ..TcpSample::default()
     }
 }

@@ -36,6 +36,21 @@ fn lost_datagrams_are_sent_again() {
 }
 
 #[test]
+fn marks_are_told_and_cost_no_datagram() {
+    for is_marking in [true, false] {
+        let far = Far::start(LIMITS);
+        let relay = Relay::start(far.address, |_, _| Fate::Passes);
+        if is_marking {
+            relay.mark();
+        }
+        let (near, there) = far.pair_over(relay.address);
+        let (near, _there) = carry(near, there, 1_000_000);
+        let sample = near.handle().sample(Time::ZERO);
+        assert_eq!(sample.mark_echoed > Some(0), is_marking, "{sample:?}");
+    }
+}
+
+#[test]
 fn a_burst_of_lost_datagrams_is_survived() {
     carried(|way, number| match (way, number) {
         (Way::There, 60..72) => Fate::IsLost,

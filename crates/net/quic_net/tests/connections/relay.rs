@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use socket2::SockRef;
+
 /// What becomes of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
@@ -86,6 +88,13 @@ impl Relay {
     /// Nothing passes from now on, either way.
     pub fn cut(&self) {
         self.shared.is_cut.store(true, Ordering::Relaxed);
+    }
+
+    /// What goes to the server bears the mark of a full queue (CE, RFC 3168) from now on; without
+    /// this nothing that passes bears any.
+    pub fn mark(&self) {
+        let mark = |socket: &UdpSocket| SockRef::from(socket).set_tos_v4(0b11).unwrap();
+        self.shared.far.iter().for_each(mark);
     }
 
     /// The server sees the client behind that one of its two addresses from now on.

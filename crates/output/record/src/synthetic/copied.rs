@@ -267,6 +267,8 @@ fn reading(halves: u64) -> Reading {
         streams: if gone { 0 } else { streams },
         rtt: (!gone).then(|| Span::from_millis(165 + u64::from(streams) * 2)),
         retransmitted_share: (!gone).then_some(0.0004),
+        mark_echoed_share: None,
+        ecn: Some(false),
         limited_by: (!gone).then_some(Limit::Network),
         files: halves * 5,
         sender: (!gone).then_some(shares(0.08, 0.78)),

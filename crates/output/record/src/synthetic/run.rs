@@ -167,6 +167,8 @@ fn tcp(case: &Case, progress: Progress, noise: &mut Noise) -> TcpSample {
         send_buffer_limited: Some(Span::ZERO),
         reorderings: Some(0),
         duplicates_reported: Some(0),
+        mark_echoed: None,
+        ecn: Some(false),
         window_scaling: None,
     }
 }
@@ -284,6 +286,8 @@ fn tcp_summary(case: &Case) -> TcpSummary {
         mss: Some(Bytes::new(1448)),
         retransmitted_share: Some(0.0003 + f64::from(case.streams) * 0.00008),
         retransmits: Some(84),
+        mark_echoed_share: None,
+        ecn: Some(false),
         duplicate_share: Some(0.0),
         reorderings: Some(0),
         rtt: Some(Span::from_secs_f64(IDLE + queueing(case))),

@@ -267,6 +267,7 @@ fn network(copy: &Copy) -> Option<String> {
             .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt))),
         packed.then(|| format!("compressed to {}", format::size(copy.wire_bytes))),
         again.map(|share| format!("{} given to a second stream", format::percent(share))),
+        marked(copy),
         (copy.streams_replaced > 0).then(|| {
             format!(
                 "{} replaced",
@@ -276,6 +277,17 @@ fn network(copy: &Copy) -> Option<String> {
     ];
     let known: Vec<String> = parts.into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// The mean share of segments that came back as marked; `None` where none did.
+fn marked(copy: &Copy) -> Option<String> {
+    let shares = copy.readings.iter().filter_map(|one| one.mark_echoed_ratio);
+    let shares: Vec<f64> = shares.collect();
+    let share = stats::mean(&shares).filter(|share| *share > 0.0)?;
+    Some(format!(
+        "{} of the segments marked (ECN)",
+        format::percent(share)
+    ))
 }
 
 /// Those that carried most of it, and those of its last moments where they were others.

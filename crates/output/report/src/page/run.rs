@@ -9,7 +9,7 @@ use draw::format::{self, ABSENT, RateUnit, or_absent};
 use draw::page::{Block, Column, Fact, Standing};
 use record::{DirectionFigures, Doubt, Run, StreamDirection};
 
-/// Goodput, round trip, retransmissions, processor and congestion control of one run.
+/// Goodput, round trip, retransmissions, marks, processor and congestion control of one run.
 pub fn facts(run: &Run) -> Vec<Fact> {
     let congestion = run.congestion_used.as_deref();
     let facts = [
@@ -17,6 +17,7 @@ pub fn facts(run: &Run) -> Vec<Fact> {
         each_way(run),
         round_trip(run),
         resent(run),
+        marked(run),
         processor(run),
         congestion.map(|name| Fact::plain("congestion", name)),
     ];
@@ -78,6 +79,17 @@ pub fn resent(run: &Run) -> Option<Fact> {
     let segments = segments.map(|segments| format!(", {segments}"));
     let after = format!(" of the bytes{}", segments.unwrap_or_default());
     Some(Fact::new("resent", format::percent(share)).after(after))
+}
+
+/// What queues marked in place of drops; `None` where the connections had no ECN, and over UDP
+/// where nothing was marked.
+fn marked(run: &Run) -> Option<Fact> {
+    let has_ecn = run.directions.iter().any(|way| way.tcp.ecn == Some(true));
+    let share = run
+        .mark_echoed_ratio()
+        .filter(|share| has_ecn || *share > 0.0)?;
+    let after = " of the segments, as the receiver echoed it (ECN)";
+    Some(Fact::new("marked", format::percent(share)).after(after))
 }
 
 fn processor(run: &Run) -> Option<Fact> {

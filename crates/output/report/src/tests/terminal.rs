@@ -106,6 +106,16 @@ fn the_chosen_row_is_marked_and_the_others_are_not() {
 }
 
 #[test]
+fn marks_are_told_where_the_connections_had_ecn() {
+    let mut document = synthetic::measure(&Case::streams(1, 7));
+    assert!(!plain_text(document.clone()).contains("marked"));
+    let tcp = &mut document.body.run.directions[0].tcp;
+    (tcp.ecn, tcp.mark_echoed_share) = (Some(true), Some(0.012));
+    let text = plain_text(document);
+    assert!(text.contains("marked") && text.contains("1.2 %"), "{text}");
+}
+
+#[test]
 fn escapes_in_a_document_do_not_reach_the_terminal() {
     let mut document = synthetic::demo(7);
     let evil = "\u{1b}[2J\u{7}";

@@ -256,6 +256,39 @@ fn a_better_class_overtakes() {
 }
 
 #[test]
+fn weighted_red_drops_the_class_whose_threshold_is_passed() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    // Of 20 packets all but the first wait when the scavengers come.
+    let weighted = path(
+        r#"
+        [forward]
+        rate = "100kbit/s"
+        delay = "0ms"
+        [forward.queue]
+        kind = "wred"
+        limit = "100packets"
+        weight = 1
+        scavenger = { min = "2packets", max = "5packets" }
+        best-effort = { min = "50packets", max = "90packets" }
+        "#,
+    );
+    let network = Network::up(&weighted, 1).unwrap();
+    let (near, _far) = datagram_pair(&network);
+    for (dscp, count) in [(0, 20), (1, 10)] {
+        set_tos(&near, dscp << 2);
+        for _ in 0..count {
+            near.send(&[0; 972]).unwrap();
+        }
+    }
+    await_offered(&network, 30);
+    let counters = network.counters().forward;
+    assert_eq!(counters.dropped_early.packets, 10, "{counters:?}");
+    assert_eq!(counters.delivered.packets, 20, "{counters:?}");
+}
+
+#[test]
 fn marked_packets_arrive_with_a_right_checksum() {
     if !testkit::can_emulate() {
         return;

@@ -1,7 +1,8 @@
 use super::*;
 
 use netpath::{
-    Class, CoDelSpec, DrawnRate, Loss, Policer, QueueLimit, QueueSpec, RedSpec, Reorder, Variation,
+    Class, CoDelSpec, DrawnRate, Loss, Policer, QueueLimit, QueueSpec, RedSpec, Reorder,
+    Thresholds, Variation, WredSpec,
 };
 use units::{Rate, Span};
 

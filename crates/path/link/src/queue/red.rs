@@ -4,8 +4,12 @@
 //! the next 1/p arrivals. With `wait`, the default of ns-2 and ns-3, they are uniform over the 1/p
 //! after that: a third as many at the same average. ns-2 counts as here with `bytes_ false` and
 //! `queue_in_bytes_ false`; `docs/agreement.md` compares the three.
+//!
+//! Weighted RED has one queue as well, and thresholds for each class of service. All are judged by
+//! the average of all that waits, or, for RIO (Clark & Fang 1998), each by that of its own class
+//! and better ones.
 
-use netpath::RedSpec;
+use netpath::{Class, QueueLimit, RedSpec, Thresholds, WredSpec};
 use units::{Bytes, Rate, Time};
 
 use super::drop_tail::DropTail;
@@ -13,14 +17,39 @@ use crate::accounts::{Accounts, Entry};
 use crate::random::{Purpose, Random};
 use crate::{Admission, DropCause, Packet};
 
+const CLASSES: usize = Class::ALL.len();
+
 /// First in, first out; drops or marks at random as the average queue grows.
 #[derive(Debug)]
 pub(crate) struct Red<P> {
-    spec: RedSpec,
+    /// One of all packets, or one of each class from worst to best.
+    curves: Vec<Curve>,
+    gentle: bool,
+    ecn: bool,
     waiting: DropTail<P>,
-    average: Average,
-    spread: Spread,
+    /// Of all that waits; behind it, of what is at least best effort, and of priority alone. Those
+    /// two are kept only for RIO.
+    averages: [Average; CLASSES],
+    by_class: Option<Waiting>,
     random: Random,
+}
+
+/// Where dropping begins, and what has passed since the last drop.
+#[derive(Debug)]
+struct Curve {
+    thresholds: Thresholds,
+    spread: Spread,
+}
+
+/// How many packets of each class wait, from worst to best.
+#[derive(Debug, Default)]
+struct Waiting([usize; CLASSES]);
+
+impl Waiting {
+    /// Those of this class and of better ones.
+    fn no_worse_than(&self, class: usize) -> usize {
+        self.0.iter().skip(class).sum()
+    }
 }
 
 /// What RED decides for one arrival.
@@ -33,13 +62,56 @@ enum Verdict {
     Drop,
 }
 
+/// What plain and weighted RED have in common.
+struct Settings {
+    limit: QueueLimit,
+    weight: f64,
+    gentle: bool,
+    ecn: bool,
+}
+
 impl<P: Packet> Red<P> {
     pub(crate) fn new(spec: RedSpec, rate: Rate, seed: u64) -> Self {
-        Red {
-            spec,
-            waiting: DropTail::new(spec.limit),
-            average: Average::new(spec.weight, rate),
+        let curve = Curve {
+            thresholds: spec.thresholds(),
             spread: Spread::new(spec.wait),
+        };
+        let settings = Settings {
+            limit: spec.limit,
+            weight: spec.weight,
+            gentle: spec.gentle,
+            ecn: spec.ecn,
+        };
+        Red::of(vec![curve], &settings, rate, seed)
+    }
+
+    /// Thresholds for each class.
+    pub(crate) fn weighted(spec: WredSpec, rate: Rate, seed: u64) -> Self {
+        let curve = |thresholds| Curve {
+            thresholds,
+            spread: Spread::new(false),
+        };
+        let settings = Settings {
+            limit: spec.limit,
+            weight: spec.weight,
+            gentle: spec.gentle,
+            ecn: spec.ecn,
+        };
+        let curves = spec.thresholds().map(curve).into();
+        Red {
+            by_class: spec.rio.then(Waiting::default),
+            ..Red::of(curves, &settings, rate, seed)
+        }
+    }
+
+    fn of(curves: Vec<Curve>, settings: &Settings, rate: Rate, seed: u64) -> Self {
+        Red {
+            curves,
+            gentle: settings.gentle,
+            ecn: settings.ecn,
+            waiting: DropTail::new(settings.limit),
+            averages: std::array::from_fn(|_| Average::new(settings.weight, rate)),
+            by_class: None,
             random: Random::new(seed, Purpose::EarlyDrop),
         }
     }
@@ -60,46 +132,70 @@ impl<P: Packet> Red<P> {
         now: Time,
         accounts: &mut Accounts<P>,
     ) -> Admission {
-        let size = packet.size();
-        self.average.on_arrival(self.waiting.packets(), now);
-        if !self.waiting.has_room_for(size) {
-            self.spread.on_dropped();
+        let class = packet.class() as usize;
+        let average = self.average_for(class, now);
+        let curve = if self.curves.len() > 1 { class } else { 0 };
+        if !self.waiting.has_room_for(packet.size()) {
+            self.curves[curve].spread.on_dropped();
             return Admission::Dropped(DropCause::QueueFull);
         }
-        match self.verdict() {
+        match self.verdict(curve, average) {
             Verdict::Pass => {}
-            Verdict::Notify if self.spec.ecn && packet.ecn_capable() => {
+            Verdict::Notify if self.ecn && packet.ecn_capable() => {
                 packet.mark_congestion();
                 accounts.mark(Entry::of(&packet));
             }
             Verdict::Notify | Verdict::Drop => return Admission::Dropped(DropCause::Early),
         }
+        if let Some(waiting) = &mut self.by_class {
+            waiting.0[class] += 1;
+        }
         self.waiting.offer(packet)
+    }
+
+    /// The average that decides for an arrival of this class: of all, or for RIO of those that are
+    /// no worse. It counts in each that it belongs to.
+    fn average_for(&mut self, class: usize, now: Time) -> f64 {
+        self.averages[0].on_arrival(self.waiting.packets(), now);
+        let Some(waiting) = &self.by_class else {
+            return self.averages[0].packets;
+        };
+        for worst in 1..=class {
+            self.averages[worst].on_arrival(waiting.no_worse_than(worst), now);
+        }
+        self.averages[class].packets
     }
 
     pub(crate) fn poll(&mut self, now: Time) -> Option<P> {
         let packet = self.waiting.poll()?;
         if self.waiting.packets() == 0 {
-            self.average.on_empty(packet.size(), now);
+            self.averages[0].on_empty(packet.size(), now);
+        }
+        if let Some(waiting) = &mut self.by_class {
+            let class = packet.class() as usize;
+            waiting.0[class] -= 1;
+            for worst in (1..=class).filter(|worst| waiting.no_worse_than(*worst) == 0) {
+                self.averages[worst].on_empty(packet.size(), now);
+            }
         }
         Some(packet)
     }
 
-    fn verdict(&mut self) -> Verdict {
-        let average = self.average.packets;
+    fn verdict(&mut self, curve: usize, average: f64) -> Verdict {
+        let Curve { thresholds, spread } = &mut self.curves[curve];
         // As in ns-2: while the link would run dry, nothing is dropped, however high the average.
         let base = match self.waiting.packets() {
             0 | 1 => 0.0,
-            _ => base_probability(&self.spec, average),
+            _ => base_probability(thresholds, self.gentle, average),
         };
-        let probability = self.spread.probability(base);
+        let probability = spread.probability(base);
         // A draw only where chance decides, so that a queue which never fills draws nothing.
         if probability == 0.0 || (probability < 1.0 && !self.random.chance(probability)) {
             return Verdict::Pass;
         }
-        self.spread.on_dropped();
+        spread.on_dropped();
         // RFC 3168, section 7: above the upper threshold drop, whatever the packet understands.
-        match average < f64::from(self.spec.max) {
+        match average < f64::from(thresholds.max) {
             true => Verdict::Notify,
             false => Verdict::Drop,
         }
@@ -108,14 +204,15 @@ impl<P: Packet> Red<P> {
 
 /// The probability that grows with the average (1993, section 4), and above `max` a step to 1 or
 /// the gentle slope in its place.
-fn base_probability(spec: &RedSpec, average: f64) -> f64 {
-    let (min, max) = (f64::from(spec.min), f64::from(spec.max));
+fn base_probability(of_class: &Thresholds, gentle: bool, average: f64) -> f64 {
+    let (min, max) = (f64::from(of_class.min), f64::from(of_class.max));
+    let at_max = of_class.probability;
     if average < min {
         0.0
     } else if average < max {
-        spec.probability * (average - min) / (max - min)
-    } else if spec.gentle && average < 2.0 * max {
-        spec.probability + (1.0 - spec.probability) * (average - max) / max
+        at_max * (average - min) / (max - min)
+    } else if gentle && average < 2.0 * max {
+        at_max + (1.0 - at_max) * (average - max) / max
     } else {
         1.0
     }

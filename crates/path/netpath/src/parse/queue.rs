@@ -7,7 +7,7 @@ use units::{Bytes, Span};
 use super::{kind, within};
 use crate::PathError;
 use crate::section::{Field, Section};
-use crate::spec::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
+use crate::spec::{Class, CoDelSpec, QueueLimit, QueueSpec, RedSpec, Thresholds, WredSpec};
 
 /// A router with more memory for one queue does not exist.
 const QUEUE_BYTES_MAX: Bytes = Bytes::from_mib(4096);
@@ -19,13 +19,14 @@ const WAIT: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(10);
 const SHARE_MIN: f64 = 0.001;
 
 pub(super) fn queue(section: &Section, mtu: u16) -> Result<QueueSpec, PathError> {
-    let known = ["drop-tail", "red", "codel", "strict", "weighted"];
+    let known = ["drop-tail", "red", "wred", "codel", "strict", "weighted"];
     match kind(section, &known)?.value {
         "drop-tail" => {
             section.only(&["kind", "limit"])?;
             Ok(QueueSpec::DropTail(limit(section, mtu)?))
         }
         "red" => red(section, mtu),
+        "wred" => wred(section, mtu),
         "codel" => codel(section, mtu),
         "strict" => {
             section.only(&["kind", "limit"])?;
@@ -49,6 +50,65 @@ fn red(section: &Section, mtu: u16) -> Result<QueueSpec, PathError> {
         "ecn",
     ])?;
     let limit = limit(section, mtu)?;
+    let Thresholds {
+        min,
+        max,
+        probability,
+    } = thresholds(section, limit, mtu)?;
+    Ok(QueueSpec::Red(RedSpec {
+        limit,
+        min,
+        max,
+        probability,
+        weight: weight(section)?,
+        gentle: section.boolean("gentle")?.unwrap_or(RedSpec::GENTLE),
+        wait: section.boolean("wait")?.unwrap_or(false),
+        ecn: ecn(section)?,
+    }))
+}
+
+fn wred(section: &Section, mtu: u16) -> Result<QueueSpec, PathError> {
+    let [worse, usual, better] = Class::ALL.map(Class::name);
+    section.only(&[
+        "kind", "limit", worse, usual, better, "weight", "gentle", "rio", "ecn",
+    ])?;
+    let limit = limit(section, mtu)?;
+    let hint = "add `best-effort = { min = \"50packets\", max = \"150packets\" }`";
+    let best_effort = section.required_section(usual, hint)?;
+    let best_effort = class_thresholds(&best_effort, limit, mtu)?;
+    let of_class = |name| match section.section(name)? {
+        Some(of_class) => class_thresholds(&of_class, limit, mtu),
+        None => Ok(best_effort),
+    };
+    let (scavenger, priority) = (of_class(worse)?, of_class(better)?);
+    if !section.has(worse) && !section.has(better) {
+        return Err(section.refuse_whole(
+            format!("`{usual}` alone has thresholds, which is what `red` is"),
+            "add `scavenger` or `priority` with others, or say `kind = \"red\"`",
+        ));
+    }
+    Ok(QueueSpec::Wred(WredSpec {
+        limit,
+        scavenger,
+        best_effort,
+        priority,
+        weight: weight(section)?,
+        gentle: section.boolean("gentle")?.unwrap_or(false),
+        rio: section.boolean("rio")?.unwrap_or(false),
+        ecn: ecn(section)?,
+    }))
+}
+
+fn class_thresholds(
+    section: &Section,
+    limit: QueueLimit,
+    mtu: u16,
+) -> Result<Thresholds, PathError> {
+    section.only(&["min", "max", "probability"])?;
+    thresholds(section, limit, mtu)
+}
+
+fn thresholds(section: &Section, limit: QueueLimit, mtu: u16) -> Result<Thresholds, PathError> {
     let min = threshold(section, "min", "add `min = \"50packets\"`")?;
     let max = threshold(section, "max", "add `max = \"150packets\"`")?;
     if min.value >= max.value {
@@ -61,23 +121,17 @@ fn red(section: &Section, mtu: u16) -> Result<QueueSpec, PathError> {
         ));
     }
     check_below_limit(&max, limit, mtu)?;
-    let weight_hint = "0.002 follows about 500 packets; 1 is no average at all";
-    let probability_hint = "0.1 is usual";
-    Ok(QueueSpec::Red(RedSpec {
-        limit,
+    let usual = RedSpec::PROBABILITY;
+    Ok(Thresholds {
         min: min.value,
         max: max.value,
-        probability: positive(
-            section,
-            "probability",
-            RedSpec::PROBABILITY,
-            probability_hint,
-        )?,
-        weight: positive(section, "weight", RedSpec::WEIGHT, weight_hint)?,
-        gentle: section.boolean("gentle")?.unwrap_or(RedSpec::GENTLE),
-        wait: section.boolean("wait")?.unwrap_or(false),
-        ecn: ecn(section)?,
-    }))
+        probability: positive(section, "probability", usual, "0.1 is usual")?,
+    })
+}
+
+fn weight(section: &Section) -> Result<f64, PathError> {
+    let hint = "0.002 follows about 500 packets; 1 is no average at all";
+    positive(section, "weight", RedSpec::WEIGHT, hint)
 }
 
 /// An average above the limit is never reached: RED would be drop-tail.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Way};
 
-use super::{LinkSpec, Loss, PathSpec};
+use super::{LinkSpec, Loss, PathSpec, QueueSpec};
 
 /// Both directions between two neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -194,7 +194,7 @@ impl PathSpec {
     }
 
     /// The first thing that no formula for the long run knows: a cut, a policer, packets that are
-    /// overtaken.
+    /// overtaken, a queue that drops by class.
     pub fn beyond_formulas(&self) -> Option<Extra> {
         let forward = self.links(Way::Forward).into_iter();
         let reverse = self.links(Way::Reverse).into_iter();
@@ -222,14 +222,25 @@ fn of_link(fields: [&'static str; 3], link: &LinkSpec) -> Option<Extra> {
 }
 
 /// Fields of a link that [`PathSpec::beyond_formulas`] tells of.
-const FORMULAS_FORWARD: [&str; 3] = ["forward.cut", "forward.policer", "forward.reorder"];
-const FORMULAS_REVERSE: [&str; 3] = ["reverse.cut", "reverse.policer", "reverse.reorder"];
+const FORMULAS_FORWARD: [&str; 4] = [
+    "forward.cut",
+    "forward.policer",
+    "forward.reorder",
+    "forward.queue",
+];
+const FORMULAS_REVERSE: [&str; 4] = [
+    "reverse.cut",
+    "reverse.policer",
+    "reverse.reorder",
+    "reverse.queue",
+];
 
-fn unknown_to_formulas(fields: [&'static str; 3], link: &LinkSpec) -> Option<Extra> {
+fn unknown_to_formulas(fields: [&'static str; 4], link: &LinkSpec) -> Option<Extra> {
     let values = [
         link.cuts.first().map(|cut| cut.length.to_string()),
         link.policer.map(|policer| policer.rate.to_string()),
         link.reorder.map(|reorder| reorder.rate.to_string()),
+        matches!(link.queue, QueueSpec::Wred(_)).then(|| link.queue.to_string()),
     ];
     first(fields, values)
 }

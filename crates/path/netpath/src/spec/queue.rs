@@ -20,6 +20,9 @@ pub enum QueueSpec {
     DropTail(QueueLimit),
     /// First in, first out; drops or marks at random as the average queue grows.
     Red(RedSpec),
+    /// First in, first out; drops or marks at random as the average queue grows, each class from
+    /// thresholds of its own.
+    Wred(WredSpec),
     /// First in, first out; drops or marks what has waited too long for too long.
     #[serde(rename = "codel")]
     CoDel(CoDelSpec),
@@ -106,6 +109,64 @@ impl RedSpec {
     pub const PROBABILITY: f64 = 0.1;
     /// The weight that Floyd & Jacobson use: about 500 packets to follow a new level.
     pub const WEIGHT: f64 = 0.002;
+
+    /// Of all packets.
+    pub fn thresholds(&self) -> Thresholds {
+        Thresholds {
+            min: self.min,
+            max: self.max,
+            probability: self.probability,
+        }
+    }
+}
+
+/// From where on the average queue has packets dropped, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Thresholds {
+    /// Average queue, in packets, at which dropping begins.
+    #[serde(rename = "min_packets")]
+    pub min: u32,
+    /// Average queue, in packets, at which `probability` is reached.
+    #[serde(rename = "max_packets")]
+    pub max: u32,
+    /// Drop probability at `max`.
+    #[serde(rename = "drop_ratio")]
+    pub probability: f64,
+}
+
+/// Weighted Random Early Detection: RED in one queue, with thresholds for each class (Cisco IOS,
+/// "Congestion Avoidance Overview").
+///
+/// The average of all that waits decides for each class. With `rio` what decides for a class is the
+/// average of its own and better packets alone, as for the two classes of RIO (Clark & Fang 1998,
+/// "Explicit Allocation of Best-Effort Packet Delivery Service").
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WredSpec {
+    /// The most that waits, of all classes together.
+    #[serde(flatten)]
+    pub limit: QueueLimit,
+    /// Of the scavenger class.
+    pub scavenger: Thresholds,
+    /// Of best effort.
+    pub best_effort: Thresholds,
+    /// Of the priority class.
+    pub priority: Thresholds,
+    /// Weight of one arrival in the average.
+    #[serde(rename = "weight_ratio")]
+    pub weight: f64,
+    /// Whether the probability grows to 1 between `max` and twice `max` instead of jumping there.
+    pub gentle: bool,
+    /// Whether worse packets do not count for better ones.
+    pub rio: bool,
+    /// Whether packets that say they understand it are marked instead, up to `max`.
+    pub ecn: bool,
+}
+
+impl WredSpec {
+    /// Of each class, in the order of [`Class::ALL`](super::Class::ALL).
+    pub fn thresholds(&self) -> [Thresholds; 3] {
+        [self.scavenger, self.best_effort, self.priority]
+    }
 }
 
 /// Controlled Delay (RFC 8289).
@@ -137,6 +198,7 @@ impl QueueSpec {
         match self {
             QueueSpec::DropTail(_) => "drop-tail",
             QueueSpec::Red(_) => "red",
+            QueueSpec::Wred(_) => "wred",
             QueueSpec::CoDel(_) => "codel",
             QueueSpec::Strict { .. } => "strict",
             QueueSpec::Weighted { .. } => "weighted",
@@ -149,9 +211,9 @@ impl QueueSpec {
             QueueSpec::DropTail(limit)
             | QueueSpec::Strict { limit }
             | QueueSpec::Weighted { limit, .. } => limit,
-            QueueSpec::Red(RedSpec { limit, .. }) | QueueSpec::CoDel(CoDelSpec { limit, .. }) => {
-                limit
-            }
+            QueueSpec::Red(RedSpec { limit, .. })
+            | QueueSpec::Wred(WredSpec { limit, .. })
+            | QueueSpec::CoDel(CoDelSpec { limit, .. }) => limit,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! When losses cut a stream's congestion window.
+//! When losses, or marks in place of them, cut a stream's congestion window.
 //!
 //! Between two cuts the window only grows, so the rate of a stream resembles itself over about one
 //! such cycle: cycles, not readings, are what a mean over time is made of.
@@ -44,17 +44,17 @@ impl Cuts {
     }
 }
 
-/// A cut is a slow-start threshold that is another one than before while something was sent again.
-/// (Linux also sets it when slow start ends because round trips grow, and that is no cut.) Where no
-/// threshold is ever told, it is where sending again begins.
+/// A cut is a slow-start threshold that is another one than before while something was sent again,
+/// or a mark echoed. (Linux also sets it when slow start ends because round trips grow, and that is
+/// no cut.) Where no threshold is ever told, it is where sending again, or the echo, begins.
 fn of_one(samples: &[TcpSample]) -> Option<Vec<Time>> {
     let mut before = samples.first()?;
-    let mut sent_again = before.retransmits?;
+    let mut sent_again = signals(before)?;
     let mut goes_on = false;
     let mut cuts = Vec::new();
     for sample in &samples[1..] {
-        let again = sample.retransmits?;
-        let grows = again > before.retransmits?;
+        let again = signals(sample)?;
+        let grows = again > signals(before)?;
         let is_cut = match (before.ssthresh_segments, sample.ssthresh_segments) {
             (None, None) => grows && !goes_on,
             (before, now) => now != before,
@@ -66,6 +66,13 @@ fn of_one(samples: &[TcpSample]) -> Option<Vec<Time>> {
         (goes_on, before) = (grows, sample);
     }
     Some(cuts)
+}
+
+/// Segments that told the sender to slow down: those sent again, and those whose acknowledgement
+/// echoed a mark.
+fn signals(sample: &TcpSample) -> Option<u64> {
+    let echoed = sample.mark_echoed.unwrap_or(0);
+    Some(u64::from(sample.retransmits?) + u64::from(echoed))
 }
 
 #[cfg(test)]
@@ -107,6 +114,18 @@ mod tests {
     fn without_a_threshold_a_cut_is_where_sending_again_begins() {
         let one = told(&[(None, 0), (None, 2), (None, 3), (None, 3), (None, 4)]);
         assert_eq!(Cuts::of(&[&one]), Some(Cuts(vec![at(1), at(4)])));
+    }
+
+    #[test]
+    fn a_mark_cuts_as_a_loss_does() {
+        let mut one = told(&[(None, 0), (Some(80), 0), (Some(40), 0), (Some(40), 0)]);
+        let cut = Cuts(vec![at(2)]);
+        for (sample, echoed) in one.tcp.iter_mut().zip([0, 0, 30, 70]) {
+            sample.mark_echoed = Some(echoed);
+        }
+        assert_eq!(Cuts::of(&[&one]), Some(cut));
+        one.tcp.iter_mut().for_each(|one| one.mark_echoed = Some(0));
+        assert_eq!(Cuts::of(&[&one]), Some(Cuts(vec![])));
     }
 
     #[test]

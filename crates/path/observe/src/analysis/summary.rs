@@ -163,6 +163,14 @@ pub struct TcpSummary {
     /// Retransmitted segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
+    /// Segments of which an acknowledgement echoed a congestion mark, as a share of those that
+    /// arrived: more than queues have marked, see [`crate::TcpSample::mark_echoed`]. Absent without
+    /// ECN.
+    #[serde(rename = "mark_echoed_ratio", skip_serializing_if = "Option::is_none")]
+    pub mark_echoed_share: Option<f64>,
+    /// Whether all streams agreed on ECN with the far end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
     /// Retransmissions that the receiver reported as duplicates, as a share of retransmissions.
     #[serde(rename = "duplicate_ratio", skip_serializing_if = "Option::is_none")]
     pub duplicate_share: Option<f64>,

@@ -42,6 +42,8 @@ pub(super) fn tcp_summary(streams: &[&Stream], window: &SteadyWindow) -> TcpSumm
             .map(bytes),
         retransmitted_share: retransmitted_share(&slices, retransmits),
         retransmits: retransmits.map(|segments| segments as u64),
+        mark_echoed_share: mark_echoed_share(&slices),
+        ecn: agreed_on_ecn(streams),
         duplicate_share: ratio(
             slices.grown(|sample| sample.duplicates_reported.map(f64::from)),
             retransmits,
@@ -172,6 +174,23 @@ fn retransmitted_share(slices: &Slices<'_>, retransmits: Option<f64>) -> Option<
         let repeated = retransmits? * slices.mean(|sample| sample.mss.map(Bytes::as_f64))?;
         ratio(Some(repeated), Some(acked + repeated))
     })
+}
+
+/// By segments of the usual size.
+fn mark_echoed_share(slices: &Slices<'_>) -> Option<f64> {
+    let echoed = slices.grown(|sample| sample.mark_echoed.map(f64::from))?;
+    let echoed = echoed * slices.mean(|sample| sample.mss.map(Bytes::as_f64))?;
+    let arrived = |sample: &TcpSample| sample.bytes_arrived.or(sample.bytes_acked);
+    let arrived = slices.grown(|sample| arrived(sample).map(Bytes::as_f64));
+    ratio(Some(echoed), arrived).map(|share| share.min(1.0))
+}
+
+/// Whether all streams did; `None` where one does not tell.
+fn agreed_on_ecn(streams: &[&Stream]) -> Option<bool> {
+    let of_one = |stream: &&Stream| stream.tcp.iter().rev().find_map(|sample| sample.ecn);
+    let each = streams.iter().map(of_one);
+    let each: Vec<bool> = each.collect::<Option<_>>()?;
+    (!each.is_empty()).then(|| each.iter().all(|agreed| *agreed))
 }
 
 fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {

@@ -135,6 +135,37 @@ fn the_kernels_counters_become_shares_over_the_window() {
 }
 
 #[test]
+fn echoes_of_marks_become_a_share_of_what_arrived() {
+    let mut one = stream(1, SENDING, steady_progress(50, 125_000));
+    one.tcp = tcp(50);
+    assert_eq!(
+        observation(vec![one.clone()])
+            .summary()
+            .main()
+            .unwrap()
+            .tcp
+            .ecn,
+        None
+    );
+    for (i, sample) in (0..).zip(&mut one.tcp) {
+        // 100 segments of 1,000 bytes arrive in each interval; two of them come back as marked.
+        sample.bytes_arrived = Some(Bytes::new(100_000 * i));
+        sample.mark_echoed = Some(2 * i as u32);
+        sample.ecn = Some(true);
+    }
+    let mut other = one.clone();
+    let tcp = observation(vec![one.clone()]).summary().main().unwrap().tcp;
+    assert!(
+        (tcp.mark_echoed_share.unwrap() - 0.02).abs() < 1e-9,
+        "{tcp:?}"
+    );
+    assert_eq!(tcp.ecn, Some(true));
+    other.tcp.iter_mut().for_each(|one| one.ecn = Some(false));
+    let tcp = observation(vec![one, other]).summary().main().unwrap().tcp;
+    assert_eq!(tcp.ecn, Some(false));
+}
+
+#[test]
 fn a_sender_that_tells_only_when_it_has_nothing_to_send_had_data_otherwise() {
     let share = |told: &dyn Fn(usize) -> Option<Bytes>| {
         let mut one = stream(1, SENDING, steady_progress(50, 125_000));

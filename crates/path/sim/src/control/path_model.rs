@@ -60,6 +60,12 @@ impl PathModel {
         self.open(window);
     }
 
+    /// Of a segment that left after the last mark was answered.
+    pub(crate) fn on_mark(&mut self, window: &mut Window, now: Time) {
+        self.model.on_marked(now, now);
+        self.open(window);
+    }
+
     /// All that was on the way counts as lost.
     pub(crate) fn on_timeout(&mut self) {
         let lost = self.on_the_way.all_lost();

@@ -100,6 +100,24 @@ fn waiting_for_a_place_is_no_part_of_the_rate() {
 }
 
 #[test]
+fn marks_are_named_where_there_were_any() {
+    let mut copy = synthetic::copy().body;
+    assert!(!network(&copy).unwrap().contains("marked"));
+    for (reading, share) in copy
+        .readings
+        .iter_mut()
+        .zip([0.0, 0.03].into_iter().cycle())
+    {
+        reading.mark_echoed_ratio = Some(share);
+    }
+    let network = network(&copy).unwrap();
+    assert!(
+        network.contains("1.5 % of the segments marked (ECN)"),
+        "{network}"
+    );
+}
+
+#[test]
 fn the_number_of_streams_names_its_moment() {
     let mut copy = synthetic::copy().body;
     copy.streams = 59;

@@ -11,7 +11,7 @@ fn any_queue() -> impl Strategy<Value = QueueSpec> {
         (9000u64..60_000).prop_map(|bytes| QueueLimit::Bytes(Bytes::new(bytes))),
     ];
     let shares = (0.001f64..0.5, 0.001f64..0.49);
-    (0..5, limit, any::<[bool; 3]>(), shares, 0.002f64..1.0).prop_map(
+    (0..6, limit, any::<[bool; 3]>(), shares, 0.002f64..1.0).prop_map(
         |(kind, limit, [ecn, gentle, wait], (scavenger, priority), weight)| match kind {
             0 => QueueSpec::DropTail(limit),
             1 => QueueSpec::Red(RedSpec {
@@ -31,6 +31,7 @@ fn any_queue() -> impl Strategy<Value = QueueSpec> {
                 ecn,
             }),
             3 => QueueSpec::Strict { limit },
+            4 => QueueSpec::Wred(any_wred(limit, weight, [ecn, gentle, wait])),
             _ => QueueSpec::Weighted {
                 limit,
                 scavenger,
@@ -38,6 +39,24 @@ fn any_queue() -> impl Strategy<Value = QueueSpec> {
             },
         },
     )
+}
+
+fn any_wred(limit: QueueLimit, weight: f64, [ecn, gentle, rio]: [bool; 3]) -> WredSpec {
+    let thresholds = |min| Thresholds {
+        min,
+        max: min + 3,
+        probability: 0.1,
+    };
+    WredSpec {
+        limit,
+        scavenger: thresholds(1),
+        best_effort: thresholds(2),
+        priority: thresholds(4),
+        weight,
+        gentle,
+        rio,
+        ecn,
+    }
 }
 
 fn any_packet() -> impl Strategy<Value = Numbered> {

@@ -1,7 +1,5 @@
 use super::*;
 
-use netpath::QueueLimit;
-
 const SPEC: RedSpec = RedSpec {
     limit: QueueLimit::Packets(1000),
     min: 50,
@@ -20,6 +18,7 @@ const RATE: Rate = Rate::from_bits_per_second(12_000_000);
 struct Plain {
     capable: bool,
     marked: bool,
+    class: Class,
 }
 
 impl Packet for Plain {
@@ -33,6 +32,10 @@ impl Packet for Plain {
 
     fn mark_congestion(&mut self) {
         self.marked = true;
+    }
+
+    fn class(&self) -> Class {
+        self.class
     }
 }
 
@@ -129,7 +132,7 @@ mod the_probability {
             (300.0, 1.0),
             (900.0, 1.0),
         ] {
-            let seen = base_probability(&SPEC, average);
+            let seen = base_probability(&SPEC.thresholds(), SPEC.gentle, average);
             assert!((seen - expected).abs() < 1e-4, "{average}: {seen}");
         }
     }
@@ -155,12 +158,9 @@ mod the_probability {
 
     #[test]
     fn steps_to_one_at_max_where_it_is_not_gentle() {
-        let steep = RedSpec {
-            gentle: false,
-            ..SPEC
-        };
-        close(base_probability(&steep, 149.999), 0.1);
-        assert_eq!(base_probability(&steep, 150.0), 1.0);
+        let steep = |average| base_probability(&SPEC.thresholds(), false, average);
+        close(steep(149.999), 0.1);
+        assert_eq!(steep(150.0), 1.0);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod the_queue {
         for _ in 0..arrivals {
             let packet = Plain {
                 capable: spec.ecn,
-                marked: false,
+                ..Plain::default()
             };
             match red.offer(packet, Time::ZERO, &mut accounts) {
                 Admission::Accepted => drop(red.poll(Time::ZERO)),
@@ -277,7 +277,7 @@ mod the_queue {
     #[test]
     fn a_link_that_would_run_dry_gets_its_packets_however_high_the_average() {
         let mut red = Red::new(SPEC, RATE, 7);
-        red.average.packets = 1000.0;
+        red.averages[0].packets = 1000.0;
         let mut accounts = Accounts::new();
         let mut offer = || red.offer(Plain::default(), Time::ZERO, &mut accounts);
         assert_eq!([offer(), offer()], [Admission::Accepted; 2]);
@@ -294,5 +294,132 @@ mod the_queue {
         let full = Admission::Dropped(DropCause::QueueFull);
         // The average of 200 arrivals is far below min, so all drops are for want of room.
         assert_eq!(offers.filter(|offer| *offer == full).count(), 40);
+    }
+}
+
+mod classes {
+    use super::*;
+
+    const fn thresholds(min: u32, max: u32, probability: f64) -> Thresholds {
+        Thresholds {
+            min,
+            max,
+            probability,
+        }
+    }
+
+    const WEIGHTED: WredSpec = WredSpec {
+        limit: QueueLimit::Packets(1000),
+        scavenger: thresholds(20, 60, 0.2),
+        best_effort: thresholds(50, 150, 0.1),
+        priority: thresholds(100, 200, 0.05),
+        weight: 1.0,
+        gentle: false,
+        rio: false,
+        ecn: false,
+    };
+
+    fn of(class: Class) -> Plain {
+        Plain {
+            class,
+            ..Plain::default()
+        }
+    }
+
+    /// Cisco's curve, that of the two classes of RIO as well: nothing below the lower threshold, a
+    /// line up to the probability at the upper one, and everything from there on.
+    #[test]
+    fn each_has_a_curve_of_its_own() {
+        let red = Red::<Plain>::weighted(WEIGHTED, RATE, 1);
+        for (class, points) in [
+            (
+                Class::Scavenger,
+                [
+                    (19.9, 0.0),
+                    (20.0, 0.0),
+                    (30.0, 0.05),
+                    (50.0, 0.15),
+                    (60.0, 1.0),
+                ],
+            ),
+            (
+                Class::BestEffort,
+                [
+                    (49.9, 0.0),
+                    (75.0, 0.025),
+                    (100.0, 0.05),
+                    (125.0, 0.075),
+                    (150.0, 1.0),
+                ],
+            ),
+            (
+                Class::Priority,
+                [
+                    (99.9, 0.0),
+                    (120.0, 0.01),
+                    (150.0, 0.025),
+                    (180.0, 0.04),
+                    (200.0, 1.0),
+                ],
+            ),
+        ] {
+            let curve = &red.curves[class as usize];
+            for (average, expected) in points {
+                let seen = base_probability(&curve.thresholds, red.gentle, average);
+                assert!((seen - expected).abs() < 1e-12, "{class} {average}: {seen}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_average_is_worth_another_share_of_drops_to_each() {
+        let dropped = |class| {
+            let mut red = Red::weighted(WEIGHTED, RATE, 2);
+            let mut accounts = Accounts::new();
+            while red.packets() < 100 {
+                let _ = red.waiting.offer(Plain::default());
+            }
+            let mut dropped = 0;
+            for _ in 0..10_000 {
+                match red.offer(of(class), Time::ZERO, &mut accounts) {
+                    Admission::Accepted => drop(red.poll(Time::ZERO)),
+                    Admission::Dropped(cause) => {
+                        assert_eq!(cause, DropCause::Early);
+                        dropped += 1;
+                    }
+                }
+            }
+            dropped
+        };
+        let [worse, usual, better] = Class::ALL.map(dropped);
+        // At a probability of 0.05 a tenth is dropped, as of plain RED.
+        assert!(i32::abs_diff(usual, 1000) < 80, "{usual}");
+        assert_eq!((worse, better), (10_000, 0));
+    }
+
+    #[test]
+    fn packets_of_worse_classes_count_for_better_ones_unless_rio_says_otherwise() {
+        let accepted = |rio| {
+            let spec = WredSpec {
+                best_effort: thresholds(900, 950, 0.1),
+                rio,
+                ..WEIGHTED
+            };
+            let mut red = Red::weighted(spec, RATE, 3);
+            let mut accounts = Accounts::new();
+            let mut offer = |class| {
+                let packet = of(class);
+                red.offer(packet, Time::ZERO, &mut accounts) == Admission::Accepted
+            };
+            let worse = (0..150).filter(|_| offer(Class::BestEffort)).count();
+            let better = (0..40).filter(|_| offer(Class::Priority)).count();
+            let left = std::iter::from_fn(|| red.poll(Time::ZERO)).count();
+            assert_eq!(left, worse + better);
+            assert!(red.by_class.is_none_or(|waiting| waiting.0 == [0; 3]));
+            (worse, better)
+        };
+        // 150 to 190 packets wait: of 28 to 40 arrivals of priority one is dropped at the latest.
+        assert!((150, 40) > accepted(false));
+        assert_eq!(accepted(true), (150, 40));
     }
 }

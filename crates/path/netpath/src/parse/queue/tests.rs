@@ -168,3 +168,78 @@ fn queues_that_make_no_sense_are_refused() {
         assert!(message.contains(expected), "{text}: {message}");
     }
 }
+
+#[test]
+fn thresholds_of_classes_are_read_and_those_of_best_effort_serve_for_the_rest() {
+    let thresholds = |min, max, probability| Thresholds {
+        min,
+        max,
+        probability,
+    };
+    let usual = thresholds(50, 150, 0.1);
+    let text = concat!(
+        r#"{ kind = "wred", limit = "1000packets", rio = true, "#,
+        r#"scavenger = { min = "20packets", max = "60packets", probability = 0.2 }, "#,
+        r#"best-effort = { min = "50packets", max = "150packets" } }"#
+    );
+    let expected = WredSpec {
+        limit: QueueLimit::Packets(1000),
+        scavenger: thresholds(20, 60, 0.2),
+        best_effort: usual,
+        priority: usual,
+        weight: 0.002,
+        gentle: false,
+        rio: true,
+        ecn: false,
+    };
+    assert_eq!(with_queue(text), Ok(QueueSpec::Wred(expected)));
+    let path = read(&GOOD.replace(r#"{ kind = "drop-tail", limit = "128KiB" }"#, text)).unwrap();
+    let extra = path.beyond_formulas().unwrap();
+    assert_eq!(
+        (extra.field, &*extra.value),
+        ("forward.queue", "wred 1000 packets")
+    );
+}
+
+#[test]
+fn thresholds_of_classes_that_make_no_sense_are_refused() {
+    let wred = |rest: &str| format!(r#"{{ kind = "wred", limit = "100packets", {rest} }}"#);
+    let usual = r#"best-effort = { min = "5packets", max = "90packets" }"#;
+    for (text, expected) in [
+        (
+            r#"scavenger = { min = "5packets", max = "90packets" }"#.to_owned(),
+            "`best-effort` is missing from `forward.queue`\n  at test.toml:5, field \
+                `forward.queue.best-effort`\nhint: add `best-effort = {",
+        ),
+        (
+            usual.to_owned(),
+            "`best-effort` alone has thresholds, which is what `red` is\n  at test.toml:5, field \
+                `forward.queue`\nhint: add `scavenger` or `priority`",
+        ),
+        (
+            format!(r#"{usual}, scavenger = {{ min = "60packets", max = "60packets" }}"#),
+            "`max` of 60 packets is not above `min` of 60 packets\n  at test.toml:5, field \
+                `forward.queue.scavenger.max`",
+        ),
+        (
+            format!(r#"{usual}, priority = {{ min = "60packets", max = "101packets" }}"#),
+            "`max` of 101 packets is above the queue's limit of 100 packets",
+        ),
+        (
+            format!(r#"{usual}, priority = {{ min = "6packets", max = "10packets", weight = 1 }}"#),
+            "`weight` is not a field of `forward.queue.priority`",
+        ),
+        (
+            format!("{usual}, priority = 0.3"),
+            "`0.3` is a float\n  at test.toml:5, field `forward.queue.priority`\nhint: `priority` \
+                takes a table",
+        ),
+        (
+            format!(r#"{usual}, gold = {{ min = "6packets", max = "10packets" }}"#),
+            "`gold` is not a field of `forward.queue`",
+        ),
+    ] {
+        let message = with_queue(&wred(&text)).expect_err(&text);
+        assert!(message.contains(expected), "{text}: {message}");
+    }
+}
