@@ -618,7 +618,8 @@ def _copy(
         verify: Read each file again from the receiver's disk before it has its name.
         compress: Compress while that is faster.
         plain: Send file data without encryption, once both ends have shown who they are.
-        max_rate: The most to send over all streams together.
+        max_rate: The most to send over all streams together, by this host's clock where it changes:
+            `"08:00=50M,18:00=none"`.
         gentle: Give way to all others: add no more than this to the round trip; `True` means 10 ms.
         objective: What the number of streams is chosen for; `"knee"` without.
         streams: This many streams, and no search.

@@ -200,7 +200,7 @@ impl Asked {
             streams: optional("streams", self.streams.as_deref(), ask::copy::streams)?,
             window: value("window", &self.window, ask::copy::buffers)?,
             congestion: self.congestion.clone().map(CongestionChoice::required),
-            rate_max: optional("max_rate", max_rate, ask::copy::rate_max)?,
+            rate_max: optional("max_rate", max_rate, ask::copy::rate_limit)?,
             gentle: optional("gentle", self.gentle.as_deref(), ask::copy::added_rtt)?,
             ..CopyOptions::default()
         })
@@ -310,7 +310,7 @@ fn run(
     let remembered = history.of_copies(&request.spec.far.host, request.spec.direction);
     let request = request.remembering(remembered);
     let control = CopyControl::from(cancel);
-    control.set_rate_max(request.spec.options.rate_max);
+    control.set_rate_limit(request.spec.options.rate_max.as_ref());
     let what = format!("{} to {}", request.sources.join(" "), request.destination);
     // Without it, `trunkline limit` does not find the copy; that is no reason not to copy.
     let _offered = copy::offer(&what, control.clone()).ok();

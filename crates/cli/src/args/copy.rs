@@ -6,12 +6,14 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use trunkline::ask::copy::{Words, added_rtt, buffers, patience, ports, rate_max, streams, words};
+use trunkline::ask::copy::{
+    Words, added_rtt, buffers, patience, ports, rate_limit, streams, words,
+};
 use trunkline::copy::{
     self, Attributes, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy, Selection,
 };
 use trunkline::measure::{StreamCount, Window};
-use trunkline::units::{Rate, Span};
+use trunkline::units::{RateLimit, Span};
 
 use super::{Keep, Leaving, Output};
 
@@ -141,10 +143,10 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub plain: bool,
 
-    /// The most to send over all streams together: `100M`; `trunkline limit` changes it while the
-    /// copy runs
-    #[arg(long, value_name = "RATE", value_parser = rate_max)]
-    pub max_rate: Option<Rate>,
+    /// The most to send over all streams together: `100M`, or by this host's clock
+    /// `08:00=50M,18:00=none`; `trunkline limit` changes it while the copy runs
+    #[arg(long, value_name = "RATE", value_parser = rate_limit)]
+    pub max_rate: Option<RateLimit>,
 
     /// Give way to all others: add no more than this to the round trip, and take what they leave
     #[arg(long, value_name = "ADDED_RTT", num_args = 0..=1, require_equals = true, default_missing_value = GENTLE, value_parser = added_rtt)]
@@ -248,7 +250,7 @@ impl Copy {
             remembered: None,
             window: self.window,
             congestion: self.congestion.clone().map(CongestionChoice::required),
-            rate_max: self.max_rate,
+            rate_max: self.max_rate.clone(),
             gentle: self.gentle,
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
     let request = request::request(arguments, &files)?;
     let cancel = stop::listen_calmly()?;
     let control = CopyControl::from(&cancel);
-    control.set_rate_max(request.spec.options.rate_max);
+    control.set_rate_limit(request.spec.options.rate_max.as_ref());
     let _reins = limit::offer(&shown(&request), control.clone());
     let mut progress = CopyProgress::new(arguments);
     let copied = trunkline::copy(&request, &control, &mut progress);

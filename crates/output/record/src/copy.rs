@@ -229,6 +229,7 @@ impl Copy {
     pub fn teaches(&self) -> bool {
         let free = self.asked.streams.is_none()
             && self.asked.rate_max_bits_per_second.is_none()
+            && self.asked.rate_schedule.is_none()
             && self.asked.gentle_added_rtt_max_seconds.is_none();
         let by = self.limit.as_ref().map(|limit| limit.by);
         // The path between two other hosts is not the one from here.

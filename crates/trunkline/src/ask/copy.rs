@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use observe::{StreamCount, Window};
-use units::{Rate, Span};
+use units::{Rate, RateLimit, Span};
 
 use super::{in_bits, window, within};
 
@@ -38,12 +38,27 @@ pub fn rate_within(text: &str) -> Result<Rate, String> {
     in_bits(text, within(text, bounds))
 }
 
-/// The bound on the rate of a copy.
+/// A bound on a rate that holds at all times.
 ///
 /// # Errors
 /// A sentence when it is none, or outside its bounds.
 pub fn rate_max(text: &str) -> Result<Rate, String> {
+    if text.contains('=') {
+        return Err(format!(
+            "`{text}` is a schedule, and the clock bounds copies alone; write one rate here"
+        ));
+    }
     or_else(rate_within(text), "leave it out to have no bound")
+}
+
+/// The bound on the rate of a copy, which may change with the time of day:
+/// `08:00=50M,18:00=none`.
+///
+/// # Errors
+/// A sentence when it is none, or a rate is outside its bounds.
+pub fn rate_limit(text: &str) -> Result<RateLimit, String> {
+    let limit = RateLimit::read(text, &rate_within);
+    or_else(limit, "leave it out to have no bound")
 }
 
 /// The number of streams of a copy: 1 to 128.
