@@ -558,6 +558,7 @@ def _copy(
     xattrs: bool = False,
     acls: bool = False,
     owner: Literal["names", "numbers"] | None = None,
+    atimes: bool = False,
     dry_run: bool = False,
     overwrite: bool = False,
     ignore_existing: bool = False,
@@ -607,6 +608,7 @@ def _copy(
         xattrs: Keep extended attributes of users, `user.*`.
         acls: Keep POSIX ACLs, by the numbers of users and groups.
         owner: Keep owners and groups by their names or their numbers; the receiver has to be root.
+        atimes: Keep times of last access, as they were before the copy read the files.
         dry_run: Only say what would be copied.
         overwrite: Send also files that are there with the same size and time.
         ignore_existing: Leave files that are there as they are.
@@ -684,6 +686,7 @@ def _copy(
         "xattrs": xattrs,
         "acls": acls,
         "owner": owner,
+        "atimes": atimes,
         "dry_run": dry_run,
         "overwrite": overwrite,
         "ignore_existing": ignore_existing,

@@ -30,6 +30,7 @@ pub struct Asked {
     xattrs: bool,
     acls: bool,
     owner: Option<String>,
+    atimes: bool,
     dry_run: bool,
     overwrite: bool,
     ignore_existing: bool,
@@ -146,6 +147,7 @@ impl Asked {
                 user_attributes: self.xattrs,
                 acls: self.acls,
                 owners: self.owners()?,
+                access_times: self.atimes,
             },
         })
     }

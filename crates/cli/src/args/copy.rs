@@ -78,6 +78,10 @@ pub(crate) struct Copy {
     #[arg(short = 'A', long)]
     pub acls: bool,
 
+    /// Keep times of last access, as they were before the copy read the files
+    #[arg(short = 'U', long)]
+    pub atimes: bool,
+
     /// Keep owners and groups, by `names` where the receiver knows them, or by `numbers`; the
     /// receiver has to be root
     #[arg(
@@ -236,6 +240,7 @@ impl Copy {
                     user_attributes: self.xattrs,
                     acls: self.acls,
                     owners: self.owner.map(OwnersBy::from),
+                    access_times: self.atimes,
                 },
             },
             filter: self.filter(),

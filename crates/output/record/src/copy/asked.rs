@@ -25,7 +25,7 @@ pub struct Asked {
     pub times: bool,
     /// Symbolic links were copied as links.
     pub links: bool,
-    /// What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`.
+    /// What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`, `atimes`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
     /// Files were read again from the receiver's disk.
@@ -107,6 +107,7 @@ fn names(kept: Kept) -> Vec<String> {
         (kept.acls, "acls"),
         (kept.owners == Some(OwnersBy::Names), "owner-names"),
         (kept.owners == Some(OwnersBy::Numbers), "owner-numbers"),
+        (kept.access_times, "atimes"),
     ];
     let asked = all.into_iter().filter(|(is_kept, _)| *is_kept);
     asked.map(|(_, name)| name.to_owned()).collect()
