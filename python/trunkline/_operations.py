@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _text, _trunkline
@@ -568,6 +568,7 @@ def _copy(
     files_from: File | Iterable[File] | None = None,
     delete: bool = False,
     verify: bool = False,
+    digests: Mapping[str, File] | None = None,
     compress: bool = False,
     plain: bool = False,
     max_rate: Rate | None = None,
@@ -618,6 +619,8 @@ def _copy(
         files_from: Copy only these names below the one source: several, or a file that lists them.
         delete: Once everything is copied, remove what the sources do not have.
         verify: Read each file again from the receiver's disk before it has its name.
+        digests: Lists of checksums to write once all is copied, as `sha256sum` does: files by the name
+            of the checksum, like `{"sha256": "SHA256SUMS"}`.
         compress: Compress while that is faster.
         plain: Send file data without encryption, once both ends have shown who they are.
         max_rate: The most to send over all streams together, by this host's clock where it changes:
@@ -695,6 +698,7 @@ def _copy(
         "files_from": listed,
         "delete": delete,
         "verify": verify,
+        "digests": [(name, os.fspath(file)) for name, file in (digests or {}).items()],
         "compress": compress,
         "plain": plain,
         "max_rate": _text.rate(max_rate),

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use trunkline::ask::copy::{
-    Words, added_rtt, buffers, patience, ports, rate_limit, streams, words,
+    Words, added_rtt, buffers, checksum_list, patience, ports, rate_limit, streams, words,
 };
 use trunkline::copy::{
-    self, Attributes, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy, Selection,
+    self, Attributes, ChecksumList, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy,
+    Selection,
 };
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{RateLimit, Span};
@@ -138,6 +139,11 @@ pub(crate) struct Copy {
     /// Read each file again from the receiver's disk before it has its name
     #[arg(long)]
     pub verify: bool,
+
+    /// Once all is copied, write a list of this checksum of each file, as `sha256sum` does:
+    /// `sha256=FILE`, `md5=`, `crc32c=`, `adler32=` and others; several times for several
+    #[arg(long, value_name = "CHECKSUM=FILE", value_parser = checksum_list)]
+    pub digest: Vec<ChecksumList>,
 
     /// Compress while that is faster
     #[arg(short = 'z', long)]

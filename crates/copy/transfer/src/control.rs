@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use copy_net::control_socket::Status;
 use copy_protocol::CopyEvent;
 use observe::StreamCount;
-use units::{Rate, RateBound, RateLimit, RateSchedule, Span, TimeOfDay};
+use units::{Bytes, Rate, RateBound, RateLimit, RateSchedule, Span, TimeOfDay};
 
 /// Stops a running copy, bounds its rate and fixes its streams. Clones control the same copy, from
 /// any thread.
@@ -31,6 +31,9 @@ const STALLED_AFTER: Span = Span::from_secs(30);
 pub trait CopyObserver {
     /// Something happened.
     fn on_event(&mut self, event: &CopyEvent);
+
+    /// All is copied, and so many bytes are still to be read for lists of checksums.
+    fn on_checksums(&mut self, _left: Bytes) {}
 }
 
 /// Ignores all events.

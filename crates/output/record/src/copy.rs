@@ -72,6 +72,9 @@ pub struct Copy {
     /// that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
+    /// Lists of checksums that were written, by the names of their files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checksum_lists: Vec<String>,
     /// Bytes of all files that are there now.
     pub bytes: u64,
     /// Bytes of files that arrived at the receiver this time, before compression, as far as this

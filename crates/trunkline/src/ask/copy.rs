@@ -7,6 +7,7 @@ use observe::{StreamCount, Window};
 use units::{Rate, RateLimit, Span};
 
 use super::{in_bits, window, within};
+use crate::copy::ChecksumList;
 
 /// Words of a command, split as a shell would.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +60,24 @@ pub fn rate_max(text: &str) -> Result<Rate, String> {
 pub fn rate_limit(text: &str) -> Result<RateLimit, String> {
     let limit = RateLimit::read(text, &rate_within);
     or_else(limit, "leave it out to have no bound")
+}
+
+/// A list of checksums to be written: `sha256=FILE`.
+///
+/// # Errors
+/// A sentence when it is none.
+pub fn checksum_list(text: &str) -> Result<ChecksumList, String> {
+    let (name, file) = text.split_once('=').unwrap_or((text, ""));
+    let algorithm = super::verify::algorithm(name)?;
+    match file {
+        "" => Err(format!(
+            "`{text}` names no file for the list; write `{algorithm}=FILE`"
+        )),
+        file => Ok(ChecksumList {
+            algorithm,
+            file: file.into(),
+        }),
+    }
 }
 
 /// The number of streams of a copy: 1 to 128.

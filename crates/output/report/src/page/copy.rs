@@ -140,6 +140,7 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         place(copy).map(plain("queue")),
         rate_schedule(copy).map(plain("bound")),
         network(copy).map(plain("network")),
+        checksum_lists(copy).map(plain("checksums")),
         outages(copy).map(plain("outages")),
         time(copy).map(plain("time")),
     ];
@@ -257,6 +258,11 @@ fn left_out_as(copy: &Copy, kind: ProblemKind) -> Option<(usize, String)> {
     };
     let named = all.iter().take(LEFT_OUT_MAX).copied().collect::<Vec<_>>();
     (!all.is_empty()).then(|| (all.len(), format!("{}{more}", named.join(", "))))
+}
+
+fn checksum_lists(copy: &Copy) -> Option<String> {
+    let lists = &copy.checksum_lists;
+    (!lists.is_empty()).then(|| format!("listed in {}", lists.join(", ")))
 }
 
 /// What bound its rate, where that changed with the time of day.
