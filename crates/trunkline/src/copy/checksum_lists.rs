@@ -1,8 +1,10 @@
 //! Lists of checksums of what a copy has copied, beside the BLAKE3 by which both ends agree.
 //!
 //! A thread beside the copy reads the files of this end once more: what was sent or has arrived a
-//! moment ago comes from the page cache. The same reading gives their BLAKE3. Where that is not what
-//! both ends have, the file was changed since and stands in no list.
+//! moment ago comes from the page cache. The same reading gives their BLAKE3. Where that is not
+//! what both ends have, the file was changed since and stands in no list.
+
+mod here;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,22 +14,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
-use std::{fs, iter, mem};
+use std::time::{Duration, Instant};
+use std::{fs, mem};
 
-use copy_protocol::{CopyDirection, CopyEvent, CopySpec, NearEnd};
+use copy_protocol::{CopyEvent, CopySpec, NearEnd};
 use errors::Fault;
 use files::checksums::{Algorithm, digests, line};
 use files::shown;
-use files::source::SourceSpec;
-use files::source::tops::tops;
 use transfer::{CopyControl, CopyObserver};
 use units::Bytes;
 
+use self::here::Here;
 use crate::Error;
 
 /// How soon a stop is noticed once all is copied.
 const TICK: Duration = Duration::from_millis(50);
+/// Shorter waits for the last files are not told.
+const TOLD_AFTER: Duration = Duration::from_secs(1);
 
 /// A list to be written, with a line for each file of a copy as `sha256sum` writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,9 +63,9 @@ pub(super) fn check(lists: &[ChecksumList], spec: &CopySpec) -> Result<(), Error
         ));
     }
     for (at, one) in lists.iter().enumerate() {
-        let before = lists.iter().take(at);
-        let mut clashes = before.filter(|it| it.algorithm == one.algorithm || it.file == one.file);
-        if let Some(other) = clashes.next() {
+        let mut before = lists.iter().take(at);
+        let clashes = |it: &&ChecksumList| it.algorithm == one.algorithm || it.file == one.file;
+        if let Some(other) = before.find(clashes) {
             return Err(Error::wrong_request(
                 format!(
                     "`{}={}` and `{}={}` are one checksum, or one file, twice",
@@ -186,6 +189,7 @@ impl ListWriter {
         let Some(thread) = self.thread.take() else {
             return Ok(());
         };
+        let begun = Instant::now();
         while !thread.is_finished() {
             if control.is_stopped() {
                 self.is_over.store(true, Ordering::Relaxed);
@@ -193,7 +197,9 @@ impl ListWriter {
                 let hint = "the same command writes them, and sends nothing again";
                 return Err(Error::cancelled(what).with_hint(hint));
             }
-            observer.on_checksums(Bytes::new(self.left.load(Ordering::Relaxed)));
+            if begun.elapsed() >= TOLD_AFTER {
+                observer.on_checksums(Bytes::new(self.left.load(Ordering::Relaxed)));
+            }
             thread::sleep(TICK);
         }
         let sums = thread.join().map_err(|_| {
@@ -229,12 +235,13 @@ fn unlisted(missing: &BTreeMap<Vec<u8>, String>) -> Result<(), Error> {
     let Some((name, why)) = missing.first_key_value() else {
         return Ok(());
     };
-    let others = match missing.len() - 1 {
-        0 => String::new(),
-        count => format!(", nor are {count} others"),
+    let (name, count) = (shown(name), missing.len());
+    let what = match count {
+        1 => format!("`{name}` was copied and is in no list of checksums: {why}"),
+        _ => format!(
+            "{count} files were copied and are in no list of checksums, the first is `{name}`: {why}"
+        ),
     };
-    let name = shown(name);
-    let what = format!("`{name}` was copied and is in no list of checksums{others}: {why}");
     let hint = "once nothing writes to it, the same command copies what differs and lists all";
     Err(Error::sentence(Fault::Run, what, None).with_hint(hint))
 }
@@ -258,7 +265,10 @@ fn sums(
                 sums.files.insert(name, digests);
             }
             Ok(None) => {}
-            Err(why) => drop(sums.missing.insert(job.name, why)),
+            Err(why) => {
+                sums.files.remove(&job.name);
+                sums.missing.insert(job.name, why);
+            }
         }
         left.fetch_sub(job.bytes, Ordering::Relaxed);
     }
@@ -300,111 +310,9 @@ fn read(
     Err(why)
 }
 
-/// Where the files of this end are.
-enum Here {
-    /// They went from here: what there was to copy, by its name at the other end.
-    From(BTreeMap<Vec<u8>, Vec<Vec<u8>>>),
-    /// They came to here.
-    To(Vec<u8>),
-}
-
-impl Here {
-    fn of(spec: &CopySpec) -> Result<Self, Error> {
-        let NearEnd::Here(paths) = &spec.near else {
-            return Ok(Here::From(BTreeMap::new()));
-        };
-        let mut paths: Vec<Vec<u8>> = paths
-            .iter()
-            .map(|path| path.as_os_str().as_bytes().to_vec())
-            .collect();
-        if spec.direction == CopyDirection::Get {
-            return Ok(Here::To(paths.pop().unwrap_or_default()));
-        }
-        let all = tops(&SourceSpec {
-            paths,
-            wildcards: false,
-            recursive: spec.options.recursive,
-            attributes: spec.options.attributes,
-            selection: spec.options.selection.clone(),
-        })?;
-        let mut by_name: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
-        for top in all {
-            by_name.entry(top.name).or_default().push(top.path);
-        }
-        Ok(Here::From(by_name))
-    }
-
-    /// The files that an entry may be, the likeliest first.
-    fn paths(&self, name: &[u8]) -> Vec<Vec<u8>> {
-        let tops = match self {
-            Here::From(tops) => tops,
-            Here::To(place) if is_folder(place) => return vec![join(place, name)],
-            Here::To(place) => return vec![place.clone()],
-        };
-        let slashes = (0..name.len()).rev().filter(|at| name[*at] == b'/');
-        let cuts = slashes.map(|at| (&name[..at], &name[at + 1..]));
-        let (whole, nothing) = ((name, &name[..0]), (&name[..0], name));
-        let cuts = iter::once(whole).chain(cuts).chain(iter::once(nothing));
-        cuts.flat_map(|(top, rest)| {
-            let paths = tops.get::<[u8]>(top).into_iter().flatten();
-            paths.map(move |path| join(path, rest))
-        })
-        .collect()
-    }
-
-    /// Below the destination, or the name that one file got.
-    fn listed_as(&self, name: &[u8]) -> Vec<u8> {
-        match self {
-            Here::To(place) if !is_folder(place) => {
-                let last = place.rsplit(|byte| *byte == b'/').next();
-                last.unwrap_or(name).to_vec()
-            }
-            _ => name.to_vec(),
-        }
-    }
-}
-
-fn is_folder(place: &[u8]) -> bool {
-    Path::new(OsStr::from_bytes(place)).is_dir()
-}
-
-fn join(folder: &[u8], rest: &[u8]) -> Vec<u8> {
-    match (rest, folder) {
-        ([], _) => folder.to_vec(),
-        (_, [] | [.., b'/']) => [folder, rest].concat(),
-        _ => [folder, &b"/"[..], rest].concat(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_leads_to_the_file_that_it_came_from() {
-        let tops = [
-            ("run7", "../data/run7"),
-            ("x", "x"),
-            ("", "a/"),
-            ("", "."),
-            ("b/y", "/list/b/y"),
-        ];
-        let mut by_name: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
-        for (name, path) in tops {
-            by_name.entry(name.into()).or_default().push(path.into());
-        }
-        let here = Here::From(by_name);
-        let paths = |name: &str| {
-            let paths = here.paths(name.as_bytes()).into_iter();
-            paths
-                .map(|path| String::from_utf8(path).unwrap())
-                .collect::<Vec<_>>()
-        };
-        let run = ["../data/run7/c/d", "a/run7/c/d", "./run7/c/d"];
-        assert_eq!(paths("run7/c/d"), run);
-        assert_eq!(paths("x"), ["x", "a/x", "./x"]);
-        assert_eq!(paths("b/y"), ["/list/b/y", "a/b/y", "./b/y"]);
-    }
 
     #[test]
     fn what_was_changed_since_is_in_no_list() {
@@ -429,8 +337,11 @@ mod tests {
         let names: Vec<&[u8]> = found.files.keys().map(Vec::as_slice).collect();
         assert_eq!(names, [b"b"]);
         let told = unlisted(&found.missing).unwrap_err().to_string();
-        assert!(told.contains("`a` was copied and is in no list"), "{told}");
-        assert!(told.contains("nor are 1 others"), "{told}");
+        assert!(
+            told.contains("2 files were copied and are in no list"),
+            "{told}"
+        );
+        assert!(told.contains("the first is `a`"), "{told}");
         assert!(told.contains("other content"), "{told}");
     }
 }
