@@ -192,6 +192,17 @@ impl RateLimit {
         }
     }
 
+    /// What holds at this time, and until when.
+    pub fn at(&self, time: TimeOfDay) -> RateBound {
+        match self {
+            RateLimit::Always(rate) => RateBound {
+                rate: Some(*rate),
+                until: None,
+            },
+            RateLimit::ByClock(schedule) => schedule.at(time),
+        }
+    }
+
     /// The rate, where it is one for all times.
     pub fn always(&self) -> Option<Rate> {
         match self {
