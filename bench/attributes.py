@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Whether copies keep hard links, extended attributes, ACLs and owners as rsync does.
+"""Whether copies keep hard links, extended attributes, ACLs, owners and times of access as rsync does.
 
 Draws trees, copies them over ssh's protocol (a far end started on this host), some after kills at
-drawn moments, and has `rsync -aHAXn --delete -i` look for differences. Without the options it has to
-find some. As root on ext4 (an image, mounted) and on tmpfs; in a user namespace without owners of
+drawn moments, and has `rsync -aHAXUn --delete -i` look for differences; it compares times of
+access of files alone, and those of folders are looked at here. Without the options it has to find some. As root on ext4 (an image, mounted) and on tmpfs; in a user namespace without owners of
 others.
 
 python3 bench/attributes.py PROGRAM [--trees N] [--seed N]
@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ALL = ["-H", "-X", "-A", "--owner=numbers"]
+ALL = ["-H", "-X", "-A", "-U", "--owner=numbers"]
 
 
 def acl(rng, mode, numbers):
@@ -48,7 +48,7 @@ def dress(rng, path, numbers, is_folder):
 
 
 def draw(rng, top, numbers):
-    """A tree of files, links, hard links and folders, all dressed."""
+    """A tree of files, links, hard links and folders, all dressed. Returns its folders."""
     top.mkdir()
     folders, files = [top], []
     for number in range(rng.randrange(3, 40)):
@@ -74,11 +74,17 @@ def draw(rng, top, numbers):
             dress(rng, path, numbers, False)
     for path in reversed(folders):
         dress(rng, path, numbers, True)
+    return folders
+
+
+def accessed(folders, top):
+    """When each was accessed last. Nothing is listed for it, which would change that."""
+    return {str(path.relative_to(top)): os.stat(path).st_atime_ns for path in folders}
 
 
 def differences(source, copy):
     """What rsync would change."""
-    words = ["rsync", "-aHAXn", "--numeric-ids", "--delete", "-i", f"{source}/", f"{copy}/"]
+    words = ["rsync", "-aHAXUn", "--numeric-ids", "--delete", "-i", f"{source}/", f"{copy}/"]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
@@ -120,7 +126,7 @@ def run(rng, server, source, copy, options, kills):
 
 def trial(rng, server, base, numbers, options):
     source, copy = base / "source", base / "copy"
-    draw(rng, source, numbers)
+    folders = draw(rng, source, numbers)
     if rng.random() < 0.3:
         # What is there already is brought into line.
         subprocess.run(["cp", "-r", source, copy], check=True)
@@ -128,8 +134,12 @@ def trial(rng, server, base, numbers, options):
             if not path.is_symlink() and rng.random() < 0.3:
                 os.setxattr(path, "user.old", b"old")
     kills = rng.choice([0, 0, 1, 3])
+    before = accessed(folders, source)
     hit = run(rng, server, source, copy, options, kills)
-    found = differences(source, copy)
+    after = accessed([copy / path.relative_to(source) for path in folders], copy)
+    stayed = accessed(folders, source)
+    found = [f"time of access of folder {name}" for name in before if not before[name] == after[name] == stayed[name]]
+    found += differences(source, copy)
     # A second copy changes nothing.
     run(rng, server, source, copy, options, 0)
     again = differences(source, copy)

@@ -42,6 +42,21 @@ def contents(folder):
     }
 
 
+def test_lists_of_checksums_hold_at_the_other_end(store, tmp_path):
+    root, tokens, token = store
+    source = made(tmp_path / "run7", [0, 70_000])
+    sums = tmp_path / "SUMS.sha256"
+    with tl.serve(root=root, tokens=tokens) as server:
+        put = tl.copy(
+            source, server.place(), token=token, recursive=True, atimes=True,
+            digests={"sha256": sums}, max_rate="08:00=800M,18:00=none",
+        )
+    assert tl.verify(sums, root).right == 2
+    assert put.document.checksum_lists == [str(sums)]
+    assert put.document.asked.kept == ["atimes"]
+    assert put.document.asked.rate_schedule == "08:00=800Mbit/s,18:00=none"
+
+
 def test_there_and_back_again(store, tmp_path):
     root, tokens, token = store
     source = made(tmp_path / "run7", [0, 1, 70_000, 3_000_000])

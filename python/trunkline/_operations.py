@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import _text, _trunkline
@@ -570,6 +570,7 @@ def _copy(
     xattrs: bool = False,
     acls: bool = False,
     owner: Literal["names", "numbers"] | None = None,
+    atimes: bool = False,
     dry_run: bool = False,
     overwrite: bool = False,
     ignore_existing: bool = False,
@@ -579,6 +580,7 @@ def _copy(
     files_from: File | Iterable[File] | None = None,
     delete: bool = False,
     verify: bool = False,
+    digests: Mapping[str, File] | None = None,
     compress: bool = False,
     plain: bool = False,
     max_rate: Rate | None = None,
@@ -619,6 +621,7 @@ def _copy(
         xattrs: Keep extended attributes of users, `user.*`.
         acls: Keep POSIX ACLs, by the numbers of users and groups.
         owner: Keep owners and groups by their names or their numbers; the receiver has to be root.
+        atimes: Keep times of last access, as they were before the copy read the files.
         dry_run: Only say what would be copied.
         overwrite: Send also files that are there with the same size and time.
         ignore_existing: Leave files that are there as they are.
@@ -628,9 +631,12 @@ def _copy(
         files_from: Copy only these names below the one source: several, or a file that lists them.
         delete: Once everything is copied, remove what the sources do not have.
         verify: Read each file again from the receiver's disk before it has its name.
+        digests: Lists of checksums to write once all is copied, as `sha256sum` does: files by the name
+            of the checksum, like `{"sha256": "SHA256SUMS"}`.
         compress: Compress while that is faster.
         plain: Send file data without encryption, once both ends have shown who they are.
-        max_rate: The most to send over all streams together.
+        max_rate: The most to send over all streams together, by this host's clock where it changes:
+            `"08:00=50M,18:00=none"`.
         gentle: Give way to all others: add no more than this to the round trip; `True` means 10 ms.
         objective: What the number of streams is chosen for; `"knee"` without.
         streams: This many streams, and no search.
@@ -695,6 +701,7 @@ def _copy(
         "xattrs": xattrs,
         "acls": acls,
         "owner": owner,
+        "atimes": atimes,
         "dry_run": dry_run,
         "overwrite": overwrite,
         "ignore_existing": ignore_existing,
@@ -703,6 +710,7 @@ def _copy(
         "files_from": listed,
         "delete": delete,
         "verify": verify,
+        "digests": [(name, os.fspath(file)) for name, file in (digests or {}).items()],
         "compress": compress,
         "plain": plain,
         "max_rate": _text.rate(max_rate),

@@ -1,5 +1,6 @@
 //! Files from here to there, the other way, or between two other hosts.
 
+mod checksum_lists;
 mod far_program;
 mod place;
 mod request;
@@ -13,10 +14,12 @@ use std::path::Path;
 use record::copy::Copy as Body;
 use record::{CopyLog, CopyRequest as Asked, Document};
 
+use self::checksum_lists::ListWriter;
 use self::ssh_link_group::SshLinkGroup;
 use crate::link_share::LinkShare;
 use crate::{Error, origin};
 
+pub use checksum_lists::ChecksumList;
 pub use copy_net::FAR_COMMAND;
 pub use copy_protocol::{
     Attributes, CongestionChoice, CopyDirection, CopyEvent, CopyOptions, CopyProgress, CopySpec,
@@ -47,6 +50,8 @@ pub struct Copied {
     /// Why it ended before its end: cancelled, the far end was lost, or another copy was at its
     /// files. What arrived stays, and the same copy once more goes on from there.
     pub cut: Option<Error>,
+    /// Why lists of checksums were not written though all is copied, or which files they lack.
+    pub unlisted: Option<Error>,
     /// The document of it.
     pub document: Document<Body>,
 }
@@ -57,12 +62,16 @@ struct DocumentObserver<'a> {
     log: CopyLog,
     share: Option<LinkShare<'a>>,
     control: &'a CopyControl,
+    lists: Option<&'a mut ListWriter>,
     observer: &'a mut dyn CopyObserver,
 }
 
 impl CopyObserver for DocumentObserver<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.log.on_event(event);
+        if let Some(lists) = &mut self.lists {
+            lists.on_event(event);
+        }
         if let (Some(share), CopyEvent::Progress(progress)) = (&mut self.share, event) {
             share.look(self.control, *progress);
         }
@@ -91,13 +100,20 @@ pub fn copy(
         .is_none()
         .then(|| SshLinkGroup::of(&request.spec));
     let meeting = meeting.flatten();
-    let mut noting = DocumentObserver {
-        log,
-        share: meeting.as_ref().map(SshLinkGroup::share),
-        control,
-        observer,
+    let asked = &request.checksum_lists;
+    let lists = (!asked.is_empty()).then(|| ListWriter::start(asked, &request.spec));
+    let mut lists = lists.transpose()?;
+    let (ended, log) = {
+        let mut noting = DocumentObserver {
+            log,
+            share: meeting.as_ref().map(SshLinkGroup::share),
+            control,
+            lists: lists.as_mut(),
+            observer: &mut *observer,
+        };
+        let ended = transfer::copy(&request.spec, control, &mut noting);
+        (ended, noting.log)
     };
-    let ended = transfer::copy(&request.spec, control, &mut noting);
     let (outcome, cut) = match ended {
         Ok(outcome) => (outcome, None),
         Err(error) => match so_far(error) {
@@ -105,16 +121,25 @@ pub fn copy(
             (None, error) => return Err(taken_for_host(request, error)),
         },
     };
+    // Where the copy goes on later, the lists are written then.
+    let lists = lists.filter(|_| cut.is_none());
+    let listed = lists.map(|lists| lists.finish(control, observer));
+    let unlisted = listed.and_then(Result::err);
     let asked = Asked {
         spec: &request.spec,
         sources: &request.sources,
         destination: &request.destination,
     };
     let cut_because = cut.as_ref().map(Error::what);
-    let body = Body::new(&asked, noting.log, &outcome, cut_because);
+    let mut body = Body::new(&asked, log, &outcome, cut_because);
+    if cut.is_none() && unlisted.is_none() {
+        let files = request.checksum_lists.iter().map(|list| &list.file);
+        body.checksum_lists = files.map(|file| file.display().to_string()).collect();
+    }
     Ok(Copied {
         outcome,
         cut,
+        unlisted,
         document: Document::new(origin(None), body),
     })
 }

@@ -4,7 +4,7 @@
 use campaign_plan::{Gentle, Link};
 use campaign_store::Entry;
 use copy_protocol::LISTED_MAX;
-use units::{Rate, Span};
+use units::{Rate, RateLimit, Span};
 
 use super::places::{Ends, Here};
 use trunkline::Error;
@@ -44,7 +44,7 @@ pub(super) fn request(
 ) -> Result<CopyRequest, Error> {
     let options = CopyOptions {
         filter,
-        rate_max,
+        rate_max: rate_max.map(RateLimit::from),
         ..options(link, entries)?
     };
     let places = [ends.source.clone(), ends.destination.clone()];

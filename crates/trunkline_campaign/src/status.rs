@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use units::Rate;
 
 use super::Campaign;
-use super::watcher::quiet;
+use super::watcher::{now, quiet};
 use trunkline::Error;
 
 /// How far a shard is that runs.
@@ -169,7 +169,7 @@ impl Campaign {
         for row in self.folder.shards()? {
             let bound = plan.links().get(&row.link);
             let copies = bound.map_or(1, |link| link.copies);
-            let rate = bound.and_then(|link| link.rate);
+            let rate = bound.and_then(|link| link.rate_at(now(), plan.offset()));
             let quiet = bound.and_then(|link| quiet(link, &plan));
             let at = gathered.link(&row.link, copies, rate, quiet);
             gathered.links.insert(row.shard.group.clone(), at);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use campaign_store::{Entry, Failed, Fate, Kind, ShardRow, ShardRun, StoreError, replace};
 use copy_protocol::{CopyEvent, ProblemKind};
+use files::checksums::line;
 use files::shown;
 use serde::Serialize;
 use transfer::{CopyControl, CopyObserver};
@@ -301,29 +302,11 @@ fn write_list(path: &Path, digests: &BTreeMap<Vec<u8>, blake3::Hash>) -> io::Res
     )?);
     let mut hasher = blake3::Hasher::new();
     for (name, digest) in digests {
-        let line = list_line(name, digest);
+        let line = line(digest.as_bytes(), name);
         hasher.update(&line);
         text.write_all(&line)?;
     }
     let file = text.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(hasher.finalize().to_hex().to_string())
-}
-
-fn list_line(name: &[u8], digest: &blake3::Hash) -> Vec<u8> {
-    let is_escaped = name
-        .iter()
-        .any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'));
-    let start: &[u8] = if is_escaped { b"\\" } else { b"" };
-    let mut line = [start, digest.to_hex().as_bytes(), b"  "].concat();
-    for byte in name {
-        match byte {
-            b'\\' => line.extend_from_slice(b"\\\\"),
-            b'\n' => line.extend_from_slice(b"\\n"),
-            b'\r' => line.extend_from_slice(b"\\r"),
-            byte => line.push(*byte),
-        }
-    }
-    line.push(b'\n');
-    line
 }

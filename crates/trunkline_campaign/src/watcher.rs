@@ -69,7 +69,7 @@ impl Watcher<'_> {
 
     /// The share of this copy: equal parts of the link's bound for all that run now.
     pub fn share(&self) -> Option<Rate> {
-        let rate = self.link.rate?;
+        let rate = self.link.rate_at(now(), self.plan.offset())?;
         let copies = u64::from(self.slots.held().max(1));
         Some(Rate::from_bits_per_second(rate.bits_per_second() / copies))
     }

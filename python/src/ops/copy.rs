@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
-    self, Access, Attributes, CongestionChoice, CopyControl, CopyEvent, CopyObserver, CopyOptions,
-    CopyRequest, FarProgram, Filter, Kept, Objective, OwnersBy, Patience, ProblemKind, Route,
-    Selection, SelectionRule, Token, check_listed, check_pattern,
+    self, Access, Attributes, ChecksumList, CongestionChoice, CopyControl, CopyEvent, CopyObserver,
+    CopyOptions, CopyRequest, FarProgram, Filter, Kept, Objective, OwnersBy, Patience, ProblemKind,
+    Route, Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
 
@@ -30,6 +30,7 @@ pub struct Asked {
     xattrs: bool,
     acls: bool,
     owner: Option<String>,
+    atimes: bool,
     dry_run: bool,
     overwrite: bool,
     ignore_existing: bool,
@@ -38,6 +39,7 @@ pub struct Asked {
     files_from: Option<FilesFrom>,
     delete: bool,
     verify: bool,
+    digests: Vec<(String, PathBuf)>,
     compress: bool,
     plain: bool,
     max_rate: Option<String>,
@@ -146,6 +148,7 @@ impl Asked {
                 user_attributes: self.xattrs,
                 acls: self.acls,
                 owners: self.owners()?,
+                access_times: self.atimes,
             },
         })
     }
@@ -200,7 +203,7 @@ impl Asked {
             streams: optional("streams", self.streams.as_deref(), ask::copy::streams)?,
             window: value("window", &self.window, ask::copy::buffers)?,
             congestion: self.congestion.clone().map(CongestionChoice::required),
-            rate_max: optional("max_rate", max_rate, ask::copy::rate_max)?,
+            rate_max: optional("max_rate", max_rate, ask::copy::rate_limit)?,
             gentle: optional("gentle", self.gentle.as_deref(), ask::copy::added_rtt)?,
             ..CopyOptions::default()
         })
@@ -270,11 +273,22 @@ impl Asked {
         })
     }
 
+    fn checksum_lists(&self) -> Result<Vec<ChecksumList>, Failure> {
+        let list = |(name, file): &(String, PathBuf)| {
+            Ok(ChecksumList {
+                algorithm: value("digests", name, ask::verify::algorithm)?,
+                file: file.clone(),
+            })
+        };
+        self.digests.iter().map(list).collect()
+    }
+
     fn request(&self) -> Result<CopyRequest, Failure> {
         let places: Vec<PathBuf> = self.places.iter().map(PathBuf::from).collect();
         let route = Route::parse(&places)?;
         let options = self.options(&route)?;
-        Ok(CopyRequest::new(&places, options, self.access(&route)?)?)
+        let request = CopyRequest::new(&places, options, self.access(&route)?)?;
+        Ok(request.listing(self.checksum_lists()?)?)
     }
 }
 
@@ -310,7 +324,7 @@ fn run(
     let remembered = history.of_copies(&request.spec.far.host, request.spec.direction);
     let request = request.remembering(remembered);
     let control = CopyControl::from(cancel);
-    control.set_rate_max(request.spec.options.rate_max);
+    control.set_rate_limit(request.spec.options.rate_max.as_ref());
     let what = format!("{} to {}", request.sources.join(" "), request.destination);
     // Without it, `trunkline limit` does not find the copy; that is no reason not to copy.
     let _offered = copy::offer(&what, control.clone()).ok();
@@ -328,13 +342,14 @@ fn run(
     let cut = copied.cut.map(|error| {
         failure(&error).with_hint("the same copy goes on; what has arrived is not sent again")
     });
+    let unlisted = copied.unlisted.as_ref().map(failure);
     let left = report::text::copy::failures_title(&copied.document.body).map(|what| {
         let hint = "once the reasons are gone, the same copy copies what is missing; the table \
                     `files` has the reasons";
         Failure::request(what, hint).of_kind("IncompleteCopy")
     });
     let done = Done::of(copied.document).with_files(observer.files);
-    Ok(done.kept_in(history).cut(cut.or(left)))
+    Ok(done.kept_in(history).cut(cut.or(left).or(unlisted)))
 }
 
 /// The failure, as one of the system's own errors where Python has one for it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use units::{Dscp, Family, Rate, Span};
+use units::{Dscp, Family, Rate, RateLimit, Span, TimeOfDay};
 use watch_plan::{Quiet, UtcOffset};
 
 use crate::cut::CutBounds;
@@ -66,8 +66,9 @@ pub struct Host {
 /// What copies share, and the bounds of all of them together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// The most that all copies send together.
-    pub rate: Option<Rate>,
+    /// The most that all copies send together, in the local time of quiet hours where it changes
+    /// with the time of day.
+    pub rate: Option<RateLimit>,
     /// Copies at a time.
     pub copies: u16,
     /// Streams of all copies together; each copy finds its own number without.
@@ -83,6 +84,13 @@ pub struct Link {
 }
 
 impl Link {
+    /// The most that all copies send together at `now`, in seconds since 1970.
+    pub fn rate_at(&self, now: i64, offset: UtcOffset) -> Option<Rate> {
+        let limit = self.rate.as_ref()?;
+        let minute = (now + offset.seconds()).rem_euclid(86_400) / 60;
+        limit.at(TimeOfDay::after_midnight(minute as u16)).rate
+    }
+
     /// Whether nothing is sent at `now`, in seconds since 1970.
     pub fn is_quiet(&self, now: i64, offset: UtcOffset) -> bool {
         self.quiet

@@ -6,12 +6,15 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use trunkline::ask::copy::{Words, added_rtt, buffers, patience, ports, rate_max, streams, words};
+use trunkline::ask::copy::{
+    Words, added_rtt, buffers, checksum_list, patience, ports, rate_limit, streams, words,
+};
 use trunkline::copy::{
-    self, Attributes, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy, Selection,
+    self, Attributes, ChecksumList, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy,
+    Selection,
 };
 use trunkline::measure::{StreamCount, Window};
-use trunkline::units::{Rate, Span};
+use trunkline::units::{RateLimit, Span};
 
 use super::{Keep, Leaving, Output};
 
@@ -76,6 +79,10 @@ pub(crate) struct Copy {
     #[arg(short = 'A', long)]
     pub acls: bool,
 
+    /// Keep times of last access, as they were before the copy read the files
+    #[arg(short = 'U', long)]
+    pub atimes: bool,
+
     /// Keep owners and groups, by `names` where the receiver knows them, or by `numbers`; the
     /// receiver has to be root
     #[arg(
@@ -133,6 +140,11 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub verify: bool,
 
+    /// Once all is copied, write a list of this checksum of each file, as `sha256sum` does:
+    /// `sha256=FILE`, `md5=`, `crc32c=`, `adler32=` and others; several times for several
+    #[arg(long, value_name = "CHECKSUM=FILE", value_parser = checksum_list)]
+    pub digest: Vec<ChecksumList>,
+
     /// Compress while that is faster
     #[arg(short = 'z', long)]
     pub compress: bool,
@@ -141,10 +153,10 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub plain: bool,
 
-    /// The most to send over all streams together: `100M`; `trunkline limit` changes it while the
-    /// copy runs
-    #[arg(long, value_name = "RATE", value_parser = rate_max)]
-    pub max_rate: Option<Rate>,
+    /// The most to send over all streams together: `100M`, or by this host's clock
+    /// `08:00=50M,18:00=none`; `trunkline limit` changes it while the copy runs
+    #[arg(long, value_name = "RATE", value_parser = rate_limit)]
+    pub max_rate: Option<RateLimit>,
 
     /// Give way to all others: add no more than this to the round trip, and take what they leave
     #[arg(long, value_name = "ADDED_RTT", num_args = 0..=1, require_equals = true, default_missing_value = GENTLE, value_parser = added_rtt)]
@@ -234,6 +246,7 @@ impl Copy {
                     user_attributes: self.xattrs,
                     acls: self.acls,
                     owners: self.owner.map(OwnersBy::from),
+                    access_times: self.atimes,
                 },
             },
             filter: self.filter(),
@@ -248,7 +261,7 @@ impl Copy {
             remembered: None,
             window: self.window,
             congestion: self.congestion.clone().map(CongestionChoice::required),
-            rate_max: self.max_rate,
+            rate_max: self.max_rate.clone(),
             gentle: self.gentle,
         }
     }

@@ -99,15 +99,13 @@ const COPY: &[Foreign] = &[
             "--chown",
             "--usermap",
             "--groupmap",
-            "-U",
-            "--atimes",
             "-N",
             "--crtimes",
             "--super",
             "--fake-super",
         ],
-        "devices, pipes and times of access are not kept, and no other owners than those of the \
-            source; use rsync or tar for those",
+        "devices, pipes and times of creation are not kept, and no other owners than those of \
+            the source; use rsync or tar for those",
     ),
     answer(
         &["-g", "--group"],

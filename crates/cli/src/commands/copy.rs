@@ -23,16 +23,23 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
     let request = request::request(arguments, &files)?;
     let cancel = stop::listen_calmly()?;
     let control = CopyControl::from(&cancel);
-    control.set_rate_max(request.spec.options.rate_max);
+    control.set_rate_limit(request.spec.options.rate_max.as_ref());
     let _reins = limit::offer(&shown(&request), control.clone());
     let mut progress = CopyProgress::new(arguments);
     let copied = trunkline::copy(&request, &control, &mut progress);
     progress.finish();
-    let Copied { cut, document, .. } = match copied {
+    let Copied {
+        cut,
+        unlisted,
+        document,
+        ..
+    } = match copied {
         Ok(copied) => copied,
         Err(error) => return Err(told(error.into(), arguments)?),
     };
-    let cut = cut.map(|error| told(Failure::copy_ended(with_next_step(error)), arguments));
+    // Where all is copied it may not be listed.
+    let cut = cut.map(with_next_step).or(unlisted);
+    let cut = cut.map(|error| told(Failure::copy_ended(error), arguments));
     let cut = cut.transpose()?;
     let incomplete = incomplete(&document.body);
     deliver(document, arguments)?;

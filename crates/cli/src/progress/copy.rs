@@ -40,6 +40,8 @@ pub(crate) struct CopyProgress {
     is_planned: bool,
     /// The far end is gone, and that was told.
     is_lost: bool,
+    /// It was told that files are read for lists of checksums.
+    is_listing: bool,
     /// What was told last of a place at the far end.
     waiting: Option<Waiting>,
     /// When the last line was written where no terminal is.
@@ -62,6 +64,7 @@ impl CopyProgress {
             is_dry: arguments.dry_run,
             is_planned: false,
             is_lost: false,
+            is_listing: false,
             waiting: None,
             told: Instant::now(),
         }
@@ -177,6 +180,15 @@ impl CopyObserver for CopyProgress {
             CopyEvent::Planned { bytes, present, .. } => self.planned(*bytes, *present),
             CopyEvent::Error { .. } => {}
         }
+    }
+
+    fn on_checksums(&mut self, left: Bytes) {
+        let left = format!("{} to read for the lists of checksums", left.human());
+        if !mem::replace(&mut self.is_listing, true) {
+            self.say(&format!("all is copied; {left}"));
+        }
+        self.bar.set_prefix(left);
+        self.bar.tick();
     }
 }
 

@@ -65,6 +65,47 @@ fn a_link_that_is_there_gets_its_time() {
 }
 
 #[test]
+fn times_of_access_are_kept_and_reading_does_not_change_them() {
+    let server = Server::start(&[]);
+    let run = server.near().join("run7");
+    files(&run, &["a", "deep/b"]);
+    std::os::unix::fs::symlink("a", run.join("l")).unwrap();
+    let accessed = |file: &Path| {
+        let there = fs::symlink_metadata(file).unwrap();
+        (there.atime(), there.atime_nsec())
+    };
+    // In this order, each gets a second more.
+    let names = ["l", "a", "deep/b", "deep"];
+    for (name, at) in names.iter().zip(1_000_000_000..) {
+        let mut touch = Command::new("touch");
+        touch.args(["-a", "-h", "-d", &format!("@{at}.5")]);
+        assert!(touch.arg(run.join(name)).status().unwrap().success());
+    }
+    let place = server.place("");
+    done(&server, &["-r", "--exclude", "deep", "run7", &place]);
+    let there = server.root().join("run7");
+    assert_ne!(accessed(&there.join("a")), (1_000_000_001, 500_000_000));
+    let mut touch = Command::new("touch");
+    touch.args(["-a", "-d", "@1000000001.5"]).arg(run.join("a"));
+    assert!(touch.status().unwrap().success());
+    // What is there already gets its time, too.
+    let told = document(&server, &["-rU", "run7", &place]);
+    assert_eq!(told["asked"]["kept"], serde_json::json!(["atimes"]));
+    for (name, at) in names.iter().zip(1_000_000_000..).skip(1) {
+        assert_eq!(accessed(&there.join(name)), (at, 500_000_000), "{name}");
+        assert_eq!(accessed(&run.join(name)), (at, 500_000_000), "{name} here");
+    }
+    // The same of a link, whose own time changes where it is read.
+    let before = accessed(&run.join("l"));
+    done(&server, &["-rU", "run7", &place]);
+    assert_eq!(accessed(&there.join("l")), before);
+    // And the other way.
+    done(&server, &["-rU", &server.place("run7/"), "got"]);
+    let got = server.near().join("got");
+    assert_eq!(accessed(&got.join("deep/b")), (1_000_000_002, 500_000_000));
+}
+
+#[test]
 fn names_of_one_file_become_names_of_one_file_both_ways() {
     let server = Server::start(&[]);
     linked(&server.near().join("run7"));

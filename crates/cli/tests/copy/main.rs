@@ -7,6 +7,7 @@ mod common;
 mod forced;
 mod ipv6;
 mod kept;
+mod lists;
 mod log;
 mod pipe;
 mod queue;

@@ -76,6 +76,32 @@ fn a_flag_of_another_program_is_answered_with_ours() {
 }
 
 #[test]
+fn a_bound_by_the_clock_is_told_with_its_end() {
+    let server = Server::start(&[]);
+    fs::write(server.near().join("large"), vec![7; 3 << 20]).unwrap();
+    // It began an hour ago or two, and holds for an hour more at least.
+    let hour = jiff::Zoned::now().hour();
+    let at = |later: i8| format!("{:02}:00", (hour + later) % 24);
+    let limit = format!("{}=16M,{}=none", at(22), at(2));
+    let words = ["--json", "--max-rate", &limit, "large", &server.place("")];
+    let output = server.copy(&words);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    let progress = text
+        .lines()
+        .find(|line| line.contains("\"event\":\"progress\""));
+    let progress = progress.unwrap_or_else(|| panic!("{text}"));
+    let until = format!("\"rate_max_until\":\"{}\"", at(2));
+    for part in ["\"rate_max_bits_per_second\":16000000", &until] {
+        assert!(progress.contains(part), "{part}: {progress}");
+    }
+    let part = format!("{}=16Mbit/s", at(22));
+    let document = text.lines().last().unwrap_or_default();
+    assert!(document.contains("\"rate_schedule\":\""), "{document}");
+    assert!(document.contains(&part), "{document}");
+}
+
+#[test]
 fn a_web_server_in_the_way_is_recognised() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();

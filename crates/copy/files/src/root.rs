@@ -175,6 +175,22 @@ impl Root {
     }
 }
 
+/// Opens to read. Where `keeps` is set, reading leaves the time of access as it is, if the system
+/// allows that: it does to the owner and to root (open(2), `O_NOATIME`).
+pub(crate) fn open_to_read(
+    keeps: bool,
+    flags: OFlag,
+    mut open: impl FnMut(OFlag) -> io::Result<OwnedFd>,
+) -> io::Result<OwnedFd> {
+    if !keeps {
+        return open(flags);
+    }
+    match open(flags | OFlag::O_NOATIME) {
+        Err(error) if error.raw_os_error() == Some(Errno::EPERM as i32) => open(flags),
+        opened => opened,
+    }
+}
+
 /// Opens `path` below `folder` without following any link, not even one that was put there a moment
 /// ago.
 pub fn open_below(

@@ -130,7 +130,7 @@ impl Source {
             return Ok(reader);
         }
         let (path, seen) = self.place(file)?;
-        let reader = Reader::open(&self.root, file, &path, seen, self.spec.attributes.links)?;
+        let reader = Reader::open(&self.root, file, &path, seen, &self.spec.attributes)?;
         Ok(self.kept().keep(reader))
     }
 

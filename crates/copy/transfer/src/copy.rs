@@ -16,7 +16,7 @@ use copy_protocol::{
     Connect, CopyDirection, CopyEvent, CopySpec, FarHost, FarProgram, FileProblem, Message,
     NearEnd, Opening, Outcome, Patience, Problem, ProblemKind, Speaker,
 };
-use units::Span;
+use units::{Rate, Span};
 
 use self::connect::Connector;
 use self::controller::Controller;
@@ -57,8 +57,8 @@ pub fn copy(
     observer: &mut dyn CopyObserver,
 ) -> Result<Outcome, CopyError> {
     sockets::host::raise_open_files();
-    if control.rate_max().is_none() {
-        control.set_rate_max(spec.options.rate_max);
+    if !control.has_limit() {
+        control.set_rate_limit(spec.options.rate_max.as_ref());
     }
     let mut stats = CopyStats::new(observer, control);
     match &spec.near {
@@ -297,7 +297,11 @@ impl<'a> Near<'a> {
             || spec.options.selection.listed.is_some()
             || spec.direction == CopyDirection::Get
                 && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
-        let mut opening = spec.opening(self.copy, is_many);
+        let rate_max = stats.rate_max_to_open();
+        let mut opening = Opening {
+            rate_max_bits_per_second: rate_max.map(Rate::bits_per_second),
+            ..spec.opening(self.copy, is_many)
+        };
         let files = self.files(&opening).map_err(SessionEnd::Problem)?;
         opening.fresh = files.is_fresh();
         let connected = self.connector.connect(&opening, stats);

@@ -198,6 +198,12 @@ impl<'a> CopyStats<'a> {
         })
     }
 
+    /// The bound on the rate that an opening tells. Others are told as they come.
+    pub(crate) fn rate_max_to_open(&mut self) -> Option<Rate> {
+        self.rate_max = self.control.rate_max();
+        self.rate_max
+    }
+
     /// Another fixed number of streams, when one has just been set; within this conversation.
     pub(crate) fn new_streams(&mut self) -> Option<Option<StreamCount>> {
         let wanted = self.control.streams();
@@ -536,6 +542,7 @@ impl<'a> CopyStats<'a> {
             done: counts.done,
             total: counts.is_known.then_some(counts.bytes),
         });
+        let bound = self.control.rate_bound();
         let may_say = counts.is_known && rate > Rate::ZERO;
         let progress = CopyProgress {
             at,
@@ -549,6 +556,8 @@ impl<'a> CopyStats<'a> {
             rtt: reading.rtt,
             retransmitted_share: reading.retransmitted_share,
             limited_by: reading.limited_by,
+            rate_max: bound.rate,
+            rate_max_until: bound.until,
             left: may_say.then(|| rate.time_to_send(missing)),
         };
         self.tell(&CopyEvent::Progress(progress));

@@ -5,7 +5,7 @@ use crate::{Activity, Name, Problem, ProblemKind};
 use observe::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time, TimeOfDay};
 
 /// One line that `trunkline copy --json` prints. The last line is the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -247,6 +247,16 @@ pub struct CopyProgress {
     /// What binds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<Limit>,
+    /// The most that may be sent now over all streams together.
+    #[serde(
+        rename = "rate_max_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub rate_max: Option<Rate>,
+    /// When another bound holds, by the clock of the near end; absent where it does not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub rate_max_until: Option<TimeOfDay>,
     /// Time left at this rate.
     #[serde(rename = "left_seconds", skip_serializing_if = "Option::is_none")]
     pub left: Option<Span>,

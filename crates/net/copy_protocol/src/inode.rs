@@ -1,4 +1,5 @@
-//! What else than content, mode and time belongs to a file: other names of it, owners, attributes.
+//! What else than content, mode and time belongs to a file: other names of it, owners, attributes,
+//! the time when it was read last.
 //!
 //! A copy keeps these only where it was asked to. They are told in messages of their own, each
 //! before its [`Entry`](crate::Entry), so that copies without them say what they said before.
@@ -31,6 +32,8 @@ pub struct Kept {
     pub acls: bool,
     /// Owners and groups.
     pub owners: Option<OwnersBy>,
+    /// Times of last access.
+    pub access_times: bool,
 }
 
 /// How owners and groups are told from each other.
@@ -49,6 +52,7 @@ impl Kept {
         user_attributes: false,
         acls: false,
         owners: None,
+        access_times: false,
     };
 
     /// Whether anything of it is.
@@ -58,7 +62,7 @@ impl Kept {
 
     /// Whether files, folders or links themselves are to be changed for it.
     pub fn changes_inodes(self) -> bool {
-        self.user_attributes || self.acls || self.owners.is_some()
+        self.user_attributes || self.acls || self.owners.is_some() || self.access_times
     }
 
     /// The options that ask for it, for people.
@@ -68,6 +72,7 @@ impl Kept {
             (self.user_attributes, "--xattrs"),
             (self.acls, "--acls"),
             (self.owners.is_some(), "--owner"),
+            (self.access_times, "--atimes"),
         ];
         let asked = all.into_iter().filter(|(is_asked, _)| *is_asked);
         let asked: Vec<String> = asked.map(|(_, name)| format!("`{name}`")).collect();
@@ -86,6 +91,8 @@ pub struct Inode {
     pub owner: Option<Owner>,
     /// Its attributes, names in order.
     pub attributes: Vec<Attribute>,
+    /// When it was accessed last, before the copy read it, in nanoseconds since 1970.
+    pub accessed_nanoseconds: Option<i64>,
 }
 
 /// Which of several names of a file an entry is.
@@ -127,6 +134,7 @@ impl Inode {
             shared: None,
             owner: None,
             attributes: Vec::new(),
+            accessed_nanoseconds: None,
         }
     }
 
@@ -143,7 +151,8 @@ impl Inode {
         let is_name =
             |name: &String| (1..=OWNER_NAME_MAX).contains(&name.len()) && !name.contains('\0');
         let are_asked = (self.shared.is_none() || kept.hard_links)
-            && (self.owner.is_none() || kept.owners.is_some());
+            && (self.owner.is_none() || kept.owners.is_some())
+            && (self.accessed_nanoseconds.is_none() || kept.access_times);
         let is_later = |first: FileId| first < self.file;
         let shared = match self.shared {
             Some(Shared::With(first)) => is_later(first),
@@ -248,8 +257,14 @@ mod tests {
             user_attributes: true,
             acls: true,
             owners: Some(OwnersBy::Names),
+            access_times: true,
         };
         assert!(with(b"user.a", b"").is_legal(all));
+        let read = Inode {
+            accessed_nanoseconds: Some(-1),
+            ..Inode::of(7)
+        };
+        assert!(read.is_legal(all) && !read.is_legal(Kept::NOTHING));
         for name in [
             &b"security.selinux"[..],
             b"trusted.x",

@@ -8,7 +8,7 @@ use models::Objective;
 use observe::{StreamCount, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate, RateLimit, Span};
 
 use crate::Kept;
 
@@ -43,8 +43,9 @@ pub struct CopyOptions {
     pub window: Window,
     /// Congestion control of the sender.
     pub congestion: Option<CongestionChoice>,
-    /// The most that is sent over all streams together.
-    pub rate_max: Option<Rate>,
+    /// The most that is sent over all streams together, by the clock of the near end where it
+    /// changes with the time of day.
+    pub rate_max: Option<RateLimit>,
     /// Give way to all other traffic: the queueing delay that the copy may add.
     pub gentle: Option<Span>,
 }
@@ -118,7 +119,8 @@ pub struct Opening {
     pub dry_run: bool,
     /// Pieces may be compressed.
     pub compress: bool,
-    /// The most that may be sent, over all streams together, in bits per second.
+    /// The most that may be sent, over all streams together, in bits per second; what changes
+    /// with the time of day is set by the near end when it connects, and told when it changes.
     pub rate_max_bits_per_second: Option<u64>,
     /// Queueing delay that a gentle copy may cause, in nanoseconds.
     pub gentle_nanoseconds: Option<u64>,
@@ -158,7 +160,11 @@ impl Opening {
             fresh: false,
             dry_run: options.dry_run,
             compress: options.compress,
-            rate_max_bits_per_second: options.rate_max.map(Rate::bits_per_second),
+            rate_max_bits_per_second: options
+                .rate_max
+                .as_ref()
+                .and_then(RateLimit::always)
+                .map(Rate::bits_per_second),
             gentle_nanoseconds: options.gentle.map(Span::as_nanos),
             objective: name(&options.objective),
             streams: options.streams.map(StreamCount::get),

@@ -70,6 +70,7 @@ impl CopySpec {
             _ if options.attributes.kept.user_attributes => "--xattrs",
             _ if options.attributes.kept.acls => "--acls",
             _ if options.attributes.kept.owners.is_some() => "--owner",
+            _ if options.attributes.kept.access_times => "--atimes",
             _ if options.gentle.is_some() => "--gentle",
             _ if options.window != Window::Auto => "--window",
             _ if options

@@ -76,6 +76,9 @@ pub struct Copy {
     /// that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
+    /// Lists of checksums that were written, by the names of their files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checksum_lists: Vec<String>,
     /// Bytes of all files that are there now.
     pub bytes: u64,
     /// Bytes of files that arrived at the receiver this time, before compression, as far as this
@@ -237,6 +240,7 @@ impl Copy {
     pub fn teaches(&self) -> bool {
         let free = self.asked.streams.is_none()
             && self.asked.rate_max_bits_per_second.is_none()
+            && self.asked.rate_schedule.is_none()
             && self.asked.gentle_added_rtt_max_seconds.is_none();
         let by = self.limit.as_ref().map(|limit| limit.by);
         // The path between two other hosts is not the one from here.

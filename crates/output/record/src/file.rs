@@ -137,7 +137,8 @@ fn known_schemas() -> String {
 ///
 /// # Errors
 /// When the directory is missing, closed to us or full; nothing is left behind then.
-pub fn save(path: &Path, text: &str) -> Result<(), SaveError> {
+pub fn save(path: &Path, text: impl AsRef<[u8]>) -> Result<(), SaveError> {
+    let text = text.as_ref();
     let end = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let written = match fs::metadata(&end) {
         Ok(there) if !there.is_file() => fs::write(&end, text),
@@ -170,7 +171,7 @@ pub fn check_target(path: &Path) -> Result<(), SaveError> {
     })
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let beside = name_beside(path);
     let written = write_through(&beside, text).and_then(|()| fs::rename(&beside, path));
     written.inspect_err(|_| drop(fs::remove_file(&beside)))
@@ -184,9 +185,9 @@ fn name_beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write_through(path: &Path, text: &str) -> io::Result<()> {
+fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(text)?;
     file.sync_all()
 }
 

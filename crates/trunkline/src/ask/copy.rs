@@ -4,9 +4,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use observe::{StreamCount, Window};
-use units::{Rate, Span};
+use units::{Rate, RateLimit, Span};
 
 use super::{in_bits, window, within};
+use crate::copy::ChecksumList;
 
 /// Words of a command, split as a shell would.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +39,45 @@ pub fn rate_within(text: &str) -> Result<Rate, String> {
     in_bits(text, within(text, bounds))
 }
 
-/// The bound on the rate of a copy.
+/// A bound on a rate that holds at all times.
 ///
 /// # Errors
 /// A sentence when it is none, or outside its bounds.
 pub fn rate_max(text: &str) -> Result<Rate, String> {
+    if text.contains('=') {
+        return Err(format!(
+            "`{text}` is a schedule, and the clock bounds copies alone; write one rate here"
+        ));
+    }
     or_else(rate_within(text), "leave it out to have no bound")
+}
+
+/// The bound on the rate of a copy, which may change with the time of day:
+/// `08:00=50M,18:00=none`.
+///
+/// # Errors
+/// A sentence when it is none, or a rate is outside its bounds.
+pub fn rate_limit(text: &str) -> Result<RateLimit, String> {
+    let limit = RateLimit::read(text, &rate_within);
+    or_else(limit, "leave it out to have no bound")
+}
+
+/// A list of checksums to be written: `sha256=FILE`.
+///
+/// # Errors
+/// A sentence when it is none.
+pub fn checksum_list(text: &str) -> Result<ChecksumList, String> {
+    let (name, file) = text.split_once('=').unwrap_or((text, ""));
+    let algorithm = super::verify::algorithm(name)?;
+    match file {
+        "" => Err(format!(
+            "`{text}` names no file for the list; write `{algorithm}=FILE`"
+        )),
+        file => Ok(ChecksumList {
+            algorithm,
+            file: file.into(),
+        }),
+    }
 }
 
 /// The number of streams of a copy: 1 to 128.

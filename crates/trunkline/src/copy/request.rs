@@ -11,6 +11,7 @@ use observe::{Transport, Window};
 use sockets::options::StreamOptions;
 use units::{Family, Via};
 
+use super::checksum_lists::{self, ChecksumList};
 use super::{Place, Route};
 use crate::Error;
 use crate::history::CopyMemory;
@@ -65,6 +66,8 @@ pub struct CopyRequest {
     pub destination: String,
     /// Everything that the copy is told.
     pub spec: CopySpec,
+    /// Lists of checksums to be written of what was copied.
+    pub checksum_lists: Vec<ChecksumList>,
 }
 
 /// What else is kept of files cannot be combined with everything.
@@ -130,7 +133,19 @@ impl CopyRequest {
             destination: names.pop().unwrap_or_default(),
             sources: names,
             spec,
+            checksum_lists: Vec::new(),
         })
+    }
+
+    /// The same copy, which writes these lists once all is copied: of each file that it copied or
+    /// found to be there, as this end has it.
+    ///
+    /// # Errors
+    /// When both ends are on other hosts, it is a dry run, or a checksum or a file is named twice.
+    pub fn listing(mut self, lists: Vec<ChecksumList>) -> Result<Self, Error> {
+        checksum_lists::check(&lists, &self.spec)?;
+        self.checksum_lists = lists;
+        Ok(self)
     }
 
     /// The same copy, which begins with the streams that served before. The congestion control that

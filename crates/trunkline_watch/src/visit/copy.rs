@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use copy_protocol::{CopyEvent, CopyOptions, Token};
 use observe::TargetError;
 use transfer::{CopyControl, CopyObserver};
-use units::{Address, Bytes, Rate, Span};
+use units::{Address, Bytes, Rate, RateLimit, Span};
 
 use super::{Deadline, Order, Part, failed};
 use trunkline::copy::{Access, CopyRequest, Patience};
@@ -77,7 +77,7 @@ fn request(file: &Path, far: &FarFiles, order: &Order<'_>) -> Result<CopyRequest
     let there = format!("trunkline://{}/{}", far.address, far.name);
     let options = CopyOptions {
         compress: false,
-        rate_max: order.rate_max,
+        rate_max: order.rate_max.map(RateLimit::from),
         gentle: order.is_gentle.then_some(GENTLE),
         ..CopyOptions::default()
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use units::{Dscp, Family, Rate, Span};
+use units::{Dscp, Family, Rate, RateLimit, RateSchedule, Span};
 use watch_plan::Quiet;
 use watch_plan::section::{Findings, Section, parse};
 
@@ -51,8 +51,6 @@ pub(super) fn links(root: &Section, found: &mut Findings) -> BTreeMap<LinkName, 
 }
 
 fn link(section: &Section, found: &mut Findings) -> Link {
-    let rate = section.parsed::<Rate>("rate", found);
-    let rate = rate.and_then(|rate| rate.within(RATES, found));
     let copies = count(section, "copies", 1..=COPIES_MAX, found);
     let copies = copies.and_then(|count| u16::try_from(count).ok());
     let copies = copies.unwrap_or(COPIES);
@@ -64,7 +62,7 @@ fn link(section: &Section, found: &mut Findings) -> Link {
         found.refuse(&section.at("streams"), problem, hint);
     }
     Link {
-        rate: rate.map(|rate| rate.value),
+        rate: rate(section, found),
         copies,
         streams,
         quiet: quiet(section, found),
@@ -72,6 +70,34 @@ fn link(section: &Section, found: &mut Findings) -> Link {
         ip: family(section, found),
         dscp: section.parsed::<Dscp>("dscp", found).map(|dscp| dscp.value),
     }
+}
+
+/// One for all times, or `08:00=50M,18:00=none`.
+fn rate(section: &Section, found: &mut Findings) -> Option<RateLimit> {
+    let text = section.has("rate").then(|| section.text("rate", found))??;
+    if !text.value.contains('=') {
+        let rate = section.parsed::<Rate>("rate", found)?;
+        let rate = rate.within(RATES, found)?;
+        return Some(RateLimit::Always(rate.value));
+    }
+    let within = |text: &str| {
+        let rate = text.parse::<Rate>().map_err(|error| error.to_string())?;
+        let (low, high) = (RATES.start().to_string(), RATES.end().to_string());
+        match RATES.contains(&rate) {
+            true => Ok(rate),
+            false => Err(format!(
+                "{rate} is not between {low} and {high}; write {low} to {high}"
+            )),
+        }
+    };
+    let read = RateSchedule::read(text.value, &within);
+    read.map(RateLimit::ByClock)
+        .map_err(|refusal| {
+            let usual = "write it like `08:00=50M,18:00=none`";
+            let (problem, hint) = refusal.split_once("; ").unwrap_or((&refusal, usual));
+            found.refuse(&text.place, problem.to_owned(), hint);
+        })
+        .ok()
 }
 
 fn family(section: &Section, found: &mut Findings) -> Option<Family> {

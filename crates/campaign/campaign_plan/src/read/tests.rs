@@ -56,6 +56,19 @@ fn a_plan_says_where_files_go_and_within_which_bounds() {
 }
 
 #[test]
+fn the_rate_of_a_link_follows_the_local_time() {
+    let text = format!(
+        "utc_offset = \"+02:00\"\n{HOSTS}[links.wan]\nrate = \"08:00=50M,18:00=none\"\n\
+        [groups.a]\nfrom = \"/a\"\nto = \"cern:/a\"\nlink = \"wan\"\n"
+    );
+    let plan = parsed(&text).unwrap();
+    let wan = &plan.links()["wan"];
+    let at = |hour: i64| wan.rate_at(hour * 3600, plan.offset());
+    assert_eq!((at(5), at(6)), (None, "50Mbit/s".parse().ok()));
+    assert_eq!((at(15), at(16)), ("50Mbit/s".parse().ok(), None));
+}
+
+#[test]
 fn quiet_hours_end() {
     let text = format!(
         "{HOSTS}[links.wan]\nquiet = [\"08:00-18:00\"]\n[groups.a]\nfrom = \"/a\"\n\
@@ -158,6 +171,16 @@ fn mistakes_are_told_with_value_line_and_next_step() {
         ),
         ("[links.w]\ngentle = \"2h\"", "is not between", "write"),
         ("[links.w]\nrate = \"fast\"", "fast", ""),
+        (
+            "[links.w]\nrate = \"08:00=1k\"",
+            "1kbit/s is not between 64kbit/s and 1Tbit/s",
+            "write 64kbit/s",
+        ),
+        (
+            "[links.w]\nrate = \"8:00=1M\"",
+            "`8:00` is no time of day",
+            "write it like",
+        ),
         ("[links.w]\nip = \"5\"", "`5` is no version", "write"),
         (
             "[links.w]\ndscp = \"AF44\"",

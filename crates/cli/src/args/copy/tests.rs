@@ -93,6 +93,20 @@ fn wrong_flags_are_told() {
             "0 streams are not between 1 and 128; leave `-P` out",
         ),
         ("--max-rate 1k a h:b", "is not between 64kbit/s"),
+        ("--max-rate 08:00=1k a h:b", "is not between 64kbit/s"),
+        (
+            "--max-rate 08:00=12MB a h:b",
+            "12MB a second is written `96M`",
+        ),
+        (
+            "--max-rate 8:00=50M a h:b",
+            "`8:00` is no time of day from 00:00 to 23:59; write it like `08:00`",
+        ),
+        (
+            "--max-rate 08:00=50M,18:00 a h:b",
+            "TIME=RATE,TIME=RATE, like `08:00=50M,18:00=none`",
+        ),
+        ("--max-rate 08:00=5M,08:00=6M a h:b", "08:00 comes twice"),
         ("--gentle=1h a h:b", "is not between 1ms"),
         (
             "--objective gentle a h:b",

@@ -34,6 +34,7 @@ pub(super) fn request(arguments: &Copy, files: &Output) -> Result<CopyRequest, F
     };
     let options = arguments.options(selection(arguments, of_lists)?);
     let request = CopyRequest::new(&arguments.places, options, access)?;
+    let request = request.listing(arguments.digest.clone())?;
     let spec = &request.spec;
     let remembered = match spec.near {
         NearEnd::Here(_) => {

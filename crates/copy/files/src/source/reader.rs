@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use copy_protocol::{FileId, Problem, ProblemKind};
+use copy_protocol::{Attributes, FileId, Problem, ProblemKind};
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use nix::sys::stat::{FileStat, SFlag, fstat};
 
 use crate::holes::{self, Layout};
 use crate::problems::{failed, problem, shown, with_hint};
-use crate::root::Root;
+use crate::root::{Root, open_to_read};
 
 /// Files that are kept open at once.
 const OPEN_MAX: usize = 64;
@@ -83,13 +83,14 @@ impl Reader {
         id: FileId,
         path: &[u8],
         seen: Seen,
-        links_stay: bool,
+        attributes: &Attributes,
     ) -> Result<Self, Problem> {
         let name = shown(path);
         // A pipe that took the file's place must not keep us waiting for its other end.
         let mut flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-        flags.set(OFlag::O_NOFOLLOW, links_stay);
-        let opened = root.open(path, flags);
+        flags.set(OFlag::O_NOFOLLOW, attributes.links);
+        let keeps = attributes.kept.access_times;
+        let opened = open_to_read(keeps, flags, |flags| root.open(path, flags));
         let file = opened.map_err(|error| about(id, failed("read", &name, &error)))?;
         let mut reader = Reader {
             id,

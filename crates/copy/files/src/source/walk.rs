@@ -20,6 +20,7 @@ use super::reader::{Seen, is_sparse, version};
 use super::tops::Top;
 use crate::inodes::{OwnerNames, Place};
 use crate::problems::{failed, problem, shown, with_hint};
+use crate::root::open_to_read;
 
 /// Folders on the way to where the walk stands that are held open; those above are opened again on
 /// the way back.
@@ -235,12 +236,13 @@ impl Walk {
             Some(Folder { fd: None, id, .. }) => self.source.path(*id),
             _ => None,
         };
-        let root = self.source.root.clone();
+        let (root, keeps) = (self.source.root.clone(), self.kept().access_times);
         let Some(folder) = self.folders.last_mut() else {
             return Err(io::ErrorKind::NotFound.into());
         };
         if let Some(path) = path {
-            let fd = root.open(&path, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?;
+            let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY;
+            let fd = open_to_read(keeps, flags, |flags| root.open(&path, flags))?;
             if device_and_inode(&fstat(&fd)?) != folder.device_and_inode {
                 return Err(io::Error::other("the folder was replaced meanwhile"));
             }
@@ -324,13 +326,18 @@ impl Walk {
             false => None,
         };
         let owner = kept.owners.map(|by| self.owners.owner(stat, by));
-        let is_told = shared.is_some() || owner.is_some() || !attributes.is_empty();
+        let accessed = kept
+            .access_times
+            .then(|| nanoseconds(stat.st_atime, stat.st_atime_nsec));
+        let has_more = owner.is_some() || accessed.is_some() || !attributes.is_empty();
+        let is_told = shared.is_some() || has_more;
         is_told.then(|| {
             Box::new(Inode {
                 file,
                 shared,
                 owner,
                 attributes,
+                accessed_nanoseconds: accessed,
             })
         })
     }
@@ -364,7 +371,8 @@ impl Walk {
             ));
         }
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let opened = match is_followed {
+        let keeps = self.kept().access_times;
+        let opened = open_to_read(keeps, flags, |flags| match is_followed {
             true => self.source.root.open(&path, flags),
             false => self.standing_in().and_then(|folder| {
                 let last = OsStr::from_bytes(last);
@@ -375,7 +383,7 @@ impl Walk {
                     Mode::empty(),
                 )?)
             }),
-        };
+        });
         let listed = opened.and_then(|fd| Listing::of(&fd).map(|names| (fd, names)));
         listed.map_err(|error| failed("list", shown(&path), &error))
     }

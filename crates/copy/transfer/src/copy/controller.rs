@@ -64,10 +64,9 @@ impl<'a> Controller<'a> {
     }
 
     fn try_attempt(&mut self, stats: &mut CopyStats<'_>) -> Result<SessionEnd, SessionEnd> {
-        let control = stats.control();
         let opening = Opening {
             direction: CopyDirection::Put,
-            rate_max_bits_per_second: control.rate_max().map(Rate::bits_per_second),
+            rate_max_bits_per_second: stats.rate_max_to_open().map(Rate::bits_per_second),
             selection: self.spec.options.selection.clone(),
             ..self.spec.opening(self.copy, self.is_many())
         };

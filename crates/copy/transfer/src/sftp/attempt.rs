@@ -167,7 +167,7 @@ impl SftpCopy<'_> {
         let options = &self.spec.options;
         let (notes, heard) = channel::<Note>();
         let control = stats.control();
-        let rate_max = control.rate_max();
+        let rate_max = stats.rate_max_to_open();
         let shared = Shared {
             work: Work::default(),
             notes,

@@ -4,7 +4,7 @@ use copy_protocol::{CopySpec, Filter, Kept, OwnersBy, SelectionRule};
 use observe::{Transport, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Rate, Span};
+use units::{Rate, RateLimit, RateSchedule, Span};
 
 /// What the user asked for beside names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub struct Asked {
     pub times: bool,
     /// Symbolic links were copied as links.
     pub links: bool,
-    /// What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`.
+    /// What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`, `atimes`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
     /// Files were read again from the receiver's disk.
@@ -55,6 +55,9 @@ pub struct Asked {
     /// The most that was to be sent over all streams together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_max_bits_per_second: Option<u64>,
+    /// The same by the time of day of the near end: `08:00=50Mbit/s,18:00=none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_schedule: Option<String>,
     /// The queueing delay that a gentle copy could add.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle_added_rtt_max_seconds: Option<f64>,
@@ -63,6 +66,9 @@ pub struct Asked {
 impl From<&CopySpec> for Asked {
     fn from(spec: &CopySpec) -> Self {
         let gentle = spec.options.gentle;
+        let rate_max = spec.options.rate_max.as_ref();
+        let always = rate_max.and_then(RateLimit::always);
+        let by_clock = rate_max.and_then(RateLimit::by_clock);
         Asked {
             recursive: spec.options.recursive,
             existing: spec.options.filter,
@@ -87,7 +93,8 @@ impl From<&CopySpec> for Asked {
             streams_remembered: spec.options.remembered.map(|streams| streams.get()),
             window: spec.options.window,
             congestion: spec.options.congestion.as_ref().map(|one| one.name.clone()),
-            rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
+            rate_max_bits_per_second: always.map(Rate::bits_per_second),
+            rate_schedule: by_clock.map(RateSchedule::to_string),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
         }
     }
@@ -100,6 +107,7 @@ fn names(kept: Kept) -> Vec<String> {
         (kept.acls, "acls"),
         (kept.owners == Some(OwnersBy::Names), "owner-names"),
         (kept.owners == Some(OwnersBy::Numbers), "owner-numbers"),
+        (kept.access_times, "atimes"),
     ];
     let asked = all.into_iter().filter(|(is_kept, _)| *is_kept);
     asked.map(|(_, name)| name.to_owned()).collect()

@@ -135,6 +135,7 @@ impl Copy {
             failed: outcome.failed.clone(),
             left_out: outcome.left_out.clone(),
             removed: spec.options.delete.then_some(outcome.removed),
+            checksum_lists: Vec::new(),
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
             hole_bytes: outcome.holes.get(),

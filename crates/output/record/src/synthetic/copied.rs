@@ -105,6 +105,8 @@ pub fn events() -> Vec<CopyEvent> {
             rtt: reading(40).rtt,
             retransmitted_share: reading(40).retransmitted_share,
             limited_by: reading(40).limited_by,
+            rate_max: None,
+            rate_max_until: None,
             left: Some(Span::from_secs(75)),
         }),
         CopyEvent::Published {

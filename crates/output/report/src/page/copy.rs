@@ -138,7 +138,9 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         left_out(copy).map(plain("left out")),
         unfinished(copy).map(plain("unfinished")),
         place(copy).map(plain("queue")),
+        rate_schedule(copy).map(plain("bound")),
         network(copy).map(plain("network")),
+        checksum_lists(copy).map(plain("checksums")),
         outages(copy).map(plain("outages")),
         time(copy).map(plain("time")),
     ];
@@ -256,6 +258,19 @@ fn left_out_as(copy: &Copy, kind: ProblemKind) -> Option<(usize, String)> {
     };
     let named = all.iter().take(LEFT_OUT_MAX).copied().collect::<Vec<_>>();
     (!all.is_empty()).then(|| (all.len(), format!("{}{more}", named.join(", "))))
+}
+
+fn checksum_lists(copy: &Copy) -> Option<String> {
+    let lists = &copy.checksum_lists;
+    (!lists.is_empty()).then(|| format!("listed in {}", lists.join(", ")))
+}
+
+/// What bound its rate, where that changed with the time of day.
+fn rate_schedule(copy: &Copy) -> Option<String> {
+    let schedule = copy.asked.rate_schedule.as_ref()?;
+    Some(format!(
+        "{schedule}, by the clock of the host that began the copy"
+    ))
 }
 
 fn network(copy: &Copy) -> Option<String> {

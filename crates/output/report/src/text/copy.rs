@@ -3,7 +3,7 @@
 use record::Limit;
 use record::copy::{Copy, CopyPhase, CopyProgress, FileProblem, TimeShare};
 
-use units::{Bytes, Span};
+use units::{Bytes, Span, TimeOfDay};
 
 use super::{count, limit, plain};
 use draw::format;
@@ -122,9 +122,21 @@ pub fn progress(line: &CopyProgress) -> (String, String) {
             .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt.as_secs_f64()))),
         line.limited_by
             .map(|by| format!("limited by {}", limited_by(by))),
+        line.rate_max_until.map(|until| bound_until(line, until)),
     ];
     let how: Vec<String> = how.into_iter().flatten().collect();
     (done, how.join(", "))
+}
+
+/// What bounds the rate until then: `at most 50.0 Mbit/s until 18:00`.
+fn bound_until(line: &CopyProgress, until: TimeOfDay) -> String {
+    match line.rate_max {
+        Some(rate) => {
+            let rate = format::rate(rate.bits_per_second());
+            format!("at most {rate} until {until}")
+        }
+        None => format!("no bound until {until}"),
+    }
 }
 
 /// Thousandths of the bytes that are done; zero while it is not known how many there are.
@@ -135,7 +147,7 @@ pub fn progress(line: &CopyProgress) -> (String, String) {
 /// let mut line = CopyProgress {
 ///     at: Time::ZERO, done: Bytes::new(300), total: Bytes::new(1200), total_is_known: true,
 ///     files_done: 0, files_total: 1, rate: Rate::ZERO, streams: 1, rtt: None,
-///     retransmitted_share: None, limited_by: None, left: None,
+///     retransmitted_share: None, limited_by: None, rate_max: None, rate_max_until: None, left: None,
 /// };
 /// assert_eq!(report::text::copy::thousandths(&line), 250);
 /// line.total_is_known = false;

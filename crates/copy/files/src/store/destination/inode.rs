@@ -1,4 +1,4 @@
-//! Owners, attributes, ACLs and further names of entries.
+//! Owners, attributes, ACLs, times of access and further names of entries.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,17 +8,22 @@ use std::os::unix::ffi::OsStrExt;
 use copy_protocol::{ACL_ACCESS, Entry, FileId, Inode, Kept, Problem, ProblemKind, Shared};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, renameat};
-use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmod, fchmodat, fstatat};
+use nix::sys::stat::{
+    FchmodatFlags, FileStat, Mode, SFlag, UtimensatFlags, fchmod, fchmodat, fstat, fstatat,
+    futimens, utimensat,
+};
+use nix::sys::time::TimeSpec;
 use nix::unistd::{Gid, Uid, UnlinkatFlags, fchownat, linkat, unlinkat};
 
 use super::super::temporary::{At, LINK, beside};
 use super::super::{EntryPlan, StoreSpec};
-use super::plan_entry::{has_time, in_the_way, kind_of};
+use super::plan_entry::{has_access_time, has_time, in_the_way, kind_of};
 use super::target::Target;
 use super::{Destination, look};
 use crate::inodes::{apply, may_give_away, takes};
 use crate::problems::{failed, problem, with_hint};
 use crate::root::open_below;
+use crate::store::finalize::time_of;
 
 /// Bytes of attributes of folders that are kept until the end.
 const FOLDERS_MAX: usize = 64 << 20;
@@ -189,14 +194,20 @@ impl Destination {
         })
     }
 
-    /// Sets owner, attributes and ACLs of what is open, and forgets them.
+    /// Sets owner, attributes, ACLs and the time of access of what is open, and forgets them.
     pub fn set_inode(&self, file: FileId, fd: &impl AsFd, kept: Kept) -> io::Result<()> {
         if !kept.changes_inodes() {
             self.forget_inode(file);
             return Ok(());
         }
         let (inode, owner) = self.take_inode(file);
-        apply(fd, &inode, owner, kept)
+        apply(fd, &inode, owner, kept)?;
+        match inode.accessed_nanoseconds {
+            Some(accessed) if !has_access_time(&fstat(fd)?, accessed) => {
+                Ok(futimens(fd, &time_of(accessed), &TimeSpec::UTIME_OMIT)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The content is there already; owner, attributes and ACLs may not be right, nor the mode
@@ -217,20 +228,30 @@ impl Destination {
         set.map_err(|error| at.failed("set owner and attributes of", error))
     }
 
-    /// Sets the owner of a link.
-    pub fn set_link_owner(&self, file: FileId, kept: Kept) -> Result<(), Problem> {
-        let (_, owner) = self.take_inode(file);
-        let Some((user, group)) = owner.filter(|_| kept.owners.is_some()) else {
+    /// Sets owner and time of access of a link.
+    pub fn set_link_inode(&self, file: FileId, kept: Kept) -> Result<(), Problem> {
+        let (inode, owner) = self.take_inode(file);
+        let owner = owner.filter(|_| kept.owners.is_some());
+        let accessed = inode.accessed_nanoseconds.map(time_of);
+        if owner.is_none() && accessed.is_none() {
             return Ok(());
-        };
+        }
         let mut state = self.state();
         let name = state.names.get(file).unwrap_or_default();
         let set = state.folder_of_file(file).and_then(|(folder, last)| {
             let last = OsStr::from_bytes(&last);
-            let flags = AtFlags::AT_SYMLINK_NOFOLLOW;
-            Ok(fchownat(&folder, last, Some(user), Some(group), flags)?)
+            if let Some((user, group)) = owner {
+                let flags = AtFlags::AT_SYMLINK_NOFOLLOW;
+                fchownat(&folder, last, Some(user), Some(group), flags)?;
+            }
+            if let Some(accessed) = accessed {
+                let flags = UtimensatFlags::NoFollowSymlink;
+                utimensat(&folder, last, &accessed, &TimeSpec::UTIME_OMIT, flags)?;
+            }
+            Ok(())
         });
-        set.map_err(|error| failed("set the owner of", self.shown_below(&name), &error))
+        let name = self.shown_below(&name);
+        set.map_err(|error| failed("set owner and time of access of", name, &error))
     }
 
     /// A folder's are kept until the end, in bounded memory.

@@ -50,7 +50,7 @@ impl Destination {
             Kind::Link(text) => {
                 let plan = self.make_link(file, entry, text, spec)?;
                 if !spec.dry_run && spec.filter != Filter::Missing {
-                    self.set_link_owner(file, spec.attributes.kept)?;
+                    self.set_link_inode(file, spec.attributes.kept)?;
                 }
                 Ok(plan)
             }
@@ -283,8 +283,15 @@ fn is_same(stat: &FileStat, size: u64, entry: &Entry) -> bool {
 }
 
 pub(super) fn has_time(stat: &FileStat, wanted: i64) -> bool {
+    is_time((stat.st_mtime, stat.st_mtime_nsec), wanted)
+}
+
+pub(super) fn has_access_time(stat: &FileStat, wanted: i64) -> bool {
+    is_time((stat.st_atime, stat.st_atime_nsec), wanted)
+}
+
+fn is_time((seconds, rest): (i64, i64), wanted: i64) -> bool {
     const SECOND: i64 = 1_000_000_000;
-    let (seconds, rest) = (stat.st_mtime, stat.st_mtime_nsec);
     let is_same_second = seconds == wanted.div_euclid(SECOND);
     let is_same_rest = rest == wanted.rem_euclid(SECOND) || rest == 0;
     is_same_second && is_same_rest
