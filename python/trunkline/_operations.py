@@ -466,6 +466,7 @@ def _examine(
     ways: Ways = "both",
     duration: Time | None = None,
     path_file: bool = False,
+    hop_capacity: bool = False,
     port: int = PORT,
     ipv4: bool = False,
     ipv6: bool = False,
@@ -485,6 +486,8 @@ def _examine(
         duration: How long each of the streams' two runs takes in each direction.
         path_file: Also take the samples of a search, in the first of `ways`, and infer the path that
             explains them and the streams: `result.path_file`.
+        hop_capacity: Also the rate of each hop, from how much longer larger packets take to it: a
+            quarter of a minute more, and a minute where routers answer once a second.
         port: The server's port, where the target names none.
         ipv4: Only over IPv4.
         ipv6: Only over IPv6.
@@ -507,6 +510,7 @@ def _examine(
         "ways": ways,
         "duration": _text.optional_span(duration),
         "path_file": path_file,
+        "hop_capacity": hop_capacity,
     }
     return _call(_trunkline.start_examine, "examine", given, asked, on_progress, _examine)
 

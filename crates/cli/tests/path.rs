@@ -102,6 +102,9 @@ fn a_simulated_path_has_streams_and_no_hops() {
     assert!(rules.iter().any(|advice| advice["rule"] == "BDP5"));
     assert_ne!(left_out(&document, "hops under load forward"), "");
     assert_eq!(document.get("traces"), None);
+    let quick = ["path", &target, "--quick", "--hop-capacity", "--json"];
+    let why = left_out(&json(&quick), "capacity of hops");
+    assert_eq!(why, "no hop is known that answers UDP");
 }
 
 #[test]
@@ -122,6 +125,39 @@ fn an_emulated_path_tells_its_length_and_width() {
     let quick = json(&["path", &target, "--quick", "--json"]);
     assert_eq!(quick.get("capacities"), None);
     assert!(quick.get("round_trips").is_some());
+}
+
+/// 100 Mbit/s behind 1 Gbit/s and before 622 Mbit/s; others load it.
+#[test]
+fn the_narrow_link_is_found_at_its_hop() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let mut seen = Vec::new();
+    // Within 20 %, in the best of three: other programs may hold up the carrier of the packets.
+    for _ in 0..3 {
+        let quick = [
+            "path",
+            "emu:three-links",
+            "--quick",
+            "--hop-capacity",
+            "--json",
+        ];
+        let document = json(&quick);
+        let hops = document["hop_capacities"].as_array().unwrap().clone();
+        assert_eq!(hops.len(), 3);
+        for hop in &hops {
+            // A figure or a reason, and never both.
+            let is_known = hop.get("bits_per_second").is_some();
+            assert_ne!(is_known, hop.get("unknown_because").is_some(), "{hop}");
+        }
+        let rate = hops[1]["bits_per_second"].as_f64();
+        if rate.is_some_and(|rate| (80e6..120e6).contains(&rate)) {
+            return;
+        }
+        seen.push(hops[1].clone());
+    }
+    panic!("{seen:?}");
 }
 
 #[test]

@@ -354,6 +354,7 @@ struct Examine {
     ways: String,
     duration: Option<String>,
     path_file: bool,
+    hop_capacity: bool,
 }
 
 /// Starts an examination of a path.
@@ -377,6 +378,7 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         ways: ways(&own.ways)?,
         trains: !own.quick,
         load: has_load.then_some(duration.unwrap_or(Wanted::LOAD)),
+        hop_capacity: own.hop_capacity,
     };
     let (name, seed) = (common.name()?, common.seed);
     let history = common.history.history();

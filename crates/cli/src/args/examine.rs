@@ -18,6 +18,7 @@ use super::{Keep, Output, Target, duration};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline path emu:slac-cern\n  \
     trunkline path dtn.example.org --quick\n  \
+    trunkline path dtn.example.org --quick --hop-capacity\n  \
     trunkline path dtn.example.org --ways forward --path-file mine.toml\n  \
     trunkline path dtn.example.org --no-load --ways forward --json")]
 pub(crate) struct PathOf {
@@ -46,6 +47,11 @@ pub(crate) struct PathOf {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "no_load"])]
     pub path_file: Option<PathBuf>,
 
+    /// Also the rate of each hop, from how much longer larger packets take to it (pathchar):
+    /// a quarter of a minute more, and a minute where routers answer once a second
+    #[arg(long)]
+    pub hop_capacity: bool,
+
     #[command(flatten)]
     pub output: Output,
     #[command(flatten)]
@@ -58,6 +64,7 @@ impl PathOf {
             ways: self.ways.list(),
             trains: !self.quick,
             load: (!self.quick && !self.no_load).then_some(self.duration),
+            hop_capacity: self.hop_capacity,
         }
     }
 }

@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use measure_protocol::trains::{Bounds, Cause, TrainPlan};
 use observe::{
-    Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, RunObserver, TargetError,
-    Trace, TracePlan, Train, Transport, Way,
+    Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, RunObserver, SizedHop,
+    SizedPlan, TargetError, Trace, TracePlan, Train, Transport, Way,
 };
 use units::{Address, Span};
 
@@ -294,6 +294,14 @@ impl Probes for PathProbes {
         watch: &mut dyn RunObserver,
     ) -> Result<Trace, ProbesError> {
         self.tracer(watch).trace(plan, watch)
+    }
+
+    fn sized_hops(
+        &mut self,
+        plan: &SizedPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedHop>, ProbesError> {
+        self.tracer(watch).sized_hops(plan, watch)
     }
 
     fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {

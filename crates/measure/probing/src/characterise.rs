@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::hops::QueueAt;
-use crate::{Available, Capacity, LeftOut, PartObserver};
+use crate::{Available, Capacity, HopCapacity, LeftOut, PartObserver};
 pub use buffers::{BufferAdvice, Buffers};
 pub use small::Variation;
 
@@ -64,6 +64,8 @@ pub struct Wanted {
     pub trains: bool,
     /// How long each of the streams' two runs takes in each direction; `None` runs none.
     pub load: Option<Span>,
+    /// Whether the rate of each hop is looked for.
+    pub hop_capacity: bool,
 }
 
 impl Wanted {
@@ -82,6 +84,8 @@ pub struct Characteristics {
     pub mtu: Option<PathMtu>,
     /// Hops by each protocol that anybody answered.
     pub traces: Vec<Trace>,
+    /// The rate of each hop, nearest first.
+    pub hop_capacities: Vec<HopCapacity>,
     /// Capacity of each direction.
     pub capacities: Vec<Capacity>,
     /// Available bandwidth of each direction.

@@ -5,7 +5,7 @@
 //! a socket or reads a clock, so each method runs the same over a live path, an emulated one and in
 //! virtual time.
 //!
-//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`],
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`hop_capacity`],
 //! [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
 
 pub mod available;
@@ -13,6 +13,7 @@ pub mod capacity;
 pub mod characterise;
 pub mod chirp;
 pub mod datagram_rate;
+pub mod hop_capacity;
 pub mod hops;
 mod part;
 mod passage;
@@ -22,6 +23,7 @@ pub mod trend;
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
 pub use characterise::{Characteristics, Examined, characterise};
+pub use hop_capacity::{HopCapacity, SizeTrip};
 pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 pub use part::{LeftOut, PartObserver};
 pub use responsiveness::Responsiveness;

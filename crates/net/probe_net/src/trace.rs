@@ -18,6 +18,7 @@
 mod error;
 mod rate_limit;
 mod search;
+mod sized;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -25,7 +26,9 @@ use std::time::Duration;
 
 use error::{icmp_refused, refused, to_probes_error};
 use measure_protocol::EchoToken;
-use observe::{PathMtu, ProbesError, RunObserver, Trace, TracePlan, TraceProtocol};
+use observe::{
+    PathMtu, ProbesError, RunObserver, SizedHop, SizedPlan, Trace, TracePlan, TraceProtocol,
+};
 use rate_limit::RateLimit;
 use search::{Search, Step};
 use sockets::Clock;
@@ -145,6 +148,25 @@ impl Tracer {
                 .map_err(|error| icmp_refused(far.ip(), error))?
                 .run(plan, far.ip(), &mut self.pace, watch),
         }
+    }
+
+    /// Sends datagrams of several sizes to each hop, in a flow of their own. It takes as long as
+    /// the slowest hop, and no longer than the plan allows and then its patience.
+    ///
+    /// # Errors
+    /// As [`Tracer::trace`].
+    pub fn sized_hops(
+        &mut self,
+        plan: &SizedPlan,
+        watch: &dyn RunObserver,
+    ) -> Result<Vec<SizedHop>, ProbesError> {
+        let far = self.far.ip();
+        let failed = |error| refused(far, error);
+        let (to, token) = self.datagrams_to().map_err(failed)?;
+        let mut flow = UdpFlow::open_whole(&to, token).map_err(failed)?;
+        let order = random::number().map_err(failed)?;
+        sized::send(&mut flow, plan, order, self.pace.clock, watch)
+            .map_err(|error| to_probes_error(far, error))
     }
 
     /// Looks for the largest packet that passes unfragmented on the way to the far end.

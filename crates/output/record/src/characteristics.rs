@@ -15,7 +15,7 @@ mod trains;
 pub use ::probing::available::Fleet;
 pub use ::probing::characterise::PartCost;
 pub use ::probing::trend::Trend;
-pub use ::probing::{Capacity, CapacityMethod, LeftOut};
+pub use ::probing::{Capacity, CapacityMethod, HopCapacity, LeftOut, SizeTrip};
 pub use buffers::{BufferAdvice, Buffers};
 pub use hops::{Hop, HopAnswer, Trace};
 pub use observe::{Passage, Stamped, TraceProtocol, Way};
@@ -35,6 +35,9 @@ pub struct Characteristics {
     /// Hops by each protocol that anybody answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<Trace>,
+    /// The rate of each hop, nearest first; absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hop_capacities: Vec<HopCapacity>,
     /// Loss and delay of each direction by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
@@ -108,6 +111,7 @@ impl Characteristics {
             round_trips: found.round_trips.as_ref().map(RoundTripsIdle::from),
             mtu: found.mtu,
             traces: found.traces.iter().map(Trace::from).collect(),
+            hop_capacities: found.hop_capacities.clone(),
             variations: found.variations.iter().map(Variation::from).collect(),
             capacities: found.capacities.clone(),
             available: found

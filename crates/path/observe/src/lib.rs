@@ -37,8 +37,8 @@ pub use observation::{
     StreamDirection, TerminalCpu,
 };
 pub use probes::{
-    Clocks, Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped,
-    Trace, TracePlan, TraceProtocol, Train,
+    Clocks, Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, SizedHop,
+    SizedPlan, SizedProbe, Stamped, Trace, TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use run_observer::{RunObserver, Snapshot};

@@ -194,6 +194,41 @@ pub struct HopAnswer {
     pub rtt: Span,
 }
 
+/// How datagrams of several sizes are sent to die at each hop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizedPlan {
+    /// Which hops, by their distance.
+    pub distances: Vec<u8>,
+    /// Sizes at the IP layer, headers included.
+    pub sizes: Vec<u16>,
+    /// Probes of each size to each hop.
+    pub rounds: u16,
+    /// Least time between two probes to any hop, so that they do not queue behind each other.
+    pub spacing: Span,
+    /// Nothing is sent after this time.
+    pub lasting: Span,
+    /// How long an answer is waited for.
+    pub patience: Span,
+}
+
+/// One hop, and what came back from it for packets of several sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizedHop {
+    /// Routers up to and including this one.
+    pub distance: u8,
+    /// Each probe, in the order of sending.
+    pub probes: Vec<SizedProbe>,
+}
+
+/// One probe of a chosen size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizedProbe {
+    /// Its size at the IP layer.
+    pub size: u16,
+    /// Who answered, and after what time; the answer is as long for all sizes.
+    pub answer: HopProbe,
+}
+
 /// The largest packet that passes unfragmented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathMtu {
@@ -282,6 +317,23 @@ pub trait Probes: Send {
         plan: &TracePlan,
         watch: &mut dyn RunObserver,
     ) -> Result<Trace, ProbesError>;
+
+    /// Sends datagrams of several sizes to each hop.
+    ///
+    /// # Errors
+    /// When this user may not, or the path has no hops that answer, which is so unless told
+    /// otherwise.
+    fn sized_hops(
+        &mut self,
+        plan: &SizedPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedHop>, ProbesError> {
+        let _ = (plan, watch);
+        Err(ProbesError::Unsupported {
+            why: "no router of this path answers packets of several sizes".to_owned(),
+            hint: None,
+        })
+    }
 
     /// Looks for the largest packet that passes.
     ///

@@ -78,6 +78,7 @@ pub(super) fn path(
         ways: BOTH.to_vec(),
         trains: true,
         load: None,
+        hop_capacity: false,
     };
     // The examination wants the target for itself.
     let opened = Target::open_named(target.name().clone(), target.seed());

@@ -1,14 +1,14 @@
 //! The parts of small packets.
 
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, Trace, TracePlan,
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SizedPlan, Trace, TracePlan,
     TraceProtocol, Train, Way,
 };
 use units::{Bytes, Span};
 
 use super::{Examination, Examined, Part, Wanted, named, trains};
 use crate::available::Known;
-use crate::{LeftOut, PartObserver};
+use crate::{HopCapacity, LeftOut, PartObserver, hop_capacity};
 
 /// Twenty probes a second: a hundred of them give quartiles that mean something.
 const ROUND_TRIPS: Span = Span::from_secs(5);
@@ -112,6 +112,40 @@ impl Examination {
                 self.trains(path, probes, *way, observer);
             }
         }
+        if wanted.hop_capacity {
+            self.hop_capacities(path, probes, observer);
+        }
+    }
+
+    /// After the trains, because the narrowest link tells how fast its packets may come.
+    fn hop_capacities(
+        &mut self,
+        path: &mut dyn Examined,
+        probes: &mut dyn Probes,
+        observer: &mut dyn PartObserver,
+    ) {
+        let name = "capacity of hops";
+        let traces = &self.found.traces;
+        let by_udp = traces
+            .iter()
+            .find(|trace| trace.protocol == TraceProtocol::Udp);
+        let Some(trace) = by_udp else {
+            let why = "no hop is known that answers UDP";
+            self.left(LeftOut::new(name, why, None));
+            return;
+        };
+        let capacities = &self.found.capacities;
+        let forward = capacities.iter().find(|seen| seen.way == Way::Forward);
+        let capacity = forward.map(|seen| seen.rate);
+        match hop_capacity::plan(trace, trains::largest(&self.found), capacity, PATIENCE) {
+            Ok(plan) => {
+                let found = self.part(path, name, observer, |_, look| {
+                    hop_capacities(probes, &plan, look)
+                });
+                self.found.hop_capacities = found.unwrap_or_default();
+            }
+            Err(why) => self.left(LeftOut::new(name, why, None)),
+        }
     }
 
     fn slow_train(
@@ -170,6 +204,17 @@ fn slow_train(probes: &mut dyn Probes, way: Way, watch: &mut dyn RunObserver) ->
     let train = Train::spaced(SLOW_PACKETS, SLOW_SIZE, SLOW_GAP);
     let passages = probes.train(way, &train, watch)?;
     Ok((Variation { way, passages }, Some(train.bytes())))
+}
+
+fn hop_capacities(
+    probes: &mut dyn Probes,
+    plan: &SizedPlan,
+    watch: &mut dyn RunObserver,
+) -> Part<Vec<HopCapacity>> {
+    let hops = probes.sized_hops(plan, watch)?;
+    let sizes = hops.iter().flat_map(|hop| &hop.probes);
+    let sent = sizes.map(|probe| u64::from(probe.size)).sum();
+    Ok((hop_capacity::analyse(&hops), Some(Bytes::new(sent))))
 }
 
 /// A trace without an answer tells nothing.

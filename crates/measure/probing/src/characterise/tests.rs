@@ -251,6 +251,7 @@ fn everything() -> Wanted {
         ways: Way::BOTH.to_vec(),
         trains: true,
         load: Some(Wanted::LOAD),
+        hop_capacity: true,
     }
 }
 

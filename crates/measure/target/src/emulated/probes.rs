@@ -3,8 +3,8 @@
 use emu::Namespace;
 use endpoints::PathProbes;
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, TargetError, Trace,
-    TracePlan, Train, Way,
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SizedHop, SizedPlan,
+    TargetError, Trace, TracePlan, Train, Way,
 };
 use units::{Address, Span};
 
@@ -66,6 +66,14 @@ impl Probes for NearProbes {
         watch: &mut dyn RunObserver,
     ) -> Result<Trace, ProbesError> {
         self.there(|probes| probes.trace(plan, watch))
+    }
+
+    fn sized_hops(
+        &mut self,
+        plan: &SizedPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedHop>, ProbesError> {
+        self.there(|probes| probes.sized_hops(plan, watch))
     }
 
     fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {

@@ -96,7 +96,7 @@ impl ProbeFlow for UdpFlow {
     }
 
     fn send(&mut self, number: u64, hops: u8) -> io::Result<()> {
-        socket_options::set_hops(&self.socket, self.far, hops)?;
+        self.limit_hops(hops)?;
         let request = self.request(number).encode();
         send_through(|| self.socket.send(&request))
     }
@@ -131,6 +131,10 @@ impl SizedProbeFlow for UdpFlow {
         let length = usize::from(size.saturating_sub(headers));
         let request = self.request(number).encode_padded(length);
         send_through(|| self.socket.send(&request))
+    }
+
+    fn limit_hops(&self, hops: u8) -> io::Result<()> {
+        socket_options::set_hops(&self.socket, self.far, hops)
     }
 
     fn believed(&self) -> Option<u32> {

@@ -7,7 +7,9 @@ use ::probing::characterise::{self as seen, BufferAdvice, Buffers, Load, PartCos
 use ::probing::hops::QueueAt;
 use ::probing::responsiveness::{self, Confidence, Formula, Growth, Interval, Measured, Trimmed};
 use ::probing::trend::Trend;
-use ::probing::{Available, AvailableRange, Capacity, CapacityMethod, Cost, LeftOut};
+use ::probing::{
+    Available, AvailableRange, Capacity, CapacityMethod, Cost, HopCapacity, LeftOut, SizeTrip,
+};
 use models::{BufferRule, PathFacts};
 use observe::{
     Hop, HopAnswer, Passage, Passages, PathMtu, Peer, ProbeSeries, Stamped, StreamCount, Trace,
@@ -31,6 +33,7 @@ pub fn characteristics() -> Document<Characteristics> {
             vanishing: None,
         }),
         traces: vec![trace(0.0)],
+        hop_capacities: (1..=3).map(hop_capacity).collect(),
         capacities: Way::BOTH.map(capacity).to_vec(),
         available: vec![
             available(Way::Forward, true),
@@ -130,6 +133,28 @@ fn trace(queued_ms: f64) -> Trace {
         one_flow: true,
         hops: (1..=3).map(hop).collect(),
         reached: true,
+    }
+}
+
+/// The last hop is faster than those before it can tell.
+fn hop_capacity(distance: u8) -> HopCapacity {
+    let rate = [1_000_000_000, CAPACITY].get(usize::from(distance) - 1);
+    let rate = |tenths: u64| rate.map(|rate| Rate::from_bits_per_second(rate * tenths / 10));
+    let why = "round trips do not grow by more than to hop 2, as far as they tell";
+    let trip = |step: u16| SizeTrip {
+        packet_bytes: 576 + step * 60,
+        rtt: Span::from_micros(u64::from(distance) * 55_000 + u64::from(step) * 12),
+    };
+    HopCapacity {
+        distance,
+        address: Some(Ipv4Addr::new(198, 18, 0, distance).to_string()),
+        rate: rate(10),
+        low: rate(9),
+        high: rate(11),
+        unknown_because: rate(10).is_none().then(|| why.to_owned()),
+        probes: 320,
+        answers: 318,
+        shortest: (0..16).map(trip).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The page of a path document.
 
 mod charts;
+mod hop_capacity;
 mod verdict;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -24,6 +25,7 @@ pub fn page(body: &Characteristics) -> Page {
         blocks.push(Block::Table(hops(group[0], &body.loads)));
     }
     blocks.push(Block::Sentences(queues(body)));
+    blocks.extend(hop_capacity::section(body));
     for buffers in &body.buffers {
         let way = buffers.way.name();
         blocks.push(Block::heading(format!("Socket buffers {way}")));
