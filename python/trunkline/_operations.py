@@ -467,6 +467,7 @@ def _examine(
     duration: Time | None = None,
     path_file: bool = False,
     hop_capacity: bool = False,
+    flows: int | None = None,
     port: int = PORT,
     ipv4: bool = False,
     ipv6: bool = False,
@@ -488,6 +489,8 @@ def _examine(
             explains them and the streams: `result.path_file`.
         hop_capacity: Also the rate of each hop, from how much longer larger packets take to it: a
             quarter of a minute more, and a minute where routers answer once a second.
+        flows: Also look for branches of equal cost, with so many flows of different ports (2 to
+            32): what each branch loses. Two seconds for each flow.
         port: The server's port, where the target names none.
         ipv4: Only over IPv4.
         ipv6: Only over IPv6.
@@ -511,6 +514,7 @@ def _examine(
         "duration": _text.optional_span(duration),
         "path_file": path_file,
         "hop_capacity": hop_capacity,
+        "flows": _text.count(flows),
     }
     return _call(_trunkline.start_examine, "examine", given, asked, on_progress, _examine)
 

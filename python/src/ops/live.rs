@@ -355,6 +355,16 @@ struct Examine {
     duration: Option<String>,
     path_file: bool,
     hop_capacity: bool,
+    flows: Option<String>,
+}
+
+/// How many flows look for branches.
+fn flows(text: &str) -> Result<u8, Failure> {
+    value("flows", text, |text| {
+        let count = text.parse::<u8>().ok();
+        let count = count.filter(|count| (2..=Wanted::FLOWS_MAX).contains(count));
+        count.ok_or_else(|| format!("{text} is not in 2..={}", Wanted::FLOWS_MAX))
+    })
 }
 
 /// Starts an examination of a path.
@@ -379,6 +389,7 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         trains: !own.quick,
         load: has_load.then_some(duration.unwrap_or(Wanted::LOAD)),
         hop_capacity: own.hop_capacity,
+        flows: own.flows.as_deref().map(flows).transpose()?,
     };
     let (name, seed) = (common.name()?, common.seed);
     let history = common.history.history();

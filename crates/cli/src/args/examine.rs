@@ -52,6 +52,15 @@ pub(crate) struct PathOf {
     #[arg(long)]
     pub hop_capacity: bool,
 
+    /// Also look for branches of equal cost: the hops of so many flows of different ports, and what
+    /// each branch loses. Two seconds for each flow
+    #[arg(
+        long,
+        value_name = "COUNT",
+        value_parser = clap::value_parser!(u8).range(2..=i64::from(Wanted::FLOWS_MAX))
+    )]
+    pub flows: Option<u8>,
+
     #[command(flatten)]
     pub output: Output,
     #[command(flatten)]
@@ -65,6 +74,7 @@ impl PathOf {
             trains: !self.quick,
             load: (!self.quick && !self.no_load).then_some(self.duration),
             hop_capacity: self.hop_capacity,
+            flows: self.flows,
         }
     }
 }

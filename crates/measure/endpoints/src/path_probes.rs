@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use measure_protocol::trains::{Bounds, Cause, TrainPlan};
 use observe::{
-    Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, RunObserver, SizedHop,
-    SizedPlan, TargetError, Trace, TracePlan, Train, Transport, Way,
+    Flow, FlowPlan, Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, RunObserver,
+    SizedHop, SizedPlan, TargetError, Trace, TracePlan, Train, Transport, Way,
 };
 use units::{Address, Span};
 
@@ -302,6 +302,14 @@ impl Probes for PathProbes {
         watch: &mut dyn RunObserver,
     ) -> Result<Vec<SizedHop>, ProbesError> {
         self.tracer(watch).sized_hops(plan, watch)
+    }
+
+    fn flows(
+        &mut self,
+        plan: &FlowPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<Flow>, ProbesError> {
+        self.tracer(watch).flows(plan, watch)
     }
 
     fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::hops::QueueAt;
-use crate::{Available, Capacity, HopCapacity, LeftOut, PartObserver};
+use crate::{Available, Branches, Capacity, HopCapacity, LeftOut, PartObserver};
 pub use buffers::{BufferAdvice, Buffers};
 pub use small::Variation;
 
@@ -66,11 +66,15 @@ pub struct Wanted {
     pub load: Option<Span>,
     /// Whether the rate of each hop is looked for.
     pub hop_capacity: bool,
+    /// With how many flows branches of equal cost are looked for; `None` looks for none.
+    pub flows: Option<u8>,
 }
 
 impl Wanted {
     /// How long streams run unless told otherwise.
     pub const LOAD: Span = Span::from_secs(10);
+    /// The most flows: routers take two seconds for each.
+    pub const FLOWS_MAX: u8 = 32;
 }
 
 /// What was found.
@@ -86,6 +90,8 @@ pub struct Characteristics {
     pub traces: Vec<Trace>,
     /// The rate of each hop, nearest first.
     pub hop_capacities: Vec<HopCapacity>,
+    /// Branches of equal cost.
+    pub branches: Option<Branches>,
     /// Capacity of each direction.
     pub capacities: Vec<Capacity>,
     /// Available bandwidth of each direction.

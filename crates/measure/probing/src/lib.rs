@@ -6,9 +6,10 @@
 //! virtual time.
 //!
 //! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`hop_capacity`],
-//! [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
+//! [`branches`], [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
 
 pub mod available;
+pub mod branches;
 pub mod capacity;
 pub mod characterise;
 pub mod chirp;
@@ -21,6 +22,7 @@ pub mod responsiveness;
 pub mod trend;
 
 pub use available::{Available, AvailableRange};
+pub use branches::{Branch, Branches, HopBranches};
 pub use capacity::{Capacity, CapacityMethod};
 pub use characterise::{Characteristics, Examined, characterise};
 pub use hop_capacity::{HopCapacity, SizeTrip};

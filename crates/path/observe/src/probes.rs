@@ -194,6 +194,31 @@ pub struct HopAnswer {
     pub rtt: Span,
 }
 
+/// How hops are looked for with flows of different ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowPlan {
+    /// How many flows.
+    pub flows: u8,
+    /// What each does; they use UDP, whatever it says.
+    pub trace: TracePlan,
+    /// Echoes of each flow to the far end, by turns.
+    pub echoes: u16,
+    /// From one echo to the next.
+    pub spacing: Span,
+}
+
+/// One flow and the way that it took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flow {
+    /// Its port here.
+    pub port: u16,
+    /// Its hops.
+    pub trace: Trace,
+    /// The round trip of each of its echoes, `None` of one without an answer; empty where the far
+    /// end answers too few to count.
+    pub echoes: Vec<Option<Span>>,
+}
+
 /// How datagrams of several sizes are sent to die at each hop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SizedPlan {
@@ -331,6 +356,23 @@ pub trait Probes: Send {
         let _ = (plan, watch);
         Err(ProbesError::Unsupported {
             why: "no router of this path answers packets of several sizes".to_owned(),
+            hint: None,
+        })
+    }
+
+    /// Looks for the hops with several flows, and has each send echoes.
+    ///
+    /// # Errors
+    /// As [`Probes::trace`]; where the path has no hops that answer, which is so unless told
+    /// otherwise.
+    fn flows(
+        &mut self,
+        plan: &FlowPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<Flow>, ProbesError> {
+        let _ = (plan, watch);
+        Err(ProbesError::Unsupported {
+            why: "no router of this path answers flows".to_owned(),
             hint: None,
         })
     }

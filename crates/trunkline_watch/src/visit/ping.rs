@@ -79,6 +79,7 @@ pub(super) fn path(
         trains: true,
         load: None,
         hop_capacity: false,
+        flows: None,
     };
     // The examination wants the target for itself.
     let opened = Target::open_named(target.name().clone(), target.seed());

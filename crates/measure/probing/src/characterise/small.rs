@@ -1,14 +1,14 @@
 //! The parts of small packets.
 
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SizedPlan, Trace, TracePlan,
-    TraceProtocol, Train, Way,
+    FlowPlan, Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SizedPlan, Trace,
+    TracePlan, TraceProtocol, Train, Way,
 };
 use units::{Bytes, Span};
 
 use super::{Examination, Examined, Part, Wanted, named, trains};
 use crate::available::Known;
-use crate::{HopCapacity, LeftOut, PartObserver, hop_capacity};
+use crate::{Branches, HopCapacity, LeftOut, PartObserver, branches, hop_capacity};
 
 /// Twenty probes a second: a hundred of them give quartiles that mean something.
 const ROUND_TRIPS: Span = Span::from_secs(5);
@@ -20,6 +20,11 @@ const SLOW_SIZE: Bytes = Bytes::new(100);
 const SLOW_GAP: Span = Span::from_millis(20);
 /// Probes to each hop by one protocol; routers answer about one a second, so more take long.
 const ROUNDS: u16 = 4;
+/// The same by one of several flows: a lost answer is made up for by another flow.
+const ROUNDS_OF_A_FLOW: u16 = 2;
+/// Echoes of each flow to the far end, and their distance: 32 kbit/s.
+const ECHOES: u16 = 50;
+const ECHO_SPACING: Span = Span::from_millis(15);
 /// As other traceroutes.
 const HOPS_MAX: u8 = 30;
 /// Routers answer within this or not at all.
@@ -103,6 +108,11 @@ impl Examination {
                 trace(probes, protocol, look)
             });
             self.found.traces.extend(trace);
+        }
+        if let Some(count) = wanted.flows {
+            self.found.branches = self.part(path, "branches", observer, |_, look| {
+                branches(probes, count, look)
+            });
         }
         if wanted.trains {
             for way in &wanted.ways {
@@ -206,6 +216,19 @@ fn slow_train(probes: &mut dyn Probes, way: Way, watch: &mut dyn RunObserver) ->
     Ok((Variation { way, passages }, Some(train.bytes())))
 }
 
+fn branches(probes: &mut dyn Probes, flows: u8, watch: &mut dyn RunObserver) -> Part<Branches> {
+    let plan = FlowPlan {
+        flows,
+        trace: TracePlan {
+            rounds: ROUNDS_OF_A_FLOW,
+            ..plan(TraceProtocol::Udp)
+        },
+        echoes: ECHOES,
+        spacing: ECHO_SPACING,
+    };
+    Ok((branches::of(&probes.flows(&plan, watch)?), None))
+}
+
 fn hop_capacities(
     probes: &mut dyn Probes,
     plan: &SizedPlan,
@@ -223,13 +246,7 @@ fn trace(
     protocol: TraceProtocol,
     watch: &mut dyn RunObserver,
 ) -> Part<Trace> {
-    let plan = TracePlan {
-        protocol,
-        rounds: ROUNDS,
-        hops_max: HOPS_MAX,
-        patience: PATIENCE,
-    };
-    let trace = probes.trace(&plan, watch)?;
+    let trace = probes.trace(&plan(protocol), watch)?;
     let mut answers = trace
         .hops
         .iter()
@@ -240,6 +257,15 @@ fn trace(
             why: format!("no host on the way answers {}", name_of(protocol)),
             hint: None,
         }),
+    }
+}
+
+fn plan(protocol: TraceProtocol) -> TracePlan {
+    TracePlan {
+        protocol,
+        rounds: ROUNDS,
+        hops_max: HOPS_MAX,
+        patience: PATIENCE,
     }
 }
 

@@ -252,6 +252,7 @@ fn everything() -> Wanted {
         trains: true,
         load: Some(Wanted::LOAD),
         hop_capacity: true,
+        flows: Some(8),
     }
 }
 

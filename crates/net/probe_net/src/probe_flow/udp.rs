@@ -61,6 +61,11 @@ impl UdpFlow {
         Ok(flow)
     }
 
+    /// Its port here; zero where the kernel does not tell.
+    pub(crate) fn port(&self) -> u16 {
+        self.socket.local_addr().map_or(0, |address| address.port())
+    }
+
     /// From now on requests carry this one.
     pub(crate) fn set_token(&mut self, token: EchoToken) {
         self.token = token;

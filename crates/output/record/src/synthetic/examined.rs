@@ -8,7 +8,8 @@ use ::probing::hops::QueueAt;
 use ::probing::responsiveness::{self, Confidence, Formula, Growth, Interval, Measured, Trimmed};
 use ::probing::trend::Trend;
 use ::probing::{
-    Available, AvailableRange, Capacity, CapacityMethod, Cost, HopCapacity, LeftOut, SizeTrip,
+    Available, AvailableRange, Branch, Branches, Capacity, CapacityMethod, Cost, HopBranches,
+    HopCapacity, LeftOut, SizeTrip,
 };
 use models::{BufferRule, PathFacts};
 use observe::{
@@ -33,6 +34,7 @@ pub fn characteristics() -> Document<Characteristics> {
             vanishing: None,
         }),
         traces: vec![trace(0.0)],
+        branches: Some(branches()),
         hop_capacities: (1..=3).map(hop_capacity).collect(),
         capacities: Way::BOTH.map(capacity).to_vec(),
         available: vec![
@@ -133,6 +135,31 @@ fn trace(queued_ms: f64) -> Trace {
         one_flow: true,
         hops: (1..=3).map(hop).collect(),
         reached: true,
+    }
+}
+
+/// Two ways by the second hop, one of which loses.
+fn branches() -> Branches {
+    let name = |distance: u8, last: u8| Ipv4Addr::new(198, 18, distance, last).to_string();
+    let branch = |last: u8, lost: u32| Branch {
+        hops: vec![name(0, 1), name(0, last), name(0, 3)],
+        ports: (0..4).map(|flow| 40_000 + u16::from(last) + flow).collect(),
+        sent: 200,
+        lost,
+        median_seconds: Some(0.165),
+    };
+    let hop = |distance: u8| HopBranches {
+        distance,
+        addresses: match distance {
+            2 => vec![name(0, 2), name(0, 12)],
+            distance => vec![name(0, distance)],
+        },
+        within_a_flow: false,
+    };
+    Branches {
+        flows: 8,
+        hops: (1..=3).map(hop).collect(),
+        branches: vec![branch(2, 0), branch(12, 9)],
     }
 }
 
