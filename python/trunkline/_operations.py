@@ -466,6 +466,7 @@ def _examine(
     ways: Ways = "both",
     duration: Time | None = None,
     path_file: bool = False,
+    way_back: bool = False,
     hop_capacity: bool = False,
     flows: int | None = None,
     port: int = PORT,
@@ -487,6 +488,7 @@ def _examine(
         duration: How long each of the streams' two runs takes in each direction.
         path_file: Also take the samples of a search, in the first of `ways`, and infer the path that
             explains them and the streams: `result.path_file`.
+        way_back: Also the way back, hop by hop, which `trunkline serve` at the far end looks for.
         hop_capacity: Also the rate of each hop, from how much longer larger packets take to it: a
             quarter of a minute more, and a minute where routers answer once a second.
         flows: Also look for branches of equal cost, with so many flows of different ports (2 to
@@ -513,6 +515,7 @@ def _examine(
         "ways": ways,
         "duration": _text.optional_span(duration),
         "path_file": path_file,
+        "way_back": way_back,
         "hop_capacity": hop_capacity,
         "flows": _text.count(flows),
     }

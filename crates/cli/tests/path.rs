@@ -127,6 +127,36 @@ fn an_emulated_path_tells_its_length_and_width() {
     assert!(quick.get("round_trips").is_some());
 }
 
+#[test]
+fn the_way_back_has_the_links_of_the_way_there() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let quick = [
+        "path",
+        "emu:three-links",
+        "--quick",
+        "--way-back",
+        "--flows",
+        "2",
+        "--json",
+    ];
+    let document = json(&quick);
+    let back = &document["way_back"];
+    let addresses = back["trace"]["hops"].as_array().unwrap();
+    let addresses: Vec<&Value> = addresses.iter().map(|hop| &hop["addresses"][0]).collect();
+    // From the far end: the near ends of the third and the second link, and this host.
+    assert_eq!(addresses[..2], ["198.18.3.1", "198.18.2.1"]);
+    assert_eq!(addresses.len(), 3);
+    assert_eq!(back["same"], true, "{back}");
+    // Emulated paths have one way.
+    let branches = document["branches"]["branches"].as_array().unwrap();
+    assert_eq!(
+        (branches.len(), &branches[0]["sent"]),
+        (1, &Value::from(100))
+    );
+}
+
 /// 100 Mbit/s behind 1 Gbit/s and before 622 Mbit/s; others load it.
 #[test]
 fn the_narrow_link_is_found_at_its_hop() {

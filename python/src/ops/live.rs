@@ -356,6 +356,7 @@ struct Examine {
     path_file: bool,
     hop_capacity: bool,
     flows: Option<String>,
+    way_back: bool,
 }
 
 /// How many flows look for branches.
@@ -390,6 +391,7 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         load: has_load.then_some(duration.unwrap_or(Wanted::LOAD)),
         hop_capacity: own.hop_capacity,
         flows: own.flows.as_deref().map(flows).transpose()?,
+        way_back: own.way_back,
     };
     let (name, seed) = (common.name()?, common.seed);
     let history = common.history.history();

@@ -47,6 +47,11 @@ pub(crate) struct PathOf {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "no_load"])]
     pub path_file: Option<PathBuf>,
 
+    /// Also the way back, hop by hop, which `trunkline serve` at the far end looks for, beside the
+    /// way there: some seconds more
+    #[arg(long)]
+    pub way_back: bool,
+
     /// Also the rate of each hop, from how much longer larger packets take to it (pathchar):
     /// a quarter of a minute more, and a minute where routers answer once a second
     #[arg(long)]
@@ -75,6 +80,7 @@ impl PathOf {
             load: (!self.quick && !self.no_load).then_some(self.duration),
             hop_capacity: self.hop_capacity,
             flows: self.flows,
+            way_back: self.way_back,
         }
     }
 }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::hops::QueueAt;
-use crate::{Available, Branches, Capacity, HopCapacity, LeftOut, PartObserver};
+use crate::{Available, Branches, Capacity, HopCapacity, LeftOut, PartObserver, WayBack};
 pub use buffers::{BufferAdvice, Buffers};
 pub use small::Variation;
 
@@ -68,6 +68,8 @@ pub struct Wanted {
     pub hop_capacity: bool,
     /// With how many flows branches of equal cost are looked for; `None` looks for none.
     pub flows: Option<u8>,
+    /// Whether the far end is asked for the way back.
+    pub way_back: bool,
 }
 
 impl Wanted {
@@ -90,6 +92,8 @@ pub struct Characteristics {
     pub traces: Vec<Trace>,
     /// The rate of each hop, nearest first.
     pub hop_capacities: Vec<HopCapacity>,
+    /// The way back, as the far end sees it.
+    pub way_back: Option<WayBack>,
     /// Branches of equal cost.
     pub branches: Option<Branches>,
     /// Capacity of each direction.

@@ -6,7 +6,7 @@
 //! virtual time.
 //!
 //! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`hop_capacity`],
-//! [`branches`], [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
+//! [`branches`], [`way_back`], [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
 
 pub mod available;
 pub mod branches;
@@ -20,6 +20,7 @@ mod part;
 mod passage;
 pub mod responsiveness;
 pub mod trend;
+pub mod way_back;
 
 pub use available::{Available, AvailableRange};
 pub use branches::{Branch, Branches, HopBranches};
@@ -29,6 +30,7 @@ pub use hop_capacity::{HopCapacity, SizeTrip};
 pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 pub use part::{LeftOut, PartObserver};
 pub use responsiveness::Responsiveness;
+pub use way_back::WayBack;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

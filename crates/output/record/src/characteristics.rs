@@ -19,7 +19,7 @@ pub use ::probing::{
     Branch, Branches, Capacity, CapacityMethod, HopBranches, HopCapacity, LeftOut, SizeTrip,
 };
 pub use buffers::{BufferAdvice, Buffers};
-pub use hops::{Hop, HopAnswer, Trace};
+pub use hops::{Hop, HopAnswer, Trace, WayBack};
 pub use observe::{LossPattern, Passage, Stamped, TraceProtocol, Way};
 pub use trains::{AvailableBandwidth, Chirps, Variation};
 
@@ -37,6 +37,9 @@ pub struct Characteristics {
     /// Hops by each protocol that anybody answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<Trace>,
+    /// The way back, as the far end sees it; absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way_back: Option<WayBack>,
     /// Branches of equal cost; absent where they were not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branches: Option<Branches>,
@@ -119,6 +122,7 @@ impl Characteristics {
             round_trips: found.round_trips.as_ref().map(RoundTripsIdle::from),
             mtu: found.mtu,
             traces: found.traces.iter().map(Trace::from).collect(),
+            way_back: found.way_back.as_ref().map(WayBack::from),
             branches: found.branches.clone(),
             hop_capacities: found.hop_capacities.clone(),
             variations: found.variations.iter().map(Variation::from).collect(),

@@ -377,6 +377,18 @@ pub trait Probes: Send {
         })
     }
 
+    /// Has the far end look for the hops from there to here.
+    ///
+    /// # Errors
+    /// When the far end does not, which is so unless told otherwise.
+    fn trace_back(&mut self, watch: &mut dyn RunObserver) -> Result<Trace, ProbesError> {
+        let _ = watch;
+        Err(ProbesError::Unsupported {
+            why: "no router of this path answers the far end".to_owned(),
+            hint: None,
+        })
+    }
+
     /// Looks for the largest packet that passes.
     ///
     /// # Errors

@@ -80,6 +80,7 @@ pub(super) fn path(
         load: None,
         hop_capacity: false,
         flows: None,
+        way_back: false,
     };
     // The examination wants the target for itself.
     let opened = Target::open_named(target.name().clone(), target.seed());

@@ -8,7 +8,9 @@ use units::{Bytes, Span};
 
 use super::{Examination, Examined, Part, Wanted, named, trains};
 use crate::available::Known;
-use crate::{Branches, HopCapacity, LeftOut, PartObserver, branches, hop_capacity};
+use crate::{
+    Branches, HopCapacity, LeftOut, PartObserver, WayBack, branches, hop_capacity, way_back,
+};
 
 /// Twenty probes a second: a hundred of them give quartiles that mean something.
 const ROUND_TRIPS: Span = Span::from_secs(5);
@@ -108,6 +110,17 @@ impl Examination {
                 trace(probes, protocol, look)
             });
             self.found.traces.extend(trace);
+        }
+        if wanted.way_back {
+            let back = self.part(path, "way back", observer, |_, look| {
+                Ok((probes.trace_back(look)?, None))
+            });
+            let mut traces = self.found.traces.iter();
+            let there = traces.find(|trace| trace.protocol == TraceProtocol::Udp);
+            self.found.way_back = back.map(|trace| WayBack {
+                compared: way_back::compare(there, &trace),
+                trace,
+            });
         }
         if let Some(count) = wanted.flows {
             self.found.branches = self.part(path, "branches", observer, |_, look| {

@@ -253,6 +253,7 @@ fn everything() -> Wanted {
         load: Some(Wanted::LOAD),
         hop_capacity: true,
         flows: Some(8),
+        way_back: true,
     }
 }
 

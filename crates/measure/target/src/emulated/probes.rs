@@ -84,6 +84,10 @@ impl Probes for NearProbes {
         self.there(|probes| probes.flows(plan, watch))
     }
 
+    fn trace_back(&mut self, watch: &mut dyn RunObserver) -> Result<Trace, ProbesError> {
+        self.there(|probes| probes.trace_back(watch))
+    }
+
     fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         self.there(|probes| probes.path_mtu(watch))
     }

@@ -7,6 +7,7 @@ use ::probing::characterise::{self as seen, BufferAdvice, Buffers, Load, PartCos
 use ::probing::hops::QueueAt;
 use ::probing::responsiveness::{self, Confidence, Formula, Growth, Interval, Measured, Trimmed};
 use ::probing::trend::Trend;
+use ::probing::way_back::{Compared, WayBack};
 use ::probing::{
     Available, AvailableRange, Branch, Branches, Capacity, CapacityMethod, Cost, HopBranches,
     HopCapacity, LeftOut, SizeTrip,
@@ -34,6 +35,7 @@ pub fn characteristics() -> Document<Characteristics> {
             vanishing: None,
         }),
         traces: vec![trace(0.0)],
+        way_back: Some(way_back()),
         branches: Some(branches()),
         hop_capacities: (1..=3).map(hop_capacity).collect(),
         capacities: Way::BOTH.map(capacity).to_vec(),
@@ -135,6 +137,20 @@ fn trace(queued_ms: f64) -> Trace {
         one_flow: true,
         hops: (1..=3).map(hop).collect(),
         reached: true,
+    }
+}
+
+/// One hop longer than the way there.
+fn way_back() -> WayBack {
+    let mut trace = trace(0.0);
+    let last = trace.hops.last().map(|hop| Hop {
+        distance: 4,
+        ..hop.clone()
+    });
+    trace.hops.extend(last);
+    WayBack {
+        trace,
+        compared: Compared::From(2),
     }
 }
 

@@ -4,6 +4,7 @@ mod branches;
 mod charts;
 mod hop_capacity;
 mod verdict;
+mod way_back;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -28,6 +29,7 @@ pub fn page(body: &Characteristics) -> Page {
         blocks.push(Block::Table(hops(group[0], &body.loads)));
     }
     blocks.push(Block::Sentences(queues(body)));
+    blocks.extend(way_back::section(body));
     blocks.extend(branches::section(body));
     blocks.extend(hop_capacity::section(body));
     for buffers in &body.buffers {
