@@ -243,6 +243,7 @@ fn what_contradicts_itself_is_refused() {
             &["path", "sim:lan", "--quick", "--no-load"][..],
             "--no-load",
         ),
+        (&["path", "sim:lan", "--flows", "1"], "2..=32"),
         (
             &["path", "sim:lan", "--ways", "sideways"],
             "forward, reverse, both",

@@ -8,9 +8,8 @@
 //!
 //! What is left out: links below IP that store and forward by themselves (switches, bridges of
 //! modems) count as part of the hop behind them and make it look slower. Links that carry several
-//! packets at once, and routers that hand larger packets to a slower processor, look like other
-//! links. A link ten times as fast as one in front of it drowns in that one's noise; nothing is said
-//! of it.
+//! packets at once, and routers that hand larger packets to a slower processor, look like others. A
+//! link ten times as fast as one in front of it drowns in that one's noise: nothing is said of it.
 //!
 //! Sources: Jacobson, "pathchar: a tool to infer characteristics of Internet paths", MSRI 1997;
 //! Downey, "Using pathchar to estimate Internet link characteristics", SIGCOMM 1999 (clink); Mah's

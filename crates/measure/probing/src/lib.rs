@@ -6,7 +6,8 @@
 //! virtual time.
 //!
 //! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`hop_capacity`],
-//! [`branches`], [`way_back`], [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
+//! [`branches`], [`way_back`], [`characterise`](mod@characterise), [`responsiveness`],
+//! [`datagram_rate`].
 
 pub mod available;
 pub mod branches;

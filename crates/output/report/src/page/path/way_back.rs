@@ -8,9 +8,9 @@ use record::characteristics::{Hop, Trace, TraceProtocol, WayBack};
 use crate::text;
 
 /// What the headings mean.
-const LEGEND: &str = "link: counted from here. there: the router behind the link, as packets to the \
-    far end show it; back: the one before it, as packets from the far end show it. ms: shortest \
-    round trip from where the packets start.";
+const LEGEND: &str = "link: counted from here. there: the router behind the link, as packets to \
+    the far end show it; back: the one before it, as packets from the far end show it. ms: \
+    shortest round trip from where the packets start.";
 
 /// A section; nothing where it was not asked for.
 pub fn section(body: &Characteristics) -> Vec<Block> {
