@@ -489,8 +489,8 @@ def _examine(
         path_file: Also take the samples of a search, in the first of `ways`, and infer the path that
             explains them and the streams: `result.path_file`.
         way_back: Also the way back, hop by hop, which `trunkline serve` at the far end looks for.
-        hop_capacity: Also the rate of each hop, from how much longer larger packets take to it: a
-            quarter of a minute more, and a minute where routers answer once a second.
+        hop_capacity: Also the rate of each hop, from how much longer larger packets take to it: at
+            most a minute more.
         flows: Also look for branches of equal cost, with so many flows of different ports (2 to
             32): what each branch loses. Two seconds for each flow.
         port: The server's port, where the target names none.

@@ -52,8 +52,8 @@ pub(crate) struct PathOf {
     #[arg(long)]
     pub way_back: bool,
 
-    /// Also the rate of each hop, from how much longer larger packets take to it (pathchar):
-    /// a quarter of a minute more, and a minute where routers answer once a second
+    /// Also the rate of each hop, from how much longer larger packets take to it (pathchar): at most
+    /// a minute more
     #[arg(long)]
     pub hop_capacity: bool,
 

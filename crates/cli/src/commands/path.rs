@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
             tell!("the hops of {flows} flows: two seconds more for each");
         }
         if arguments.hop_capacity {
-            tell!("the rate of each hop: a quarter of a minute more, at most one");
+            tell!("the rate of each hop: at most a minute more");
         }
     }
     let mut progress = RunProgress::new();

@@ -186,8 +186,9 @@ impl Tracer {
         let (to, token) = self.datagrams_to().map_err(failed)?;
         let mut flow = UdpFlow::open_whole(&to, token).map_err(failed)?;
         let order = random::number().map_err(failed)?;
-        sized::send(&mut flow, plan, order, self.pace.clock, watch)
-            .map_err(|error| to_probes_error(far, error))
+        let seen = sized::send(&mut flow, plan, order, self.pace.clock, watch);
+        self.pace.rate_limit.empty(self.pace.clock.now());
+        seen.map_err(|error| to_probes_error(far, error))
     }
 
     /// Looks for the largest packet that passes unfragmented on the way to the far end.

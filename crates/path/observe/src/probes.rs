@@ -355,7 +355,7 @@ pub trait Probes: Send {
     ) -> Result<Vec<SizedHop>, ProbesError> {
         let _ = (plan, watch);
         Err(ProbesError::Unsupported {
-            why: "no router of this path answers packets of several sizes".to_owned(),
+            why: "this path has no routers that answer".to_owned(),
             hint: None,
         })
     }
@@ -372,7 +372,7 @@ pub trait Probes: Send {
     ) -> Result<Vec<Flow>, ProbesError> {
         let _ = (plan, watch);
         Err(ProbesError::Unsupported {
-            why: "no router of this path answers flows".to_owned(),
+            why: "this path has no routers that answer".to_owned(),
             hint: None,
         })
     }
@@ -384,7 +384,7 @@ pub trait Probes: Send {
     fn trace_back(&mut self, watch: &mut dyn RunObserver) -> Result<Trace, ProbesError> {
         let _ = watch;
         Err(ProbesError::Unsupported {
-            why: "no router of this path answers the far end".to_owned(),
+            why: "the far end of this path looks for no way back".to_owned(),
             hint: None,
         })
     }

@@ -156,9 +156,9 @@ fn way_back() -> WayBack {
 
 /// Two ways by the second hop, one of which loses.
 fn branches() -> Branches {
-    let name = |distance: u8, last: u8| Ipv4Addr::new(198, 18, distance, last).to_string();
+    let name = |last: u8| Ipv4Addr::new(198, 18, 0, last).to_string();
     let branch = |last: u8, lost: u32| Branch {
-        hops: vec![name(0, 1), name(0, last), name(0, 3)],
+        hops: vec![name(1), name(last), name(3)],
         ports: (0..4).map(|flow| 40_000 + u16::from(last) + flow).collect(),
         sent: 200,
         lost,
@@ -167,8 +167,8 @@ fn branches() -> Branches {
     let hop = |distance: u8| HopBranches {
         distance,
         addresses: match distance {
-            2 => vec![name(0, 2), name(0, 12)],
-            distance => vec![name(0, distance)],
+            2 => vec![name(2), name(12)],
+            distance => vec![name(distance)],
         },
         within_a_flow: false,
     };
@@ -181,8 +181,12 @@ fn branches() -> Branches {
 
 /// The last hop is faster than those before it can tell.
 fn hop_capacity(distance: u8) -> HopCapacity {
-    let rate = [1_000_000_000, CAPACITY].get(usize::from(distance) - 1);
-    let rate = |tenths: u64| rate.map(|rate| Rate::from_bits_per_second(rate * tenths / 10));
+    let known = match distance {
+        1 => Some(1_000_000_000),
+        2 => Some(CAPACITY),
+        _ => None,
+    };
+    let rate = |tenths: u64| known.map(|rate| Rate::from_bits_per_second(rate * tenths / 10));
     let why = "round trips do not grow by more than to hop 2, as far as they tell";
     let trip = |step: u16| SizeTrip {
         packet_bytes: 576 + step * 60,
