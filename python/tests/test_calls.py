@@ -242,6 +242,7 @@ def test_defaults_are_those_of_the_program(program):
         (lambda: tl.measure("sim:slac-cern", reverse=True, bidir=True), "cannot be used with"),
         (lambda: tl.measure("sim:slac-cern", duration=1, bytes=1), "cannot be used with"),
         (lambda: tl.examine("sim:slac-cern", quick=True, path_file=True), "cannot be used with"),
+        (lambda: tl.examine("sim:slac-cern", flows=1), "1 is not in 2..=32"),
         (lambda: tl.tune("sim:slac-cern", budget="20"), "neither a time like `20s`"),
         (lambda: tl.tune("sim:slac-cern", loss=0.1), 'objective="gentle"'),
         (lambda: tl.tune("sim:slac-cern", axes=["colour"]), "possible values: streams"),

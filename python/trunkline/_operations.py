@@ -478,6 +478,9 @@ def _examine(
     ways: Ways = "both",
     duration: Time | None = None,
     path_file: bool = False,
+    way_back: bool = False,
+    hop_capacity: bool = False,
+    flows: int | None = None,
     port: int = PORT,
     ipv4: bool = False,
     ipv6: bool = False,
@@ -497,6 +500,11 @@ def _examine(
         duration: How long each of the streams' two runs takes in each direction.
         path_file: Also take the samples of a search, in the first of `ways`, and infer the path that
             explains them and the streams: `result.path_file`.
+        way_back: Also the way back, hop by hop, which `trunkline serve` at the far end looks for.
+        hop_capacity: Also the rate of each hop, from how much longer larger packets take to it: at
+            most a minute more.
+        flows: Also look for branches of equal cost, with so many flows of different ports (2 to
+            32): what each branch loses. Two seconds for each flow.
         port: The server's port, where the target names none.
         ipv4: Only over IPv4.
         ipv6: Only over IPv6.
@@ -519,6 +527,9 @@ def _examine(
         "ways": ways,
         "duration": _text.optional_span(duration),
         "path_file": path_file,
+        "way_back": way_back,
+        "hop_capacity": hop_capacity,
+        "flows": _text.count(flows),
     }
     return _call(_trunkline.start_examine, "examine", given, asked, on_progress, _examine)
 

@@ -102,6 +102,9 @@ fn a_simulated_path_has_streams_and_no_hops() {
     assert!(rules.iter().any(|advice| advice["rule"] == "BDP5"));
     assert_ne!(left_out(&document, "hops under load forward"), "");
     assert_eq!(document.get("traces"), None);
+    let quick = ["path", &target, "--quick", "--hop-capacity", "--json"];
+    let why = left_out(&json(&quick), "capacity of hops");
+    assert_eq!(why, "no hop is known that answers UDP");
 }
 
 #[test]
@@ -122,6 +125,69 @@ fn an_emulated_path_tells_its_length_and_width() {
     let quick = json(&["path", &target, "--quick", "--json"]);
     assert_eq!(quick.get("capacities"), None);
     assert!(quick.get("round_trips").is_some());
+}
+
+#[test]
+fn the_way_back_has_the_links_of_the_way_there() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let quick = [
+        "path",
+        "emu:three-links",
+        "--quick",
+        "--way-back",
+        "--flows",
+        "2",
+        "--json",
+    ];
+    let document = json(&quick);
+    let back = &document["way_back"];
+    let addresses = back["trace"]["hops"].as_array().unwrap();
+    let addresses: Vec<&Value> = addresses.iter().map(|hop| &hop["addresses"][0]).collect();
+    // From the far end: the near ends of the third and the second link, and this host.
+    assert_eq!(addresses[..2], ["198.18.3.1", "198.18.2.1"]);
+    assert_eq!(addresses.len(), 3);
+    assert_eq!(back["same"], true, "{back}");
+    // Emulated paths have one way.
+    let branches = document["branches"]["branches"].as_array().unwrap();
+    assert_eq!(
+        (branches.len(), &branches[0]["sent"]),
+        (1, &Value::from(100))
+    );
+}
+
+/// 100 Mbit/s behind 1 Gbit/s and before 622 Mbit/s; others load it.
+#[test]
+fn the_narrow_link_is_found_at_its_hop() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let mut seen = Vec::new();
+    // Within 20 %, in the best of three: other programs may hold up the carrier of the packets.
+    for _ in 0..3 {
+        let quick = [
+            "path",
+            "emu:three-links",
+            "--quick",
+            "--hop-capacity",
+            "--json",
+        ];
+        let document = json(&quick);
+        let hops = document["hop_capacities"].as_array().unwrap().clone();
+        assert_eq!(hops.len(), 3);
+        for hop in &hops {
+            // A figure or a reason, and never both.
+            let is_known = hop.get("bits_per_second").is_some();
+            assert_ne!(is_known, hop.get("unknown_because").is_some(), "{hop}");
+        }
+        let rate = hops[1]["bits_per_second"].as_f64();
+        if rate.is_some_and(|rate| (80e6..120e6).contains(&rate)) {
+            return;
+        }
+        seen.push(hops[1].clone());
+    }
+    panic!("{seen:?}");
 }
 
 #[test]
@@ -177,6 +243,7 @@ fn what_contradicts_itself_is_refused() {
             &["path", "sim:lan", "--quick", "--no-load"][..],
             "--no-load",
         ),
+        (&["path", "sim:lan", "--flows", "1"], "2..=32"),
         (
             &["path", "sim:lan", "--ways", "sideways"],
             "forward, reverse, both",

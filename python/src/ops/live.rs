@@ -354,6 +354,18 @@ struct Examine {
     ways: String,
     duration: Option<String>,
     path_file: bool,
+    hop_capacity: bool,
+    flows: Option<String>,
+    way_back: bool,
+}
+
+/// How many flows look for branches.
+fn flows(text: &str) -> Result<u8, Failure> {
+    value("flows", text, |text| {
+        let count = text.parse::<u8>().ok();
+        let count = count.filter(|count| (2..=Wanted::FLOWS_MAX).contains(count));
+        count.ok_or_else(|| format!("{text} is not in 2..={}", Wanted::FLOWS_MAX))
+    })
 }
 
 /// Starts an examination of a path.
@@ -377,6 +389,9 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         ways: ways(&own.ways)?,
         trains: !own.quick,
         load: has_load.then_some(duration.unwrap_or(Wanted::LOAD)),
+        hop_capacity: own.hop_capacity,
+        flows: own.flows.as_deref().map(flows).transpose()?,
+        way_back: own.way_back,
     };
     let (name, seed) = (common.name()?, common.seed);
     let history = common.history.history();

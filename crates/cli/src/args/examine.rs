@@ -18,6 +18,7 @@ use super::{Keep, Output, Target, duration};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline path emu:slac-cern\n  \
     trunkline path dtn.example.org --quick\n  \
+    trunkline path dtn.example.org --quick --hop-capacity\n  \
     trunkline path dtn.example.org --ways forward --path-file mine.toml\n  \
     trunkline path dtn.example.org --no-load --ways forward --json")]
 pub(crate) struct PathOf {
@@ -46,6 +47,25 @@ pub(crate) struct PathOf {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "no_load"])]
     pub path_file: Option<PathBuf>,
 
+    /// Also the way back, hop by hop, which `trunkline serve` at the far end looks for, beside the
+    /// way there: some seconds more
+    #[arg(long)]
+    pub way_back: bool,
+
+    /// Also the rate of each hop, from how much longer larger packets take to it (pathchar): at most
+    /// a minute more
+    #[arg(long)]
+    pub hop_capacity: bool,
+
+    /// Also look for branches of equal cost: the hops of so many flows of different ports, and what
+    /// each branch loses. Two seconds for each flow
+    #[arg(
+        long,
+        value_name = "COUNT",
+        value_parser = clap::value_parser!(u8).range(2..=i64::from(Wanted::FLOWS_MAX))
+    )]
+    pub flows: Option<u8>,
+
     #[command(flatten)]
     pub output: Output,
     #[command(flatten)]
@@ -58,6 +78,9 @@ impl PathOf {
             ways: self.ways.list(),
             trains: !self.quick,
             load: (!self.quick && !self.no_load).then_some(self.duration),
+            hop_capacity: self.hop_capacity,
+            flows: self.flows,
+            way_back: self.way_back,
         }
     }
 }

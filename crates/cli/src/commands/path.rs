@@ -22,6 +22,12 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     let target = arguments.target.open(name)?;
     if takes_time {
         tell!("{}", expected(arguments));
+        if let Some(flows) = arguments.flows {
+            tell!("the hops of {flows} flows: two seconds more for each");
+        }
+        if arguments.hop_capacity {
+            tell!("the rate of each hop: at most a minute more");
+        }
     }
     let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);

@@ -18,10 +18,11 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
-use measure_protocol::trains::{Bounds, Cause, TrainPlan};
+use measure_protocol::trains::{Bounds, Cause, Traced, TracedHop, TrainPlan};
 use observe::{
-    Passages, PathMtu, ProbeMethod, ProbeSeries, Probes, ProbesError, RunObserver, TargetError,
-    Trace, TracePlan, Train, Transport, Way,
+    Flow, FlowPlan, Hop, HopAnswer, Passages, PathMtu, ProbeMethod, ProbeSeries, Probes,
+    ProbesError, RunObserver, SizedHop, SizedPlan, TargetError, Trace, TracePlan, TraceProtocol,
+    Train, Transport, Way,
 };
 use units::{Address, Span};
 
@@ -296,8 +297,60 @@ impl Probes for PathProbes {
         self.tracer(watch).trace(plan, watch)
     }
 
+    fn sized_hops(
+        &mut self,
+        plan: &SizedPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedHop>, ProbesError> {
+        self.tracer(watch).sized_hops(plan, watch)
+    }
+
+    fn flows(
+        &mut self,
+        plan: &FlowPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<Flow>, ProbesError> {
+        self.tracer(watch).flows(plan, watch)
+    }
+
+    fn trace_back(&mut self, watch: &mut dyn RunObserver) -> Result<Trace, ProbesError> {
+        let address = self.address.clone();
+        let session = match self.session(watch) {
+            Ok(session) if session.traces_back() => session,
+            Ok(_) | Err(ProbesError::Unsupported { .. }) => {
+                return Err(errors::no_way_back(&address));
+            }
+            Err(error) => return Err(error),
+        };
+        match session.trace_back(watch) {
+            Ok(Ok(traced)) => Ok(way_back(&traced)),
+            Ok(Err(refused)) => Err(errors::refused(&address, &refused)),
+            Err(error) => {
+                self.far = Far::Unknown;
+                Err(errors::ended(&address, error))
+            }
+        }
+    }
+
     fn path_mtu(&mut self, watch: &mut dyn RunObserver) -> Result<PathMtu, ProbesError> {
         self.tracer(watch).path_mtu(watch)
+    }
+}
+
+/// What the server told, with one probe for each hop.
+fn way_back(traced: &Traced) -> Trace {
+    let hop = |(distance, hop): (u8, &TracedHop)| Hop {
+        distance,
+        probes: vec![hop.from.zip(hop.rtt_ns).map(|(from, nanos)| HopAnswer {
+            from,
+            rtt: Span::from_nanos(nanos),
+        })],
+    };
+    Trace {
+        protocol: TraceProtocol::Udp,
+        one_flow: true,
+        hops: (1..).zip(&traced.hops).map(hop).collect(),
+        reached: traced.reached,
     }
 }
 

@@ -39,11 +39,12 @@ mod probe_demux;
 mod probing;
 mod report;
 mod session;
+mod trace_back;
 mod udp_memory;
 mod udp_streams;
 
 use errors::{Fault, Hint};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -284,6 +285,7 @@ impl Server {
             echo: (!self.limits.files_only).then_some(&self.datagrams),
             limits: self.limits,
             port: Mutex::default(),
+            traced: Mutex::default(),
             streams: AtomicUsize::new(0),
             udp_memory: UdpMemory::default(),
             greeters: Greeters::default(),
@@ -333,6 +335,8 @@ pub(crate) struct Shared<'a> {
     echo: Option<&'a UdpSocket>,
     /// Held while the port of `echo` may be shared.
     port: Mutex<()>,
+    /// Hosts to which the way is being looked for.
+    traced: Mutex<BTreeSet<IpAddr>>,
     streams: AtomicUsize,
     udp_memory: UdpMemory,
     greeters: Greeters,
@@ -350,6 +354,10 @@ impl Shared<'_> {
     fn tell(&self, event: ServerEvent) {
         tracing::info!("{event:?}");
         (self.on_event)(event);
+    }
+
+    fn traced(&self) -> MutexGuard<'_, BTreeSet<IpAddr>> {
+        self.traced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tokens(&self) -> MutexGuard<'_, BTreeMap<u64, IpAddr>> {

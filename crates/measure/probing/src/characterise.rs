@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::hops::QueueAt;
-use crate::{Available, Capacity, LeftOut, PartObserver};
+use crate::{Available, Branches, Capacity, HopCapacity, LeftOut, PartObserver, WayBack};
 pub use buffers::{BufferAdvice, Buffers};
 pub use small::Variation;
 
@@ -64,11 +64,19 @@ pub struct Wanted {
     pub trains: bool,
     /// How long each of the streams' two runs takes in each direction; `None` runs none.
     pub load: Option<Span>,
+    /// Whether the rate of each hop is looked for.
+    pub hop_capacity: bool,
+    /// With how many flows branches of equal cost are looked for; `None` looks for none.
+    pub flows: Option<u8>,
+    /// Whether the far end is asked for the way back.
+    pub way_back: bool,
 }
 
 impl Wanted {
     /// How long streams run unless told otherwise.
     pub const LOAD: Span = Span::from_secs(10);
+    /// The most flows: routers take two seconds for each.
+    pub const FLOWS_MAX: u8 = 32;
 }
 
 /// What was found.
@@ -82,6 +90,12 @@ pub struct Characteristics {
     pub mtu: Option<PathMtu>,
     /// Hops by each protocol that anybody answered.
     pub traces: Vec<Trace>,
+    /// The rate of each hop, nearest first.
+    pub hop_capacities: Vec<HopCapacity>,
+    /// The way back, as the far end sees it.
+    pub way_back: Option<WayBack>,
+    /// Branches of equal cost.
+    pub branches: Option<Branches>,
     /// Capacity of each direction.
     pub capacities: Vec<Capacity>,
     /// Available bandwidth of each direction.

@@ -5,26 +5,33 @@
 //! a socket or reads a clock, so each method runs the same over a live path, an emulated one and in
 //! virtual time.
 //!
-//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`],
-//! [`characterise`](mod@characterise), [`responsiveness`], [`datagram_rate`].
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`hop_capacity`],
+//! [`branches`], [`way_back`], [`characterise`](mod@characterise), [`responsiveness`],
+//! [`datagram_rate`].
 
 pub mod available;
+pub mod branches;
 pub mod capacity;
 pub mod characterise;
 pub mod chirp;
 pub mod datagram_rate;
+pub mod hop_capacity;
 pub mod hops;
 mod part;
 mod passage;
 pub mod responsiveness;
 pub mod trend;
+pub mod way_back;
 
 pub use available::{Available, AvailableRange};
+pub use branches::{Branch, Branches, HopBranches};
 pub use capacity::{Capacity, CapacityMethod};
 pub use characterise::{Characteristics, Examined, characterise};
+pub use hop_capacity::{HopCapacity, SizeTrip};
 pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 pub use part::{LeftOut, PartObserver};
 pub use responsiveness::Responsiveness;
+pub use way_back::WayBack;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

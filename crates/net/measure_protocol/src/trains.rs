@@ -30,7 +30,9 @@ pub use bounds::{Bounds, OutOfBounds};
 pub use client::{ProbingAction, ProbingClient, ProbingError, Seen};
 pub use collection::{Arrival, Collection};
 pub use datagram::{DATAGRAM_LENGTH, Datagram, DatagramError, DatagramKind};
-pub use message::{Announcement, Cause, FromClient, FromServer, Refused, Stamp, Stamps, Zero};
+pub use message::{
+    Announcement, Cause, FromClient, FromServer, Refused, Stamp, Stamps, Traced, TracedHop, Zero,
+};
 pub use plan::TrainPlan;
 pub use server::{ProbingServer, ProbingServerAction, ProbingServerError, ProbingWaits};
 

@@ -59,7 +59,8 @@ pub(crate) fn find(
     }
 }
 
-fn is_too_long(error: &io::Error) -> bool {
+/// Whether the interface takes no packet of that size.
+pub(crate) fn is_too_long(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EMSGSIZE)
 }
 

@@ -69,6 +69,12 @@ pub(crate) trait SizedProbeFlow: ProbeFlow {
     /// As [`ProbeFlow::send`], and `EMSGSIZE` when the interface takes no packet of that size.
     fn send_sized(&mut self, number: u64, size: u16) -> io::Result<()>;
 
+    /// The probes from now on die at the router `hops` away.
+    ///
+    /// # Errors
+    /// When the host refuses that.
+    fn limit_hops(&self, hops: u8) -> io::Result<()>;
+
     /// The largest packet that the kernel believes to pass.
     fn believed(&self) -> Option<u32>;
 

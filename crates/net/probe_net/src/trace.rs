@@ -10,14 +10,16 @@
 //! that die slower than they pass on others, and seldom more than a few a second, so a loss or a
 //! delay that later hops do not show is the router's own.
 //!
-//! Left out: several flows side by side to see where routers share load, names of routers, and the
-//! labels some add to their answers (RFC 4950).
+//! Left out: names of routers, and the labels some add to their answers (RFC 4950).
 //!
-//! Reading order: [`Tracer`], `search` (which probe next), `probe_flow` (what carries them), `mtu`.
+//! Reading order: [`Tracer`], `search` (which probe next), `probe_flow` (what carries them), `mtu`,
+//! `sized` (packets of several sizes), `flows` (several flows side by side).
 
 mod error;
+mod flows;
 mod rate_limit;
 mod search;
+mod sized;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -25,7 +27,10 @@ use std::time::Duration;
 
 use error::{icmp_refused, refused, to_probes_error};
 use measure_protocol::EchoToken;
-use observe::{PathMtu, ProbesError, RunObserver, Trace, TracePlan, TraceProtocol};
+use observe::{
+    Flow, FlowPlan, PathMtu, ProbesError, RunObserver, SizedHop, SizedPlan, Trace, TracePlan,
+    TraceProtocol,
+};
 use rate_limit::RateLimit;
 use search::{Search, Step};
 use sockets::Clock;
@@ -145,6 +150,45 @@ impl Tracer {
                 .map_err(|error| icmp_refused(far.ip(), error))?
                 .run(plan, far.ip(), &mut self.pace, watch),
         }
+    }
+
+    /// Looks for the hops with several flows, and has each send echoes where the far end answers
+    /// all. It takes about a second for each round of each flow, as routers answer.
+    ///
+    /// # Errors
+    /// As [`Tracer::trace`].
+    pub fn flows(
+        &mut self,
+        plan: &FlowPlan,
+        watch: &dyn RunObserver,
+    ) -> Result<Vec<Flow>, ProbesError> {
+        let far = self.far.ip();
+        let failed = |error| refused(far, error);
+        let (to, token) = self.datagrams_to().map_err(failed)?;
+        // All are open at once, so that each has a port of its own.
+        let open = |_| UdpFlow::open(&to, token).map_err(failed);
+        let flows: Vec<UdpFlow> = (0..plan.flows).map(open).collect::<Result<_, _>>()?;
+        flows::run(flows, plan, far, &mut self.pace, watch)
+    }
+
+    /// Sends datagrams of several sizes to each hop, in a flow of their own. It takes as long as
+    /// the slowest hop, and no longer than the plan allows and then its patience.
+    ///
+    /// # Errors
+    /// As [`Tracer::trace`].
+    pub fn sized_hops(
+        &mut self,
+        plan: &SizedPlan,
+        watch: &dyn RunObserver,
+    ) -> Result<Vec<SizedHop>, ProbesError> {
+        let far = self.far.ip();
+        let failed = |error| refused(far, error);
+        let (to, token) = self.datagrams_to().map_err(failed)?;
+        let mut flow = UdpFlow::open_whole(&to, token).map_err(failed)?;
+        let order = random::number().map_err(failed)?;
+        let seen = sized::send(&mut flow, plan, order, self.pace.clock, watch);
+        self.pace.rate_limit.empty(self.pace.clock.now());
+        seen.map_err(|error| to_probes_error(far, error))
     }
 
     /// Looks for the largest packet that passes unfragmented on the way to the far end.

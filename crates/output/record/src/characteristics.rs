@@ -15,10 +15,12 @@ mod trains;
 pub use ::probing::available::Fleet;
 pub use ::probing::characterise::PartCost;
 pub use ::probing::trend::Trend;
-pub use ::probing::{Capacity, CapacityMethod, LeftOut};
+pub use ::probing::{
+    Branch, Branches, Capacity, CapacityMethod, HopBranches, HopCapacity, LeftOut, SizeTrip,
+};
 pub use buffers::{BufferAdvice, Buffers};
-pub use hops::{Hop, HopAnswer, Trace};
-pub use observe::{Passage, Stamped, TraceProtocol, Way};
+pub use hops::{Hop, HopAnswer, Trace, WayBack};
+pub use observe::{LossPattern, Passage, Stamped, TraceProtocol, Way};
 pub use trains::{AvailableBandwidth, Chirps, Variation};
 
 /// The body of a `trunkline/path` document.
@@ -35,6 +37,15 @@ pub struct Characteristics {
     /// Hops by each protocol that anybody answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<Trace>,
+    /// The way back, as the far end sees it; absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way_back: Option<WayBack>,
+    /// Branches of equal cost; absent where they were not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branches: Option<Branches>,
+    /// The rate of each hop, nearest first; absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hop_capacities: Vec<HopCapacity>,
     /// Loss and delay of each direction by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
@@ -70,6 +81,9 @@ pub struct RoundTripsIdle {
     /// Third quartile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quartile3_seconds: Option<f64>,
+    /// How losses lie among the probes; absent where none was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<LossPattern>,
     /// The other figures, and each probe.
     #[serde(flatten)]
     pub series: Series,
@@ -108,6 +122,9 @@ impl Characteristics {
             round_trips: found.round_trips.as_ref().map(RoundTripsIdle::from),
             mtu: found.mtu,
             traces: found.traces.iter().map(Trace::from).collect(),
+            way_back: found.way_back.as_ref().map(WayBack::from),
+            branches: found.branches.clone(),
+            hop_capacities: found.hop_capacities.clone(),
             variations: found.variations.iter().map(Variation::from).collect(),
             capacities: found.capacities.clone(),
             available: found
@@ -129,6 +146,7 @@ impl From<&observe::ProbeSeries> for RoundTripsIdle {
         RoundTripsIdle {
             quartile1_seconds: series.quantile_seconds(0.25),
             quartile3_seconds: series.quantile_seconds(0.75),
+            losses: LossPattern::of(series.probes.iter().map(|probe| probe.rtt.is_none())),
             series: series.into(),
         }
     }

@@ -15,6 +15,7 @@ pub mod analysis;
 pub mod datagrams;
 mod least_delays;
 pub mod limit;
+mod losses;
 pub mod observation;
 pub mod probes;
 pub mod round_trip;
@@ -34,13 +35,14 @@ pub use datagrams::{DatagramPlan, DatagramStream, DatagramTotals, Datagrams};
 pub use errors::Fault;
 pub use least_delays::LeastDelays;
 pub use limit::{Limit, Verdict};
+pub use losses::LossPattern;
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,
 };
 pub use probes::{
-    Clocks, Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped,
-    Trace, TracePlan, TraceProtocol, Train,
+    Clocks, Flow, FlowPlan, Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes,
+    ProbesError, SizedHop, SizedPlan, SizedProbe, Stamped, Trace, TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use run_observer::{RunObserver, Snapshot};

@@ -194,6 +194,66 @@ pub struct HopAnswer {
     pub rtt: Span,
 }
 
+/// How hops are looked for with flows of different ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowPlan {
+    /// How many flows.
+    pub flows: u8,
+    /// What each does; they use UDP, whatever it says.
+    pub trace: TracePlan,
+    /// Echoes of each flow to the far end, by turns.
+    pub echoes: u16,
+    /// From one echo to the next.
+    pub spacing: Span,
+}
+
+/// One flow and the way that it took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flow {
+    /// Its port here.
+    pub port: u16,
+    /// Its hops.
+    pub trace: Trace,
+    /// The round trip of each of its echoes, `None` of one without an answer; empty where the far
+    /// end answers too few to count.
+    pub echoes: Vec<Option<Span>>,
+}
+
+/// How datagrams of several sizes are sent to die at each hop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizedPlan {
+    /// Which hops, by their distance.
+    pub distances: Vec<u8>,
+    /// Sizes at the IP layer, headers included.
+    pub sizes: Vec<u16>,
+    /// Probes of each size to each hop.
+    pub rounds: u16,
+    /// Least time between two probes to any hop, so that they do not queue behind each other.
+    pub spacing: Span,
+    /// Nothing is sent after this time.
+    pub lasting: Span,
+    /// How long an answer is waited for.
+    pub patience: Span,
+}
+
+/// One hop, and what came back from it for packets of several sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizedHop {
+    /// Routers up to and including this one.
+    pub distance: u8,
+    /// Each probe, in the order of sending.
+    pub probes: Vec<SizedProbe>,
+}
+
+/// One probe of a chosen size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizedProbe {
+    /// Its size at the IP layer.
+    pub size: u16,
+    /// Who answered, and after what time; the answer is as long for all sizes.
+    pub answer: HopProbe,
+}
+
 /// The largest packet that passes unfragmented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathMtu {
@@ -282,6 +342,52 @@ pub trait Probes: Send {
         plan: &TracePlan,
         watch: &mut dyn RunObserver,
     ) -> Result<Trace, ProbesError>;
+
+    /// Sends datagrams of several sizes to each hop.
+    ///
+    /// # Errors
+    /// When this user may not, or the path has no hops that answer, which is so unless told
+    /// otherwise.
+    fn sized_hops(
+        &mut self,
+        plan: &SizedPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedHop>, ProbesError> {
+        let _ = (plan, watch);
+        Err(ProbesError::Unsupported {
+            why: "this path has no routers that answer".to_owned(),
+            hint: None,
+        })
+    }
+
+    /// Looks for the hops with several flows, and has each send echoes.
+    ///
+    /// # Errors
+    /// As [`Probes::trace`]; where the path has no hops that answer, which is so unless told
+    /// otherwise.
+    fn flows(
+        &mut self,
+        plan: &FlowPlan,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<Flow>, ProbesError> {
+        let _ = (plan, watch);
+        Err(ProbesError::Unsupported {
+            why: "this path has no routers that answer".to_owned(),
+            hint: None,
+        })
+    }
+
+    /// Has the far end look for the hops from there to here.
+    ///
+    /// # Errors
+    /// When the far end does not, which is so unless told otherwise.
+    fn trace_back(&mut self, watch: &mut dyn RunObserver) -> Result<Trace, ProbesError> {
+        let _ = watch;
+        Err(ProbesError::Unsupported {
+            why: "the far end of this path looks for no way back".to_owned(),
+            hint: None,
+        })
+    }
 
     /// Looks for the largest packet that passes.
     ///

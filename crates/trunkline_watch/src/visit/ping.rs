@@ -78,6 +78,9 @@ pub(super) fn path(
         ways: BOTH.to_vec(),
         trains: true,
         load: None,
+        hop_capacity: false,
+        flows: None,
+        way_back: false,
     };
     // The examination wants the target for itself.
     let opened = Target::open_named(target.name().clone(), target.seed());

@@ -19,6 +19,19 @@ pub(super) fn not_ours(address: &Address, what: &str) -> ProbesError {
     }
 }
 
+/// No server that looks for the way back.
+pub(super) fn no_way_back(address: &Address) -> ProbesError {
+    ProbesError::Unsupported {
+        why: format!(
+            "the way back needs `trunkline serve` of this version, which {address} does not run"
+        ),
+        hint: Some(format!(
+            "start it on {}, on a port of its own",
+            address.host
+        )),
+    }
+}
+
 /// No kind of probe is answered.
 pub(super) fn unanswered(address: &Address) -> ProbesError {
     failed(

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use measure_protocol::trains::{
-    ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, TrainPlan, Zero,
+    ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, Traced, TrainPlan, Zero,
 };
 use measure_protocol::{Answer, EchoToken};
 use observe::{Clocks, Passage, Passages, RunObserver, Stamped, Way};
@@ -34,6 +34,8 @@ pub(super) struct ProbingSession {
     server: FarEnd,
     machine: ProbingClient,
     socket: Option<TrainSocket>,
+    /// Whether the server looks for the way back.
+    traces: bool,
 }
 
 /// What came of asking for a train.
@@ -75,6 +77,7 @@ impl ProbingSession {
             server,
             machine: ProbingClient::new(clock.now()),
             socket: None,
+            traces: answer.trace,
         }
     }
 
@@ -122,6 +125,8 @@ impl ProbingSession {
                     ProbingAction::Transmit => departed = self.transmit(plan, watch)?,
                     ProbingAction::Done(seen) => return Ok(outcome(&stamper, &departed, seen)),
                     ProbingAction::Refused(refused) => return Ok(Outcome::Refused(refused)),
+                    // Not asked for, so that it never comes.
+                    ProbingAction::Traced(_) => {}
                 }
             }
             if watch.is_cancelled() {
@@ -136,6 +141,39 @@ impl ProbingSession {
                 .deadline()
                 .is_some_and(|at| at <= self.clock.now())
             {
+                self.machine.on_deadline()?;
+            }
+        }
+    }
+
+    /// Whether the server looks for the way back where it is asked to.
+    pub(super) fn traces_back(&self) -> bool {
+        self.traces
+    }
+
+    /// Asks for the way from the server to this host, which the server may refuse. After an error
+    /// the session is over.
+    pub(super) fn trace_back(
+        &mut self,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Result<Traced, Refused>, LinkError> {
+        self.machine.ask_trace(self.clock.now());
+        loop {
+            while let Some(action) = self.machine.next_action() {
+                match action {
+                    ProbingAction::Send(bytes) => self.control.send(&bytes, SEND_LIMIT)?,
+                    ProbingAction::Traced(traced) => return Ok(Ok(traced)),
+                    ProbingAction::Refused(refused) => return Ok(Err(refused)),
+                    ProbingAction::Transmit | ProbingAction::Done(_) => {}
+                }
+            }
+            if watch.is_cancelled() {
+                return Err(LinkError::Cancelled);
+            }
+            self.wait(self.clock.now())?;
+            self.hear()?;
+            let deadline = self.machine.deadline();
+            if deadline.is_some_and(|at| at <= self.clock.now()) {
                 self.machine.on_deadline()?;
             }
         }

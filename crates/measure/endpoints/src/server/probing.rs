@@ -15,6 +15,7 @@ use super::Shared;
 use super::enforce;
 use super::event::{SessionError, SessionSummary};
 use super::probe_demux::{Door, uniform};
+use super::trace_back;
 use crate::control_connection::{ControlConnection, Heard};
 use probe_net::trains::{SharedPort, Stamper, TrainSocket, TransmitError, least_packet, transmit};
 use sockets::Clock;
@@ -35,6 +36,7 @@ pub(super) struct Probing<'a> {
     control: &'a mut ControlConnection,
     token: EchoToken,
     local: SocketAddr,
+    peer: SocketAddr,
     machine: ProbingServer,
     door: Door<'a>,
     route: Option<Route>,
@@ -71,6 +73,7 @@ impl<'a> Probing<'a> {
             control,
             token,
             local,
+            peer,
             machine: ProbingServer::new(bounds, limits.waits, least, clock.now()),
             door,
             route: None,
@@ -115,6 +118,7 @@ impl<'a> Probing<'a> {
                     .for_each(|route| route.stamper = Stamper::start());
             }
             ProbingServerAction::Transmit(number, plan) => self.transmit(number, &plan),
+            ProbingServerAction::Trace => self.trace(),
             ProbingServerAction::Judge(seen) => self.judge(&seen),
         }
         Ok(())
@@ -140,6 +144,18 @@ impl<'a> Probing<'a> {
                 self.machine
                     .refuse(now, cause, format!("at the server, {error}"));
             }
+        }
+    }
+
+    fn trace(&mut self) {
+        let found = trace_back::look(self.shared, self.control, self.peer);
+        let now = self.clock.now();
+        match found {
+            Ok(trace) => {
+                let hops = trace_back::told(&trace);
+                self.machine.give_trace(now, trace.reached, hops);
+            }
+            Err((cause, why)) => self.machine.refuse(now, cause, why),
         }
     }
 

@@ -1,14 +1,16 @@
 //! The parts of small packets.
 
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, Trace, TracePlan,
-    TraceProtocol, Train, Way,
+    FlowPlan, Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SizedPlan, Trace,
+    TracePlan, TraceProtocol, Train, Way,
 };
 use units::{Bytes, Span};
 
 use super::{Examination, Examined, Part, Wanted, named, trains};
 use crate::available::Known;
-use crate::{LeftOut, PartObserver};
+use crate::{
+    Branches, HopCapacity, LeftOut, PartObserver, WayBack, branches, hop_capacity, way_back,
+};
 
 /// Twenty probes a second: a hundred of them give quartiles that mean something.
 const ROUND_TRIPS: Span = Span::from_secs(5);
@@ -20,6 +22,11 @@ const SLOW_SIZE: Bytes = Bytes::new(100);
 const SLOW_GAP: Span = Span::from_millis(20);
 /// Probes to each hop by one protocol; routers answer about one a second, so more take long.
 const ROUNDS: u16 = 4;
+/// The same by one of several flows: a lost answer is made up for by another flow.
+const ROUNDS_OF_A_FLOW: u16 = 2;
+/// Echoes of each flow to the far end, and their distance: 32 kbit/s.
+const ECHOES: u16 = 50;
+const ECHO_SPACING: Span = Span::from_millis(15);
 /// As other traceroutes.
 const HOPS_MAX: u8 = 30;
 /// Routers answer within this or not at all.
@@ -104,6 +111,22 @@ impl Examination {
             });
             self.found.traces.extend(trace);
         }
+        if wanted.way_back {
+            let back = self.part(path, "way back", observer, |_, look| {
+                Ok((probes.trace_back(look)?, None))
+            });
+            let mut traces = self.found.traces.iter();
+            let there = traces.find(|trace| trace.protocol == TraceProtocol::Udp);
+            self.found.way_back = back.map(|trace| WayBack {
+                compared: way_back::compare(there, &trace),
+                trace,
+            });
+        }
+        if let Some(count) = wanted.flows {
+            self.found.branches = self.part(path, "branches", observer, |_, look| {
+                branches(probes, count, look)
+            });
+        }
         if wanted.trains {
             for way in &wanted.ways {
                 self.slow_train(path, probes, *way, observer);
@@ -111,6 +134,40 @@ impl Examination {
             for way in &wanted.ways {
                 self.trains(path, probes, *way, observer);
             }
+        }
+        if wanted.hop_capacity {
+            self.hop_capacities(path, probes, observer);
+        }
+    }
+
+    /// After the trains, because the narrowest link tells how fast its packets may come.
+    fn hop_capacities(
+        &mut self,
+        path: &mut dyn Examined,
+        probes: &mut dyn Probes,
+        observer: &mut dyn PartObserver,
+    ) {
+        let name = "capacity of hops";
+        let traces = &self.found.traces;
+        let by_udp = traces
+            .iter()
+            .find(|trace| trace.protocol == TraceProtocol::Udp);
+        let Some(trace) = by_udp else {
+            let why = "no hop is known that answers UDP";
+            self.left(LeftOut::new(name, why, None));
+            return;
+        };
+        let capacities = &self.found.capacities;
+        let forward = capacities.iter().find(|seen| seen.way == Way::Forward);
+        let capacity = forward.map(|seen| seen.rate);
+        match hop_capacity::plan(trace, trains::largest(&self.found), capacity, PATIENCE) {
+            Ok(plan) => {
+                let found = self.part(path, name, observer, |_, look| {
+                    hop_capacities(probes, &plan, look)
+                });
+                self.found.hop_capacities = found.unwrap_or_default();
+            }
+            Err(why) => self.left(LeftOut::new(name, why, None)),
         }
     }
 
@@ -172,19 +229,37 @@ fn slow_train(probes: &mut dyn Probes, way: Way, watch: &mut dyn RunObserver) ->
     Ok((Variation { way, passages }, Some(train.bytes())))
 }
 
+fn branches(probes: &mut dyn Probes, flows: u8, watch: &mut dyn RunObserver) -> Part<Branches> {
+    let plan = FlowPlan {
+        flows,
+        trace: TracePlan {
+            rounds: ROUNDS_OF_A_FLOW,
+            ..plan(TraceProtocol::Udp)
+        },
+        echoes: ECHOES,
+        spacing: ECHO_SPACING,
+    };
+    Ok((branches::of(&probes.flows(&plan, watch)?), None))
+}
+
+fn hop_capacities(
+    probes: &mut dyn Probes,
+    plan: &SizedPlan,
+    watch: &mut dyn RunObserver,
+) -> Part<Vec<HopCapacity>> {
+    let hops = probes.sized_hops(plan, watch)?;
+    let sizes = hops.iter().flat_map(|hop| &hop.probes);
+    let sent = sizes.map(|probe| u64::from(probe.size)).sum();
+    Ok((hop_capacity::analyse(&hops), Some(Bytes::new(sent))))
+}
+
 /// A trace without an answer tells nothing.
 fn trace(
     probes: &mut dyn Probes,
     protocol: TraceProtocol,
     watch: &mut dyn RunObserver,
 ) -> Part<Trace> {
-    let plan = TracePlan {
-        protocol,
-        rounds: ROUNDS,
-        hops_max: HOPS_MAX,
-        patience: PATIENCE,
-    };
-    let trace = probes.trace(&plan, watch)?;
+    let trace = probes.trace(&plan(protocol), watch)?;
     let mut answers = trace
         .hops
         .iter()
@@ -195,6 +270,15 @@ fn trace(
             why: format!("no host on the way answers {}", name_of(protocol)),
             hint: None,
         }),
+    }
+}
+
+fn plan(protocol: TraceProtocol) -> TracePlan {
+    TracePlan {
+        protocol,
+        rounds: ROUNDS,
+        hops_max: HOPS_MAX,
+        patience: PATIENCE,
     }
 }
 

@@ -251,6 +251,9 @@ fn everything() -> Wanted {
         ways: Way::BOTH.to_vec(),
         trains: true,
         load: Some(Wanted::LOAD),
+        hop_capacity: true,
+        flows: Some(8),
+        way_back: true,
     }
 }
 

@@ -15,6 +15,12 @@ pub(super) fn packet(found: &Characteristics) -> Bytes {
     found.mtu.map_or(USUAL, |mtu| mtu.bytes.min(USUAL))
 }
 
+/// The same without a bound to what trains are sent in, where a packet of that size was answered.
+pub(super) fn largest(found: &Characteristics) -> Bytes {
+    let confirmed = found.mtu.filter(|mtu| mtu.confirmed);
+    confirmed.map_or_else(|| packet(found), |mtu| mtu.bytes)
+}
+
 /// The smallest round trip so far.
 pub(super) fn rtt(found: &Characteristics) -> Option<Span> {
     found.round_trips.as_ref().and_then(ProbeSeries::min)

@@ -141,6 +141,10 @@ pub struct Answer {
     /// for them over TCP.
     #[serde(default, skip_serializing_if = "is_off")]
     pub udp: bool,
+    /// In place of a test the server also looks for the way to the client
+    /// ([`crate::trains::FromClient::Trace`]).
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub trace: bool,
 }
 
 impl Answer {
@@ -154,6 +158,7 @@ impl Answer {
             lasting: offer.lasting,
             probing: offer.probing.min(PROBING_VERSION),
             udp: true,
+            trace: offer.probing > 0,
         }
     }
 }

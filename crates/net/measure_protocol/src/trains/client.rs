@@ -7,14 +7,18 @@ use units::{Bytes, Span, Time, Way};
 
 use super::message::{self, Announcement};
 use super::{
-    Arrival, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp, Stamps, TrainPlan,
-    Zero,
+    Arrival, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp, Stamps, Traced,
+    TrainPlan, Zero,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
 
 /// Longest wait for an answer, beyond the length of a train.
 const REPLY_WAIT: Span = Span::from_secs(15);
+/// The same for a trace: one round of silent routers after the other.
+const TRACE_WAIT: Span = Span::from_secs(60);
+/// More hops than a trace has.
+const HOPS_MAX: usize = 64;
 /// No stamp of a train is later than this.
 const STAMP_MAX: Span = Span::from_secs(3_600);
 
@@ -27,6 +31,8 @@ pub enum ProbingAction {
     Transmit,
     /// This became of the train.
     Done(Seen),
+    /// This is the way back.
+    Traced(Traced),
     /// Nothing became of it; the session goes on.
     Refused(Refused),
 }
@@ -101,6 +107,7 @@ enum Phase {
     Transmitting { packets: usize },
     Awaiting { packets: usize },
     Receiving(Receiving),
+    Tracing,
 }
 
 #[derive(Debug)]
@@ -160,6 +167,15 @@ impl ProbingClient {
         self.send(&FromClient::Train(Announcement::new(self.number, plan)));
     }
 
+    /// Asks for the way from the server to this host. As [`Self::ask`], nothing else should be on
+    /// its way.
+    pub fn ask_trace(&mut self, now: Time) {
+        self.number = self.number.wrapping_add(1);
+        let number = self.number;
+        self.send(&FromClient::Trace { number });
+        self.enter(now, Phase::Tracing);
+    }
+
     /// Keeps the server from taking a silent client for one that is gone.
     pub fn stay_alive(&mut self) {
         if let Phase::Idle = self.phase {
@@ -182,6 +198,7 @@ impl ProbingClient {
         match &self.phase {
             Phase::Idle | Phase::Transmitting { .. } => None,
             Phase::Opening { .. } | Phase::Awaiting { .. } => Some(self.since + REPLY_WAIT),
+            Phase::Tracing => Some(self.since + TRACE_WAIT),
             Phase::Receiving(train) => Some(match &train.left {
                 Some(left) => train.collection.given_up_at(left.heard),
                 None => self.since + train.length + REPLY_WAIT,
@@ -200,10 +217,8 @@ impl ProbingClient {
                 self.conclude();
                 Ok(())
             }
-            _ => Err(ProbingError::TimedOut {
-                number: self.number,
-                after: REPLY_WAIT,
-            }),
+            Phase::Tracing => Err(self.timed_out(TRACE_WAIT)),
+            _ => Err(self.timed_out(REPLY_WAIT)),
         }
     }
 
@@ -258,11 +273,17 @@ impl ProbingClient {
         }
     }
 
+    fn timed_out(&self, after: Span) -> ProbingError {
+        let number = self.number;
+        ProbingError::TimedOut { number, after }
+    }
+
     fn on_message(&mut self, now: Time, message: FromServer) -> Outcome {
         let said = match &message {
             FromServer::Ready { number } | FromServer::Left { number, .. } => *number,
             FromServer::Arrived(stamps) => stamps.number,
             FromServer::Refused(refused) => refused.number,
+            FromServer::Traced(traced) => traced.number,
         };
         let unexpected = ProbingError::Unexpected {
             said,
@@ -290,6 +311,14 @@ impl ProbingClient {
                     zero,
                 });
                 self.conclude_when_whole();
+            }
+            (Phase::Tracing, FromServer::Traced(traced)) => {
+                if traced.hops.len() > HOPS_MAX {
+                    let why = format!("it has {} hops", traced.hops.len());
+                    return Err(ProbingError::Message(why));
+                }
+                self.actions.push_back(ProbingAction::Traced(traced));
+                self.enter(now, Phase::Idle);
             }
             (Phase::Idle, _) => return Err(unexpected),
             (_, FromServer::Refused(refused)) => {

@@ -1,5 +1,7 @@
 //! What the two ends say over the control connection: JSON behind its length.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use units::{Bytes, Span, Way};
 
@@ -18,6 +20,12 @@ pub enum FromClient {
     /// All packets of this forward train have left.
     Sent {
         /// Its number.
+        number: u32,
+    },
+    /// The way from the server to the client's own address is to be looked for, hop by hop. Only a
+    /// server whose answer has `trace` knows this.
+    Trace {
+        /// Counted with the trains.
         number: u32,
     },
     /// The session is still needed.
@@ -58,8 +66,32 @@ pub enum FromServer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         zero: Option<Zero>,
     },
-    /// A train that will not be sent, or whose stamps are worthless.
+    /// The way to the client.
+    Traced(Traced),
+    /// A train that will not be sent, or whose stamps are worthless; or no trace.
     Refused(Refused),
+}
+
+/// The way from the server to the client's address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traced {
+    /// The number of the request.
+    pub number: u32,
+    /// Whether the client's host answered.
+    pub reached: bool,
+    /// From the first router behind the server on.
+    pub hops: Vec<TracedHop>,
+}
+
+/// One hop; both keys are absent without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedHop {
+    /// Who answered most often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<IpAddr>,
+    /// The shortest round trip from the server, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_ns: Option<u64>,
 }
 
 /// Arrivals of a train.

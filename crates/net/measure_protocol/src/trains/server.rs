@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::message::{self, Announcement};
 use super::{
     Arrival, Bounds, Cause, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp,
-    Stamps, TrainPlan, Zero,
+    Stamps, Traced, TracedHop, TrainPlan, Zero,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
@@ -25,10 +25,16 @@ pub enum ProbingServerAction {
     /// Send this train to where the client's datagram came from; call
     /// [`ProbingServer::give_departures`] or [`ProbingServer::refuse`].
     Transmit(u32, TrainPlan),
+    /// Look for the way to the client's address. Call [`ProbingServer::give_trace`] or
+    /// [`ProbingServer::refuse`].
+    Trace,
     /// This is all that came of the train. Call [`ProbingServer::give_arrivals`] or
     /// [`ProbingServer::refuse`].
     Judge(Collection),
 }
+
+/// Traces of one session at the most: each costs routers on the way some of their answers.
+const TRACES_MAX: u32 = 8;
 
 /// How long a server waits for a client that probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +90,7 @@ pub struct ProbingServer {
     waits: ProbingWaits,
     least: Bytes,
     budget: Budget,
+    traces: u32,
     phase: Phase,
     since: Time,
     /// The train that the client's last datagram was for.
@@ -121,6 +128,7 @@ impl ProbingServer {
             waits,
             least,
             budget: Budget::full(bounds.rate_max, bounds.at_once(), now),
+            traces: 0,
             phase: Phase::Idle,
             since: now,
             opened: None,
@@ -256,6 +264,18 @@ impl ProbingServer {
         }
     }
 
+    /// What [`ProbingServerAction::Trace`] asked for.
+    pub fn give_trace(&mut self, now: Time, reached: bool, hops: Vec<TracedHop>) {
+        if let Phase::Working(number) = self.phase {
+            let traced = Traced {
+                number,
+                reached,
+                hops,
+            };
+            self.answer(now, &FromServer::Traced(traced));
+        }
+    }
+
     /// The train comes to nothing; the session goes on.
     pub fn refuse(&mut self, now: Time, cause: Cause, why: String) {
         if let Some(number) = self.running() {
@@ -288,6 +308,7 @@ impl ProbingServer {
                 Ok(())
             }
             FromClient::Train(asked) => self.on_announcement(now, &asked),
+            FromClient::Trace { number } => self.on_trace(now, number),
             FromClient::Sent { number } => {
                 // Of a train that was complete before, nothing is left to say.
                 if let Phase::Receiving(train) = &mut self.phase
@@ -298,6 +319,22 @@ impl ProbingServer {
                 Ok(())
             }
         }
+    }
+
+    fn on_trace(&mut self, now: Time, asked: u32) -> Outcome {
+        if let Some(running) = self.running() {
+            return Err(ProbingServerError::Overlap { asked, running });
+        }
+        self.enter(now, Phase::Working(asked));
+        self.traces = self.traces.saturating_add(1);
+        match self.traces <= TRACES_MAX {
+            true => self.actions.push_back(ProbingServerAction::Trace),
+            false => {
+                let why = format!("a session has {TRACES_MAX} traces");
+                self.refuse(now, Cause::Rate, why);
+            }
+        }
+        Ok(())
     }
 
     fn on_announcement(&mut self, now: Time, asked: &Announcement) -> Outcome {

@@ -305,6 +305,49 @@ fn messages_that_are_none_end_the_session() {
     }
 }
 
+#[test]
+fn the_way_back_is_told_some_times_and_then_refused() {
+    let (mut server, mut client) = (server(), ProbingClient::new(NOW));
+    let hop = TracedHop {
+        from: Some([198, 18, 3, 1].into()),
+        rtt_ns: Some(6_000_000),
+    };
+    for number in 1..=9 {
+        client.ask_trace(NOW);
+        let ProbingAction::Send(asked) = next(&mut client) else {
+            panic!("nothing was asked");
+        };
+        server.on_bytes(NOW, &asked).unwrap();
+        if number < 9 {
+            assert_eq!(server.next_action(), Some(ProbingServerAction::Trace));
+            server.give_trace(NOW, true, vec![hop; 3]);
+        }
+        let said: FromServer = said(&mut server);
+        client.on_bytes(NOW, &said.encode()).unwrap();
+        match next(&mut client) {
+            ProbingAction::Traced(traced) => {
+                assert_eq!((traced.number, traced.hops), (number, vec![hop; 3]));
+            }
+            ProbingAction::Refused(refused) => {
+                assert_eq!((number, refused.cause), (9, Cause::Rate));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // More hops than there are, and one that was not asked for.
+    client.ask_trace(NOW);
+    let endless = |number| Traced {
+        number,
+        reached: true,
+        hops: vec![hop; 65],
+    };
+    let told = FromServer::Traced(endless(10)).encode();
+    let error = client.on_bytes(NOW, &told).unwrap_err();
+    assert!(error.to_string().contains("65 hops"), "{error}");
+    let unasked = asking(Way::Forward, 2).on_bytes(NOW, &FromServer::Traced(endless(1)).encode());
+    assert!(unasked.is_err());
+}
+
 // The client.
 
 fn next(client: &mut ProbingClient) -> ProbingAction {
@@ -414,6 +457,7 @@ fn passed(way: Way, packets: usize, piece: usize) -> Seen {
                 }
                 ProbingAction::Done(seen) => return seen,
                 ProbingAction::Refused(refused) => panic!("{refused:?}"),
+                ProbingAction::Traced(traced) => panic!("{traced:?}"),
             }
         }
         while let Some(action) = server.next_action() {
@@ -424,7 +468,7 @@ fn passed(way: Way, packets: usize, piece: usize) -> Seen {
                         client.on_bytes(NOW, bytes).unwrap();
                     }
                 }
-                ProbingServerAction::Receive(_) => {}
+                ProbingServerAction::Receive(_) | ProbingServerAction::Trace => {}
                 ProbingServerAction::Transmit(number, plan) => {
                     for packet in 0..packets as u32 {
                         client.on_packet(NOW, number, packet, SIZE, arrival(u64::from(packet)));

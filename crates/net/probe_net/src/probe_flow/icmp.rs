@@ -95,7 +95,7 @@ impl ProbeFlow for IcmpFlow {
     }
 
     fn send(&mut self, number: u64, hops: u8) -> io::Result<()> {
-        socket_options::set_hops(&self.socket, self.far, hops)?;
+        self.limit_hops(hops)?;
         self.send_long(number, LENGTH)
     }
 
@@ -129,6 +129,10 @@ impl SizedProbeFlow for IcmpFlow {
     fn send_sized(&mut self, number: u64, size: u16) -> io::Result<()> {
         let length = usize::from(size.saturating_sub(headers(self.far)));
         self.send_long(number, length.max(LENGTH))
+    }
+
+    fn limit_hops(&self, hops: u8) -> io::Result<()> {
+        socket_options::set_hops(&self.socket, self.far, hops)
     }
 
     fn believed(&self) -> Option<u32> {

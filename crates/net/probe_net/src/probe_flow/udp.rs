@@ -61,6 +61,11 @@ impl UdpFlow {
         Ok(flow)
     }
 
+    /// Its port here; zero where the kernel does not tell.
+    pub(crate) fn port(&self) -> u16 {
+        self.socket.local_addr().map_or(0, |address| address.port())
+    }
+
     /// From now on requests carry this one.
     pub(crate) fn set_token(&mut self, token: EchoToken) {
         self.token = token;
@@ -96,7 +101,7 @@ impl ProbeFlow for UdpFlow {
     }
 
     fn send(&mut self, number: u64, hops: u8) -> io::Result<()> {
-        socket_options::set_hops(&self.socket, self.far, hops)?;
+        self.limit_hops(hops)?;
         let request = self.request(number).encode();
         send_through(|| self.socket.send(&request))
     }
@@ -131,6 +136,10 @@ impl SizedProbeFlow for UdpFlow {
         let length = usize::from(size.saturating_sub(headers));
         let request = self.request(number).encode_padded(length);
         send_through(|| self.socket.send(&request))
+    }
+
+    fn limit_hops(&self, hops: u8) -> io::Result<()> {
+        socket_options::set_hops(&self.socket, self.far, hops)
     }
 
     fn believed(&self) -> Option<u32> {

@@ -24,6 +24,11 @@ impl RateLimit {
         self.full_at = self.full_at.max(begin) + PERIOD.times(answers);
         begin
     }
+
+    /// All that routers had to give by `now` was taken.
+    pub(super) fn empty(&mut self, now: Time) {
+        self.full_at = self.full_at.max(now + PERIOD.times(BURST));
+    }
 }
 
 #[cfg(test)]
@@ -53,6 +58,13 @@ mod tests {
         let begun: Vec<Time> = (0..6).map(|_| rate_limit.take(1, later)).collect();
         assert_eq!(begun[..5], [later; 5]);
         assert_eq!(begun[5], at(61_000));
+    }
+
+    #[test]
+    fn after_a_flood_of_probes_a_round_waits() {
+        let mut rate_limit = RateLimit::default();
+        rate_limit.empty(at(2_000));
+        assert_eq!(rate_limit.take(1, at(2_000)), at(3_000));
     }
 
     #[test]

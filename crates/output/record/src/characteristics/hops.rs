@@ -1,5 +1,6 @@
 //! Hops and who answered there.
 
+use ::probing::way_back::{self as seen, Compared};
 use observe::TraceProtocol;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,32 @@ pub struct HopAnswer {
     /// After what time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_seconds: Option<f64>,
+}
+
+/// The way from the far end to here, beside the way there by UDP.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WayBack {
+    /// From the first router behind the far end on; round trips are the far end's.
+    pub trace: Trace,
+    /// The first link, counted from here, that is another on the way back; absent where none is, or
+    /// it cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differs_from: Option<u8>,
+    /// Whether all links are the same, as far as addresses tell.
+    pub same: bool,
+}
+
+impl From<&seen::WayBack> for WayBack {
+    fn from(back: &seen::WayBack) -> Self {
+        WayBack {
+            trace: Trace::from(&back.trace),
+            differs_from: match back.compared {
+                Compared::From(link) => Some(link),
+                Compared::Same | Compared::Unknown => None,
+            },
+            same: back.compared == Compared::Same,
+        }
+    }
 }
 
 impl From<&observe::Trace> for Trace {

@@ -2,7 +2,7 @@
 
 use ::probing::available::Fleet;
 use ::probing::characterise as seen;
-use observe::{Passage, Stamped, Way};
+use observe::{LossPattern, Passage, Stamped, Way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Rate;
@@ -15,6 +15,9 @@ pub struct Variation {
     /// Share of the packets that never arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ratio: Option<f64>,
+    /// How losses lie among the packets; absent where none was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<LossPattern>,
     /// Median of the one-way delays above the smallest; absent like the next one where none
     /// arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,13 +65,15 @@ pub struct Chirps {
 
 impl From<&seen::Variation> for Variation {
     fn from(variation: &seen::Variation) -> Self {
+        let packets = &variation.passages.packets;
         Variation {
             way: variation.way,
             loss_ratio: variation.loss_ratio(),
+            losses: LossPattern::of(packets.iter().map(|packet| packet.arrived.is_none())),
             above_smallest_median_seconds: variation.above_smallest_quantile(0.5),
             above_smallest_95th_seconds: variation.above_smallest_quantile(0.95),
             stamped: variation.passages.stamped,
-            packets: variation.passages.packets.clone(),
+            packets: packets.clone(),
         }
     }
 }

@@ -7,7 +7,11 @@ use ::probing::characterise::{self as seen, BufferAdvice, Buffers, Load, PartCos
 use ::probing::hops::QueueAt;
 use ::probing::responsiveness::{self, Confidence, Formula, Growth, Interval, Measured, Trimmed};
 use ::probing::trend::Trend;
-use ::probing::{Available, AvailableRange, Capacity, CapacityMethod, Cost, LeftOut};
+use ::probing::way_back::{Compared, WayBack};
+use ::probing::{
+    Available, AvailableRange, Branch, Branches, Capacity, CapacityMethod, Cost, HopBranches,
+    HopCapacity, LeftOut, SizeTrip,
+};
 use models::{BufferRule, PathFacts};
 use observe::{
     Hop, HopAnswer, Passage, Passages, PathMtu, Peer, ProbeSeries, Stamped, StreamCount, Trace,
@@ -31,6 +35,9 @@ pub fn characteristics() -> Document<Characteristics> {
             vanishing: None,
         }),
         traces: vec![trace(0.0)],
+        way_back: Some(way_back()),
+        branches: Some(branches()),
+        hop_capacities: (1..=3).map(hop_capacity).collect(),
         capacities: Way::BOTH.map(capacity).to_vec(),
         available: vec![
             available(Way::Forward, true),
@@ -130,6 +137,71 @@ fn trace(queued_ms: f64) -> Trace {
         one_flow: true,
         hops: (1..=3).map(hop).collect(),
         reached: true,
+    }
+}
+
+/// One hop longer than the way there.
+fn way_back() -> WayBack {
+    let mut trace = trace(0.0);
+    let last = trace.hops.last().map(|hop| Hop {
+        distance: 4,
+        ..hop.clone()
+    });
+    trace.hops.extend(last);
+    WayBack {
+        trace,
+        compared: Compared::From(2),
+    }
+}
+
+/// Two ways by the second hop, one of which loses.
+fn branches() -> Branches {
+    let name = |last: u8| Ipv4Addr::new(198, 18, 0, last).to_string();
+    let branch = |last: u8, lost: u32| Branch {
+        hops: vec![name(1), name(last), name(3)],
+        ports: (0..4).map(|flow| 40_000 + u16::from(last) + flow).collect(),
+        sent: 200,
+        lost,
+        median_seconds: Some(0.165),
+    };
+    let hop = |distance: u8| HopBranches {
+        distance,
+        addresses: match distance {
+            2 => vec![name(2), name(12)],
+            distance => vec![name(distance)],
+        },
+        within_a_flow: false,
+    };
+    Branches {
+        flows: 8,
+        hops: (1..=3).map(hop).collect(),
+        branches: vec![branch(2, 0), branch(12, 9)],
+    }
+}
+
+/// The last hop is faster than those before it can tell.
+fn hop_capacity(distance: u8) -> HopCapacity {
+    let known = match distance {
+        1 => Some(1_000_000_000),
+        2 => Some(CAPACITY),
+        _ => None,
+    };
+    let rate = |tenths: u64| known.map(|rate| Rate::from_bits_per_second(rate * tenths / 10));
+    let why = "round trips do not grow by more than to hop 2, as far as they tell";
+    let trip = |step: u16| SizeTrip {
+        packet_bytes: 576 + step * 60,
+        rtt: Span::from_micros(u64::from(distance) * 55_000 + u64::from(step) * 12),
+    };
+    HopCapacity {
+        distance,
+        address: Some(Ipv4Addr::new(198, 18, 0, distance).to_string()),
+        rate: rate(10),
+        low: rate(9),
+        high: rate(11),
+        unknown_because: rate(10).is_none().then(|| why.to_owned()),
+        probes: 320,
+        answers: 318,
+        shortest: (0..16).map(trip).collect(),
     }
 }
 
