@@ -1,6 +1,7 @@
 //! Files from here to there, the other way, or between two other hosts.
 
 mod far_program;
+mod pairs;
 mod place;
 mod request;
 mod route;

@@ -12,6 +12,7 @@ use trunkline::copy::{
     Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
+use trunkline::units::AddressPair;
 
 use crate::asked::{Keep, Leaving, at_most_one, exclusive, optional, transport, value};
 use crate::call::{Call, Tell};
@@ -48,6 +49,7 @@ pub struct Asked {
     congestion: Option<String>,
     transport: String,
     leaving: Leaving,
+    via: Vec<String>,
     connect: String,
     port_range: Option<String>,
     ssh: String,
@@ -256,6 +258,7 @@ impl Asked {
             source_token: self.source_token()?,
             transport: transport(&self.transport)?,
             via: self.leaving.via()?,
+            pairs: self.pairs()?,
             from_far: match self.connect.as_str() {
                 "to-far" => false,
                 "from-far" => true,
@@ -268,6 +271,15 @@ impl Asked {
             patience: optional("patience", self.patience.as_deref(), ask::copy::patience)?
                 .map_or_else(Patience::default, Patience::from_the_first),
         })
+    }
+
+    fn pairs(&self) -> Result<Vec<AddressPair>, Failure> {
+        let read = |text: &str| {
+            let pair = text.parse::<AddressPair>();
+            pair.map_err(|error| error.to_string())
+        };
+        let pairs = self.via.iter().map(|text| value("via", text, read));
+        pairs.collect()
     }
 
     fn request(&self) -> Result<CopyRequest, Failure> {

@@ -192,8 +192,8 @@ impl Pairs {
         pair.gone.is_some() && !was_gone
     }
 
-    /// What the streams of each pair carried since the last look. Returns the pairs that hang: their
-    /// streams are to be ended.
+    /// What the streams of each pair carried since the last look. Returns the pairs that hang,
+    /// whose streams are to be ended.
     ///
     /// * `over`: the time since that look.
     pub fn on_look(&mut self, now: Time, over: Span, moved: &[Bytes]) -> Vec<usize> {
@@ -279,11 +279,13 @@ pub fn surplus<P: Ord>(streams: &[(u32, P, f64)], keep: usize) -> Vec<u32> {
 /// let rtt = steer::common_rtt(&[sample(10, 12), sample(100, 108)]);
 /// assert_eq!(rtt, Some(Span::from_millis(15)));
 /// ```
-pub fn common_rtt(samples: &[TcpSample]) -> Option<Span> {
-    let both = || samples.iter().filter_map(|one| one.rtt.zip(one.rtt_min));
-    let least = both().map(|(_, least)| least).min()?;
-    let added: Vec<f64> = both()
-        .map(|(rtt, least)| (rtt - least).as_secs_f64())
+pub fn common_rtt<'a>(samples: impl IntoIterator<Item = &'a TcpSample>) -> Option<Span> {
+    let both = |one: &TcpSample| one.rtt.zip(one.rtt_min);
+    let both: Vec<(Span, Span)> = samples.into_iter().filter_map(both).collect();
+    let least = both.iter().map(|(_, least)| *least).min()?;
+    let added: Vec<f64> = both
+        .iter()
+        .map(|(rtt, least)| (*rtt - *least).as_secs_f64())
         .collect();
     Some(least + Span::from_secs_f64(stats::mean(&added)?))
 }

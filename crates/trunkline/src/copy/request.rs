@@ -9,8 +9,9 @@ use copy_protocol::{
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
-use units::{Family, Via};
+use units::{AddressPair, Family, Via};
 
+use super::pairs::pairs;
 use super::{Place, Route};
 use crate::Error;
 use crate::history::CopyMemory;
@@ -35,6 +36,9 @@ pub struct Access {
     pub transport: Transport,
     /// How packets leave this host.
     pub via: Via,
+    /// Pairs of addresses over which the streams of a copy are dealt; without any they go where the
+    /// far end answers. Pipes take none.
+    pub pairs: Vec<AddressPair>,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -51,6 +55,7 @@ impl Default for Access {
             ports: None,
             transport: Transport::Tcp,
             via: Via::default(),
+            pairs: Vec::new(),
             patience: Patience::default(),
         }
     }
@@ -193,6 +198,7 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
         direction: route.direction(),
         near,
         far,
+        pairs: pairs(route, &access, &options)?,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {

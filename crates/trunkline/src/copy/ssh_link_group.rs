@@ -93,6 +93,7 @@ mod tests {
             options: CopyOptions::default(),
             connect: Connect::ToFar(None),
             transport: Transport::Tcp,
+            pairs: Vec::new(),
             patience: Patience::default(),
         }
     }

@@ -36,10 +36,8 @@ impl Expected {
             assert_eq!(pair.streams, count(&self.present, at), "history {history}");
             let is_gone = pair.gone.is_some();
             assert!(!is_gone || pair.streams == 0, "history {history}");
-            assert!(
-                pair.until
-                    .is_none_or(|until| until.since(now) <= PAUSE.times(64))
-            );
+            let pause = pair.until.map_or(Span::ZERO, |until| until.since(now));
+            assert!(pause <= PAUSE.times(64), "history {history}: {pause}");
         }
         let carried: u64 = pairs.carried().map(|(bytes, _)| bytes.get()).sum();
         assert_eq!(carried, self.carried, "history {history}");

@@ -1,6 +1,8 @@
 //! One stream as its sender sees it from outside: how fast it is, and how much of it may wait in
 //! the kernel.
 
+use std::net::IpAddr;
+
 use copy_net::StreamHandle;
 use sockets::{OptionError, StreamOptions};
 use units::{Bytes, Rate, Span};
@@ -42,6 +44,12 @@ impl StreamControl {
             is_leaving: false,
             pacing: None,
         }
+    }
+
+    /// Where both of its ends are, as far as the connection is still there.
+    pub(crate) fn addresses(&self) -> [Option<IpAddr>; 2] {
+        let ends = [self.handle.local(), self.handle.peer()];
+        ends.map(|end| end.ok().map(|address| address.ip()))
     }
 
     /// The kernel sends at most so fast from now on.

@@ -9,7 +9,7 @@ use draw::chart::{BarRow, Chart, Panel};
 use draw::format;
 use draw::page::{Block, Column, Fact, List, Page, Row, Table};
 use record::Limit;
-use record::copy::{Copy, CopyLimit, CopyPhase, Outage, ProblemKind, Step, TimeShare};
+use record::copy::{Copy, CopyLimit, CopyPhase, Outage, PairShare, ProblemKind, Step, TimeShare};
 
 /// Failures that a terminal lists; the document has them all.
 const FAILURES_MAX: usize = 10;
@@ -139,6 +139,7 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         unfinished(copy).map(plain("unfinished")),
         place(copy).map(plain("queue")),
         network(copy).map(plain("network")),
+        pairs(copy).map(plain("addresses")),
         outages(copy).map(plain("outages")),
         time(copy).map(plain("time")),
     ];
@@ -276,6 +277,24 @@ fn network(copy: &Copy) -> Option<String> {
     ];
     let known: Vec<String> = parts.into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// What each pair of addresses carried, the one with the most first.
+fn pairs(copy: &Copy) -> Option<String> {
+    let mut pairs: Vec<&PairShare> = copy.pairs.iter().collect();
+    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.wire_bytes));
+    let shown = |pair: &&PairShare| {
+        let share = pair.share_ratio.map(format::percent);
+        let share = share.unwrap_or_else(|| "nothing".to_owned());
+        let gone = pair.gone_from_seconds.map(|from| {
+            let from = lasting(from);
+            format!(", gone from {from} on")
+        });
+        let (pair, gone) = (&pair.addresses, gone.unwrap_or_default());
+        format!("{pair} carried {share}{gone}")
+    };
+    let shown: Vec<String> = pairs.iter().map(shown).collect();
+    (!shown.is_empty()).then(|| shown.join("; "))
 }
 
 /// Those that carried most of it, and those of its last moments where they were others.
