@@ -46,6 +46,7 @@ impl SshLinkGroup {
             || !is_sought
             || !is_from_here
             || spec.transport != Transport::Tcp
+            || !spec.pairs.is_empty()
         {
             return None;
         }
