@@ -15,7 +15,7 @@ use units::{Bytes, Rate, Span, Time};
 const PAUSE: Span = Span::from_secs(1);
 const DOUBLINGS: u32 = 6;
 /// A pair whose streams carry nothing for so long hangs, where another one carries something.
-const HANGS: Span = Span::from_secs(5);
+const HANGS: Span = Span::from_secs(8);
 /// Weight of the newest look in the goodput of a pair.
 const SMOOTH: f64 = 0.3;
 
@@ -88,10 +88,10 @@ impl Pairs {
         Pairs(vec![Pair::default(); count])
     }
 
-    /// A new session begins, without streams; what is known of the pairs stays.
+    /// A new session begins, without streams: all pairs are tried.
     pub fn begin(&mut self) {
         for pair in &mut self.0 {
-            (pair.streams, pair.coming) = (0, 0);
+            (pair.streams, pair.coming, pair.until) = (0, 0, None);
             pair.forget_rate();
         }
     }
@@ -193,7 +193,7 @@ impl Pairs {
     }
 
     /// What the streams of each pair carried since the last look. Returns the pairs that hang,
-    /// whose streams are to be ended.
+    /// so that their streams are of no use to a receiver.
     ///
     /// * `over`: the time since that look.
     pub fn on_look(&mut self, now: Time, over: Span, moved: &[Bytes]) -> Vec<usize> {

@@ -52,7 +52,7 @@ impl CopyPairs {
     /// A session begins, whose streams have other numbers.
     pub(crate) fn begin(&self, now: Time) {
         let mut state = self.state();
-        state.look(now);
+        state.look(now, false);
         state.streams.clear();
         state.pairs.begin();
     }
@@ -107,16 +107,18 @@ impl CopyPairs {
         state.is_gone(is_gone, at, end.as_ref().err()?)
     }
 
-    /// Reads what all streams carry, and ends those of pairs that hang.
-    pub(crate) fn look(&self, now: Time) {
-        self.state().look(now);
+    /// Reads what all streams carry.
+    ///
+    /// * `ends`: streams of pairs that hang are ended.
+    pub(crate) fn look(&self, now: Time, ends: bool) {
+        self.state().look(now, ends);
     }
 
     /// What each carried, with what its streams have carried until now.
     pub(crate) fn outcome(&self) -> Vec<PairCarried> {
         let mut state = self.state();
         let now = state.looked;
-        state.look(now);
+        state.look(now, false);
         let carried = state.pairs.carried();
         let pairs = state.addresses.iter().cloned().zip(carried);
         pairs
@@ -148,7 +150,7 @@ impl State {
         ))
     }
 
-    fn look(&mut self, now: Time) {
+    fn look(&mut self, now: Time, ends: bool) {
         let nothing = vec![Bytes::ZERO; self.addresses.len()];
         let mut moved = std::mem::replace(&mut self.ended, nothing);
         for stream in self.streams.values_mut() {
@@ -163,7 +165,7 @@ impl State {
         let hanging = self
             .streams
             .values()
-            .filter(|stream| hang.contains(&stream.pair));
+            .filter(|stream| ends && hang.contains(&stream.pair));
         let handles = hanging.filter_map(|stream| stream.handle.as_ref());
         handles.for_each(StreamHandle::shut_down);
     }

@@ -152,7 +152,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let now = context.now();
         if now.since(self.last) >= TICK {
             self.last = now;
-            self.stream_set.look(context);
+            self.stream_set.look(Part::Receives, context);
             let activity = self
                 .reporter
                 .report(&self.state.shared.spent, self.stream_set.present);

@@ -14,6 +14,7 @@ use units::{AddressPair, Span, Time};
 use crate::copy_pairs::CopyPairs;
 use crate::preconnect::{PendingConnection, Preconnected};
 use crate::session::{Event, Outbox, SessionContext, SessionEnd, no_streams};
+use crate::stream_options::Part;
 use crate::sync::thread;
 
 /// A request that brought no stream is repeated after this.
@@ -152,14 +153,15 @@ impl StreamSet {
         self.next += 1;
     }
 
-    /// Where the streams are dealt over pairs of addresses: reads what each carries, ends streams
-    /// that hang, and tries those again that were left out, each with one stream.
-    pub(crate) fn look(&mut self, context: &SessionContext) {
+    /// Where the streams are dealt over pairs of addresses: reads what each carries, and tries those
+    /// again that were left out, each with one stream. A receiver ends the streams of pairs that
+    /// hang; a sender knows better which of its streams do.
+    pub(crate) fn look(&mut self, part: Part, context: &SessionContext) {
         let Some(pairs) = self.pairs() else {
             return;
         };
         let now = context.now();
-        pairs.look(now);
+        pairs.look(now, part == Part::Receives);
         while let Some(pair) = pairs.retry(self.next, now) {
             self.tries.insert(self.next);
             self.connect(Some(&pair), context);

@@ -7,26 +7,34 @@ use observe::Transport;
 use sockets::options::StreamOptions;
 use units::{AddressPair, Source, Via};
 
-use super::{Access, Route};
 use crate::Error;
+
+/// Pairs that were asked for, and what they may not go with.
+pub(super) struct PairsAsked<'a> {
+    pub pairs: &'a [AddressPair],
+    /// How all connections leave this host.
+    pub via: &'a Via,
+    pub is_between_others: bool,
+    pub from_far: bool,
+    pub transport: Transport,
+}
 
 /// Those that were asked for; where one does not say from where, that of all connections holds.
 ///
 /// # Errors
 /// What they cannot be combined with, or which one this host cannot send from.
 pub(super) fn pairs(
-    route: &Route,
-    access: &Access,
+    asked: &PairsAsked<'_>,
     options: &CopyOptions,
 ) -> Result<Vec<AddressPair>, Error> {
-    if access.pairs.is_empty() {
+    if asked.pairs.is_empty() {
         return Ok(Vec::new());
     }
-    combined(route, access, options)?;
-    counted(&access.pairs, options)?;
-    let pairs = access.pairs.iter().map(|pair| AddressPair {
+    combined(asked, options)?;
+    counted(asked.pairs, options)?;
+    let pairs = asked.pairs.iter().map(|pair| AddressPair {
         source: match pair.source == Source::default() {
-            true => access.via.source.clone(),
+            true => asked.via.source.clone(),
             false => pair.source.clone(),
         },
         far: pair.far,
@@ -37,14 +45,14 @@ pub(super) fn pairs(
             let what = format!("`--via` names {pair} twice");
             return Err(Error::wrong_request(what, "name each pair once"));
         }
-        possible(pair, access)?;
+        possible(pair, asked.via)?;
     }
     Ok(pairs)
 }
 
-fn combined(route: &Route, access: &Access, options: &CopyOptions) -> Result<(), Error> {
-    let (what, hint) = match access {
-        _ if route.commanded().is_some() => (
+fn combined(asked: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> {
+    let (what, hint) = match asked {
+        it if it.is_between_others => (
             "`--via` cannot be used between two other hosts, whose connections this one does not \
              make",
             "start the copy at one of the two hosts",
@@ -88,10 +96,10 @@ fn counted(pairs: &[AddressPair], options: &CopyOptions) -> Result<(), Error> {
 }
 
 /// Whether this host can send so.
-fn possible(pair: &AddressPair, access: &Access) -> Result<(), Error> {
+fn possible(pair: &AddressPair, via: &Via) -> Result<(), Error> {
     let via = Via {
         source: pair.source.clone(),
-        ..access.via.clone()
+        ..via.clone()
     };
     if !via.fits(&pair.far) {
         return Err(Error::wrong_request(
@@ -114,7 +122,7 @@ fn possible(pair: &AddressPair, access: &Access) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CopyRequest, Transport};
+    use super::super::{Access, CopyRequest};
     use super::*;
     use observe::StreamCount;
     use units::Span;

@@ -11,7 +11,7 @@ use observe::{Transport, Window};
 use sockets::options::StreamOptions;
 use units::{AddressPair, Family, Via};
 
-use super::pairs::pairs;
+use super::pairs::{PairsAsked, pairs};
 use super::{Place, Route};
 use crate::Error;
 use crate::history::CopyMemory;
@@ -198,7 +198,16 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
         direction: route.direction(),
         near,
         far,
-        pairs: pairs(route, &access, &options)?,
+        pairs: pairs(
+            &PairsAsked {
+                pairs: &access.pairs,
+                via: &access.via,
+                is_between_others: route.commanded().is_some(),
+                from_far: access.from_far,
+                transport: access.transport,
+            },
+            &options,
+        )?,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {

@@ -16,9 +16,10 @@ use units::{Bytes, Rate, Span, Time};
 use super::piece_size::PieceSize;
 use super::send_queue::SendQueue;
 use super::stream::SendStream;
-use super::stream_control::StreamControl;
+use super::stream_control::{Ends, StreamControl};
 use crate::opening::{first_streams, plan};
 use crate::session::{SessionContext, SessionEnd, TICK};
+use crate::stream_options::Part;
 use crate::stream_set::StreamSet;
 use files::source::Source;
 
@@ -28,7 +29,8 @@ const CONFIRMED_MAX: Span = Span::from_secs(2);
 
 /// Remaining time from which the end of the copy is near.
 const END: Span = Span::from_secs(3);
-/// Near the end, streams below this share of the mean rate take no more pieces.
+/// Near the end, streams below this share of the mean rate of their pair of addresses take no more
+/// pieces.
 const SLOW: f64 = 0.5;
 
 /// All streams of one conversation.
@@ -131,11 +133,26 @@ impl Streams {
     fn surplus(&self, keep: usize) -> Vec<u32> {
         let staying = self.streams.iter();
         let staying = staying.filter(|(_, stream)| !stream.is_leaving);
-        let seen = |(number, stream): (&u32, &StreamControl)| {
-            let pair = self.has_pairs.then(|| stream.addresses());
-            (*number, pair, stream.rate)
-        };
+        let seen =
+            |(number, stream): (&u32, &StreamControl)| (*number, self.pair_of(stream), stream.rate);
         surplus(&staying.map(seen).collect::<Vec<_>>(), keep)
+    }
+
+    /// What tells streams over several pairs of addresses apart.
+    fn pair_of(&self, stream: &StreamControl) -> Option<Ends> {
+        self.has_pairs.then_some(stream.ends)
+    }
+
+    /// What a stream of each pair carries on average, in bits per second.
+    fn mean_rates(&self) -> BTreeMap<Option<Ends>, f64> {
+        let mut sums: BTreeMap<Option<Ends>, (f64, f64)> = BTreeMap::new();
+        for stream in self.streams.values() {
+            let (sum, count) = sums.entry(self.pair_of(stream)).or_default();
+            *sum += stream.rate;
+            *count += 1.0;
+        }
+        let mean = |(pair, (sum, count)): (Option<Ends>, (f64, f64))| (pair, sum / count);
+        sums.into_iter().map(mean).collect()
     }
 
     /// Ends all of them, whatever the receiver still does with its end: otherwise their threads
@@ -335,7 +352,7 @@ impl Streams {
         receiver: Option<Activity>,
     ) -> Look {
         let now = context.now();
-        self.stream_set.look(context);
+        self.stream_set.look(Part::Sends, context);
         let samples = self.samples(now);
         self.cut_stalled(now, &samples);
         self.set_piece_sizes(now.since(self.last), left, &samples);
@@ -437,10 +454,11 @@ impl Streams {
         }
         let all: f64 = self.streams.values().map(|stream| stream.rate).sum();
         self.queue.set_rate(Rate::from_f64(all));
-        let mean = all / self.streams.len().max(1) as f64;
+        let means = self.mean_rates();
         let is_end = left.is_some_and(|left| left.as_f64() * 8.0 < all * END.as_secs_f64());
         for stream in self.streams.values() {
-            // The fastest is never below the mean, so at least one stream continues.
+            // The fastest is never below the mean, so at least one stream of each pair continues.
+            let mean = means.get(&self.pair_of(stream)).copied().unwrap_or(0.0);
             stream
                 .piece_size
                 .set_resting(is_end && stream.rate < SLOW * mean);
