@@ -2,7 +2,6 @@
 //! them, and whether this host has them.
 
 use copy_protocol::{CopyOptions, PAIRS_MAX};
-use errors::Hint;
 use observe::Transport;
 use sockets::options::StreamOptions;
 use units::{AddressPair, Source, Via};
@@ -78,7 +77,7 @@ fn combined(asked: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> 
 
 fn counted(pairs: &[AddressPair], options: &CopyOptions) -> Result<(), Error> {
     let count = pairs.len();
-    if count > PAIRS_MAX.into() {
+    if count > usize::from(PAIRS_MAX) {
         return Err(Error::wrong_request(
             format!("`--via` names {count} pairs of addresses, and a copy has at most {PAIRS_MAX}"),
             "name fewer",
