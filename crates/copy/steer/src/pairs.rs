@@ -186,8 +186,9 @@ impl Pairs {
         let was_gone = pair.gone.is_some();
         pair.streams = pair.streams.saturating_sub(1);
         pair.forget_rate();
-        if broke {
-            pair.fail(now);
+        match broke {
+            true => pair.fail(now),
+            false => (pair.failures, pair.until) = (0, None),
         }
         pair.gone.is_some() && !was_gone
     }

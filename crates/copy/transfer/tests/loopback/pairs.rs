@@ -36,7 +36,8 @@ fn streams_are_dealt_over_all_pairs_both_ways() {
     for direction in [CopyDirection::Put, CopyDirection::Get] {
         let outcome = over(direction, &pairs);
         for pair in &outcome.pairs {
-            assert!(pair.carried.get() > 0, "{direction:?}: {outcome:?}");
+            // More than what it takes to connect.
+            assert!(pair.carried.get() > 50_000, "{direction:?}: {outcome:?}");
             assert_eq!(pair.gone, None);
         }
     }
@@ -62,5 +63,5 @@ fn without_pairs_none_are_named() {
     let source = near.path().join("a");
     fs::write(&source, noise(100_000)).unwrap();
     let outcome = run(CopyDirection::Put, &source, far.path(), "b");
-    assert_eq!(outcome.pairs, []);
+    assert!(outcome.pairs.is_empty());
 }
