@@ -534,7 +534,8 @@ mod tests {
     #[test]
     fn addresses_that_packets_leave_for_alike_are_tried_together() {
         let own = Address::new("dtn.example.org", 5201);
-        let pairs = ["10.0.1.2", "10.0.2.1=10.0.2.2", "10.0.3.2"].map(|text| text.parse().unwrap());
+        let pairs = ["10.0.1.2", "10.0.2.1=10.0.2.2", "10.0.3.2"];
+        let pairs = pairs.map(|text| text.parse::<AddressPair>().unwrap());
         let shown =
             |way: &Vec<Address>| -> Vec<String> { way.iter().map(ToString::to_string).collect() };
         let ways: Vec<Vec<String>> = ways(&[own], &pairs).iter().map(shown).collect();
