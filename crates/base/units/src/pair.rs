@@ -50,7 +50,7 @@ impl FromStr for AddressPair {
 
     fn from_str(text: &str) -> Result<Self, AddressPairError> {
         let (source, far) = match text.split_once('=') {
-            Some((source, far)) => (source.parse()?, far),
+            Some((source, far)) => (source.parse::<Source>()?, far),
             None => (Source::default(), text),
         };
         let number = far.trim_start_matches('[').trim_end_matches(']');
