@@ -605,6 +605,7 @@ def _copy(
     ipv6: bool = False,
     bind: str | None = None,
     dscp: str | int | None = None,
+    via: str | Iterable[str] = (),
     connect: Literal["to-far", "from-far"] = "to-far",
     port_range: str | None = None,
     ssh: str = "ssh",
@@ -661,6 +662,9 @@ def _copy(
             `"192.0.2.7%eth1"`.
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
+        via: Deal the streams over these addresses of the far end, `["10.0.1.2", "10.0.2.2"]`, or
+            pairs with an address of this host, `"10.0.1.1=10.0.1.2"`; one that fails is left out
+            and tried again.
         connect: Which end opens the data connections, where ssh starts the far end.
         port_range: Ports to listen on, where ssh starts the far end: `"50000-50100"`.
         ssh: The ssh client with its options.
@@ -734,6 +738,7 @@ def _copy(
         "congestion": congestion,
         "transport": transport,
         "leaving": _leaving(ipv4, ipv6, bind, dscp),
+        "via": _words(via),
         "connect": connect,
         "port_range": port_range,
         "ssh": ssh,

@@ -233,6 +233,9 @@ fn request(
             "the far end of a pipe cannot connect to this one",
             "leave out `--connect from-far`",
         )),
+        it if !it.pairs.is_empty() => {
+            Some(("a pipe goes over one pair of addresses", "name no others"))
+        }
         it if it.transport == Transport::Udp && !is_server => Some((
             "`--transport udp` is for a trunkline:// server, and this pipe goes over ssh",
             "start `trunkline serve --root` at the other end, or leave it out",

@@ -12,6 +12,7 @@ use trunkline::copy::{
     Route, Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
+use trunkline::units::AddressPair;
 
 use crate::asked::{Keep, Leaving, at_most_one, exclusive, optional, transport, value};
 use crate::call::{Call, Tell};
@@ -50,6 +51,7 @@ pub struct Asked {
     congestion: Option<String>,
     transport: String,
     leaving: Leaving,
+    via: Vec<String>,
     connect: String,
     port_range: Option<String>,
     ssh: String,
@@ -259,6 +261,7 @@ impl Asked {
             source_token: self.source_token()?,
             transport: transport(&self.transport)?,
             via: self.leaving.via()?,
+            pairs: self.pairs()?,
             from_far: match self.connect.as_str() {
                 "to-far" => false,
                 "from-far" => true,
@@ -281,6 +284,15 @@ impl Asked {
             })
         };
         self.digests.iter().map(list).collect()
+    }
+
+    fn pairs(&self) -> Result<Vec<AddressPair>, Failure> {
+        let read = |text: &str| {
+            let pair = text.parse::<AddressPair>();
+            pair.map_err(|error| error.to_string())
+        };
+        let pairs = self.via.iter().map(|text| value("via", text, read));
+        pairs.collect()
     }
 
     fn request(&self) -> Result<CopyRequest, Failure> {

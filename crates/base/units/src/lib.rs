@@ -10,6 +10,7 @@
 
 mod address;
 mod bytes;
+mod pair;
 mod parse;
 mod rate;
 mod rate_limit;
@@ -21,6 +22,7 @@ mod way;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use bytes::Bytes;
+pub use pair::{AddressPair, AddressPairError};
 pub use parse::{ParseError, Problem};
 pub use rate::Rate;
 pub use rate_limit::{RateBound, RateLimit, RateSchedule, TimeOfDay};

@@ -14,7 +14,7 @@ use trunkline::copy::{
     Selection,
 };
 use trunkline::measure::{StreamCount, Window};
-use trunkline::units::{RateLimit, Span};
+use trunkline::units::{AddressPair, RateLimit, Span};
 
 use super::{Keep, Leaving, Output};
 
@@ -37,7 +37,8 @@ use rules::Rules;
     trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
     trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r --gentle run7 dtn.example.org:/store\n  \
-    trunkline copy -r a.example.org:/data/run7 b.example.org:/store\n\n\
+    trunkline copy -r a.example.org:/data/run7 b.example.org:/store\n  \
+    trunkline copy -r --via 10.0.1.2,10.0.2.2 run7 dtn.example.org:/store\n\n\
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something \
 is not, 2 the request was wrong, 75 it is not finished: run the same command again."
 )]
@@ -185,6 +186,11 @@ pub(crate) struct Copy {
 
     #[command(flatten)]
     pub leaving: Leaving,
+
+    /// Deal the streams over these addresses of the far end: `10.0.1.2,10.0.2.2`, or pairs with an
+    /// address of this host, `10.0.1.1=10.0.1.2`; one that fails is left out and tried again
+    #[arg(long, value_name = "[FROM=]ADDRESS", value_delimiter = ',')]
+    pub via: Vec<AddressPair>,
 
     /// Which end opens the data connections, where ssh starts the far end
     #[arg(long, value_enum, default_value = "to-far")]

@@ -5,6 +5,7 @@
 //!   leave.
 //! - [`LinkSteer`] does so for all copies that share a link.
 //! - [`Bucket`] keeps many threads to one rate.
+//! - [`Pairs`] deals the streams of one copy over several pairs of addresses.
 //! - [`max_min`] divides what copies may have together.
 //!
 //! There is no clock here: callers pass the time that has passed.
@@ -13,9 +14,11 @@ mod bucket;
 mod link;
 mod max_min;
 pub mod online;
+mod pairs;
 pub mod scavenger;
 
 pub use bucket::{Bucket, Turn, stream_pacing};
 pub use link::{LinkCopy, LinkReport, LinkSteer, REPORT_LAG, REPORT_PERIOD};
 pub use max_min::max_min;
+pub use pairs::{Pairs, common_rtt, surplus};
 pub use scavenger::{Allowance, Scavenger, StreamReading};

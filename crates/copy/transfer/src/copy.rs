@@ -22,6 +22,7 @@ use self::connect::Connector;
 use self::controller::Controller;
 use self::opener::{Opener, Presence};
 use self::retry::OlderCopy;
+use crate::copy_pairs::CopyPairs;
 use crate::copy_stats::CopyStats;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
@@ -83,6 +84,7 @@ fn near_copy(
     {
         return over_sftp(spec, paths, None, stats);
     }
+    stats.deal_over(CopyPairs::new(&spec.pairs));
     let mut near = Near::new(spec, paths)?;
     let copied = repeat(&mut near, spec.patience(), stats);
     match (copied, near.connector.without_program()) {
@@ -408,6 +410,7 @@ pub(crate) fn open_session(
                 session,
                 plain: opening.plain,
                 preconnected: connected.preconnected,
+                pairs: stats.begin_dealing(),
             },
             Some(incoming) => StreamSource::Ask(Arc::new(incoming)),
         },

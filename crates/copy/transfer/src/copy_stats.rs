@@ -21,6 +21,7 @@ use units::{Bytes, Rate, Span, Time};
 use self::rate_history::{RateWindow, Readings};
 use self::timeline::Timeline;
 use crate::budget::{BudgetUser, CopyShare};
+use crate::copy_pairs::CopyPairs;
 use crate::peer_links::LinkMember;
 use crate::standstill::{Change, Marks, Standstill};
 use crate::{CopyControl, CopyObserver, activity};
@@ -58,6 +59,8 @@ pub(crate) struct CopyStats<'a> {
     /// The most bytes that any conversation came to.
     done_most: Bytes,
     standstill: Standstill,
+    /// Over which its streams are dealt.
+    pairs: Option<CopyPairs>,
 }
 
 #[derive(Debug, Default)]
@@ -118,6 +121,7 @@ impl<'a> CopyStats<'a> {
             steps: 0,
             done_most: Bytes::ZERO,
             standstill: Standstill::new(control.stalled_after()),
+            pairs: None,
         }
     }
 
@@ -153,7 +157,27 @@ impl<'a> CopyStats<'a> {
         outcome.processor = Span::from(activity::processor());
         outcome.streams = self.streams_mostly();
         outcome.readings = self.readings.all().to_vec();
+        outcome.pairs = self.pairs.iter().flat_map(CopyPairs::outcome).collect();
         outcome
+    }
+
+    /// Its streams are dealt over these.
+    pub(crate) fn deal_over(&mut self, pairs: Option<CopyPairs>) {
+        self.pairs = pairs;
+    }
+
+    /// A session begins, whose streams are dealt over these.
+    pub(crate) fn begin_dealing(&self) -> Option<CopyPairs> {
+        let pairs = self.pairs.clone()?;
+        pairs.begin(self.now());
+        Some(pairs)
+    }
+
+    /// Something is to be said of a pair of addresses, where there are so many streams.
+    pub(crate) fn on_pair(&mut self, streams: u16, news: Option<String>) {
+        if let Some(news) = news {
+            self.on_steered(streams, news);
+        }
     }
 
     /// Streams that carried most of it; those that came, where it was over before more was seen.

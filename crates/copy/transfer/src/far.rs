@@ -407,6 +407,7 @@ impl FarEnd {
                 session,
                 plain: opening.plain,
                 preconnected: Preconnected::default(),
+                pairs: None,
             },
             None => StreamSource::Ask(Arc::new(accepted.streams)),
         };

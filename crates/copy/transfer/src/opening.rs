@@ -21,6 +21,7 @@ pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
         remembered: stream_count(opening.remembered),
         found: stream_count(opening.remembered).filter(|_| has_found_control(opening)),
         window: opening.window(),
+        streams_min: StreamCount::new(opening.pairs.max(1).into()).unwrap_or(StreamCount::ONE),
         rtt,
         ..OnlinePlan::default()
     }

@@ -59,7 +59,8 @@ pub(crate) struct LinkMember {
 
 impl PeerLinks {
     /// A copy that takes part from its first look on; `None` where its number of streams is not
-    /// sought, because it was asked for, follows from a gentle rate, or nothing is sent.
+    /// sought, because it was asked for, follows from a gentle rate, or nothing is sent, or it has
+    /// links of its own.
     ///
     /// * `rtt`: that of its handshake.
     pub(crate) fn member(
@@ -69,7 +70,7 @@ impl PeerLinks {
         rtt: Option<Span>,
     ) -> Option<LinkMember> {
         let is_sought = opening.streams.is_none() && opening.gentle_nanoseconds.is_none();
-        if !is_sought || opening.dry_run {
+        if !is_sought || opening.dry_run || opening.pairs > 0 {
             return None;
         }
         let mut all = self.all();

@@ -48,7 +48,8 @@ pub(crate) struct Preconnected {
 impl Preconnected {
     /// Begins to connect as many streams as the copy will begin with.
     pub(crate) fn begin(&mut self, endpoint: &StreamEndpoint, opening: &Opening) {
-        let count = match opening.dry_run {
+        // Streams over several pairs of addresses go elsewhere.
+        let count = match opening.dry_run || opening.pairs > 0 {
             true => 0,
             false => first_streams(opening, endpoint.rtt),
         };

@@ -125,10 +125,13 @@ impl<'a, 'o> Receiver<'a, 'o> {
             return;
         }
         tracing::debug!(stream = number, "joined");
-        self.stream_set.on_joined();
-        self.state.stats.on_joined(self.stream_set.present);
-        self.streams.retain(|(_, thread)| !thread.is_finished());
         let handle = channel.handle();
+        let news = self
+            .stream_set
+            .on_joined(number, handle.clone(), context.now());
+        self.state.stats.on_joined(self.stream_set.present);
+        self.state.stats.on_pair(self.stream_set.present, news);
+        self.streams.retain(|(_, thread)| !thread.is_finished());
         let shared = Arc::clone(&self.state.shared);
         let stream = ReceiveStream::new(number, channel, shared, context.report());
         self.streams
@@ -149,6 +152,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let now = context.now();
         if now.since(self.last) >= TICK {
             self.last = now;
+            self.stream_set.look(Part::Receives, context);
             let activity = self
                 .reporter
                 .report(&self.state.shared.spent, self.stream_set.present);
@@ -224,10 +228,14 @@ impl Role for Receiver<'_, '_> {
         match event {
             Event::Message(message) => return self.on_message(message, context),
             Event::Joined(number, channel) => self.on_joined(number, channel, context),
-            Event::NotJoined(why) => return self.stream_set.on_not_joined(context.now(), &why),
+            Event::NotJoined(number, why) => {
+                let news = self.stream_set.on_not_joined(number, context.now(), &why)?;
+                self.state.stats.on_pair(self.stream_set.present, news);
+            }
             Event::StreamOver(stream, end) => {
                 tracing::debug!(stream, ?end, "over");
-                self.stream_set.on_over();
+                let news = self.stream_set.on_over(stream, &end, context.now());
+                self.state.stats.on_pair(self.stream_set.present, news);
                 self.streams.retain(|(_, thread)| !thread.is_finished());
             }
             other => return self.state.on_event(other, context),

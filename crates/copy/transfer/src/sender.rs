@@ -305,11 +305,18 @@ impl Role for Sender<'_, '_> {
     fn on(&mut self, event: Event, context: &SessionContext) -> Result<(), SessionEnd> {
         match event {
             Event::Message(message) => return self.on_message(message, context),
-            Event::Joined(number, channel) => self.streams.on_joined(number, channel, context),
-            Event::NotJoined(why) => return self.streams.on_not_joined(context, &why),
+            Event::Joined(number, channel) => {
+                let news = self.streams.on_joined(number, channel, context);
+                self.state.stats.on_pair(self.streams.count(), news);
+            }
+            Event::NotJoined(number, why) => {
+                let news = self.streams.on_not_joined(number, context, &why)?;
+                self.state.stats.on_pair(self.streams.count(), news);
+            }
             Event::StreamOver(number, end) => {
-                let bytes = self.streams.on_over(number, &end, context.now());
+                let (bytes, news) = self.streams.on_over(number, &end, context.now());
                 self.state.stats.outcome.sent_again += Bytes::new(bytes);
+                self.state.stats.on_pair(self.streams.count(), news);
                 self.streams.keep(context);
             }
             Event::FileRead(file) => self.state.on_file_read(file),

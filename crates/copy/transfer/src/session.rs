@@ -37,8 +37,8 @@ pub(crate) enum Event {
     Broken(String),
     /// Another stream.
     Joined(u32, Channel),
-    /// A stream could not be connected.
-    NotJoined(String),
+    /// The stream of that number could not be connected.
+    NotJoined(u32, String),
     /// A stream ended: between two pieces, or for a reason.
     StreamOver(u32, Result<(), String>),
     /// (sender) All that is wanted of a file was read, and it is still the same.
@@ -209,7 +209,7 @@ fn is_progress(event: &Event) -> bool {
                 | Message::SharedStreams(_)
                 | Message::ServerBounds { .. }
         ),
-        Event::Joined(..) | Event::NotJoined(_) | Event::StreamOver(..) => false,
+        Event::Joined(..) | Event::NotJoined(..) | Event::StreamOver(..) => false,
         _ => true,
     }
 }

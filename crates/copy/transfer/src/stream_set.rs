@@ -1,17 +1,20 @@
 //! The set of streams: the connecting end makes them, the other end asks for them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
-use copy_net::{Channel, DialError, IncomingStreams, StreamDialer};
+use copy_net::{Channel, DialError, IncomingStreams, StreamDialer, StreamHandle};
 use copy_protocol::Message;
 use observe::Window;
 use sockets::StreamOptions;
-use units::{Span, Time};
+use units::{AddressPair, Span, Time};
 
+use crate::copy_pairs::CopyPairs;
 use crate::preconnect::{PendingConnection, Preconnected};
 use crate::session::{Event, Outbox, SessionContext, SessionEnd, no_streams};
+use crate::stream_options::Part;
 use crate::sync::thread;
 
 /// A request that brought no stream is repeated after this.
@@ -37,6 +40,8 @@ pub(crate) enum StreamSource {
         plain: bool,
         /// Connections that were made ahead.
         preconnected: Preconnected,
+        /// The pairs of addresses over which they are dealt.
+        pairs: Option<CopyPairs>,
     },
     /// The peer connects when it is asked.
     Ask(Arc<IncomingStreams>),
@@ -59,6 +64,8 @@ pub(crate) struct StreamSet {
     next: u32,
     /// Streams on their way.
     coming: u16,
+    /// Of other streams on their way that try a pair of addresses again.
+    tries: BTreeSet<u32>,
     /// Streams at work.
     pub present: u16,
     asked: Option<(u16, Time)>,
@@ -75,6 +82,7 @@ impl StreamSet {
             options,
             next: 0,
             coming: 0,
+            tries: BTreeSet::new(),
             present: 0,
             asked: None,
             failures: 0,
@@ -88,29 +96,82 @@ impl StreamSet {
         let now = context.now();
         match &mut self.source {
             StreamSource::Ask(_) => self.ask(target, now, context),
-            StreamSource::Dial { .. } if now < self.not_before => (),
             StreamSource::Dial {
-                dialer,
-                session,
-                plain,
-                preconnected,
+                pairs: Some(pairs), ..
             } => {
+                let pairs = pairs.clone();
                 for _ in self.present + self.coming..target {
-                    let dial = Dial {
-                        dialer: (**dialer).clone(),
-                        pending: preconnected.take(),
-                        session: *session,
-                        plain: *plain,
-                        number: self.next,
-                        options: self.options.clone(),
+                    let Some(pair) = pairs.deal(self.next, now) else {
+                        break;
                     };
-                    tracing::debug!(stream = self.next, target, "connecting a stream");
-                    dial.start(context.report());
-                    self.next += 1;
+                    self.connect(Some(&pair), context);
                     self.coming += 1;
                 }
-                preconnected.clear();
             }
+            StreamSource::Dial { .. } if now < self.not_before => (),
+            StreamSource::Dial { .. } => {
+                for _ in self.present + self.coming..target {
+                    self.connect(None, context);
+                    self.coming += 1;
+                }
+                if let StreamSource::Dial { preconnected, .. } = &mut self.source {
+                    preconnected.clear();
+                }
+            }
+        }
+    }
+
+    /// Connects the next stream, over this pair of addresses or to where the far end answered.
+    fn connect(&mut self, over: Option<&AddressPair>, context: &SessionContext) {
+        let StreamSource::Dial {
+            dialer,
+            session,
+            plain,
+            preconnected,
+            ..
+        } = &mut self.source
+        else {
+            return;
+        };
+        let dial = Dial {
+            dialer: match over {
+                Some(pair) => dialer.over(pair),
+                None => (**dialer).clone(),
+            },
+            pending: preconnected.take(),
+            session: *session,
+            plain: *plain,
+            number: self.next,
+            options: self.options.clone(),
+        };
+        tracing::debug!(
+            stream = self.next,
+            over = over.map(display),
+            "connecting a stream"
+        );
+        dial.start(context.report());
+        self.next += 1;
+    }
+
+    /// Where the streams are dealt over pairs of addresses: reads what each carries, and tries those
+    /// again that were left out, each with one stream. A receiver ends the streams of pairs that
+    /// hang; a sender knows better which of its streams do.
+    pub(crate) fn look(&mut self, part: Part, context: &SessionContext) {
+        let Some(pairs) = self.pairs() else {
+            return;
+        };
+        let now = context.now();
+        pairs.look(now, part == Part::Receives);
+        while let Some(pair) = pairs.retry(self.next, now) {
+            self.tries.insert(self.next);
+            self.connect(Some(&pair), context);
+        }
+    }
+
+    fn pairs(&self) -> Option<CopyPairs> {
+        match &self.source {
+            StreamSource::Dial { pairs, .. } => pairs.clone(),
+            StreamSource::Ask(_) => None,
         }
     }
 
@@ -131,17 +192,40 @@ impl StreamSet {
         }
     }
 
-    /// One came.
-    pub(crate) fn on_joined(&mut self) {
-        self.coming = self.coming.saturating_sub(1);
+    /// One came. Says what there is to say of its pair of addresses.
+    pub(crate) fn on_joined(
+        &mut self,
+        number: u32,
+        handle: StreamHandle,
+        now: Time,
+    ) -> Option<String> {
+        self.has_come(number);
         self.present += 1;
         self.failures = 0;
         self.failing_since = None;
+        self.pairs()?.on_joined(number, handle, now)
     }
 
-    /// One did not come. An end of the conversation where none comes for long.
-    pub(crate) fn on_not_joined(&mut self, now: Time, why: &str) -> Result<(), SessionEnd> {
-        self.coming = self.coming.saturating_sub(1);
+    fn has_come(&mut self, number: u32) {
+        if !self.tries.remove(&number) {
+            self.coming = self.coming.saturating_sub(1);
+        }
+    }
+
+    /// One did not come. Says what there is to say of its pair of addresses. An end of the
+    /// conversation where none comes for long.
+    pub(crate) fn on_not_joined(
+        &mut self,
+        number: u32,
+        now: Time,
+        why: &str,
+    ) -> Result<Option<String>, SessionEnd> {
+        self.has_come(number);
+        let pairs = self.pairs();
+        if pairs.is_some() && self.present > 0 {
+            // One pair of several.
+            self.failing_since = None;
+        }
         let since = *self.failing_since.get_or_insert(now);
         if self.present == 0 && now.since(since) > FAILING_MAX {
             return Err(no_streams(why));
@@ -150,13 +234,19 @@ impl StreamSet {
         tracing::warn!(why, %pause, "a stream cannot be connected");
         self.failures += 1;
         self.not_before = now + pause;
-        Ok(())
+        Ok(pairs.and_then(|pairs| pairs.on_not_joined(number, why, now)))
     }
 
-    /// One is over.
-    pub(crate) fn on_over(&mut self) {
+    /// One is over. Says what there is to say of its pair of addresses.
+    pub(crate) fn on_over(
+        &mut self,
+        number: u32,
+        end: &Result<(), String>,
+        now: Time,
+    ) -> Option<String> {
         self.present = self.present.saturating_sub(1);
         self.asked = None;
+        self.pairs()?.on_over(number, end, now)
     }
 }
 
@@ -176,7 +266,7 @@ impl Dial {
             let number = self.number;
             let event = match self.connect() {
                 Ok(channel) => Event::Joined(number, channel),
-                Err(error) => Event::NotJoined(error.to_string()),
+                Err(error) => Event::NotJoined(number, error.to_string()),
             };
             // After the end of the session no thread receives this; the channel closes with the
             // event.

@@ -17,7 +17,7 @@ use observe::Transport;
 use sockets::connect::{ConnectError, connect_any};
 use sockets::options::StreamOptions;
 use sockets::{Deadline, FarEnd};
-use units::{Address, Span, Via};
+use units::{Address, AddressPair, Span, Via};
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -518,6 +518,24 @@ impl StreamDialer {
                 transport: Transport::Tcp,
             },
             key,
+        }
+    }
+
+    /// The same over another pair of addresses: the far end has the same port there, and shows the
+    /// same certificate.
+    #[must_use]
+    pub fn over(&self, pair: &AddressPair) -> Self {
+        let port = self.endpoint.addresses.first().map_or(0, SocketAddr::port);
+        StreamDialer {
+            endpoint: StreamEndpoint {
+                addresses: vec![SocketAddr::new(pair.far, port)],
+                via: Via {
+                    source: pair.source.clone(),
+                    ..self.endpoint.via.clone()
+                },
+                ..self.endpoint.clone()
+            },
+            key: self.key.clone(),
         }
     }
 

@@ -170,9 +170,13 @@ pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError>
     Ok(frames)
 }
 
-/// Behind an opening stands what else is kept, where something is.
+/// Behind an opening stands what else is kept, where something is or more follows, and behind that
+/// the number of pairs of addresses, where the streams have any.
 fn with_kept(message: &Message, body: Vec<u8>) -> postcard::Result<Vec<u8>> {
     match message {
+        Message::Open(opening) if opening.pairs > 0 => {
+            postcard::to_extend(&(opening.attributes.kept, opening.pairs), body)
+        }
         Message::Open(opening) if opening.attributes.kept.any() => {
             postcard::to_extend(&opening.attributes.kept, body)
         }
@@ -207,8 +211,13 @@ pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
     let length = body.len();
     match postcard::take_from_bytes(body) {
         Ok((message, [])) => Ok(message),
-        Ok((Message::Open(mut opening), kept)) => {
-            opening.attributes.kept = decode_as(kept)?;
+        Ok((Message::Open(mut opening), more)) => {
+            let malformed = |why| CodecError::Malformed { length, why };
+            let (kept, pairs) = postcard::take_from_bytes(more).map_err(malformed)?;
+            opening.attributes.kept = kept;
+            if !pairs.is_empty() {
+                opening.pairs = decode_as(pairs)?;
+            }
             Ok(Message::Open(opening))
         }
         Ok((_, surplus)) => Err(CodecError::Surplus(surplus.len())),
@@ -306,6 +315,30 @@ mod tests {
             count, 4,
             "60,000 ranges of 8 to 12 bytes each, 256 KiB in a message"
         );
+    }
+
+    #[test]
+    fn what_stands_behind_an_opening_comes_back() {
+        use crate::{CopyDirection, CopyOptions, Kept, Opening};
+        let mut opening = Opening::new(
+            CopyDirection::Get,
+            vec![b"run7".to_vec()],
+            &CopyOptions::default(),
+        );
+        let bytes = |opening: &Opening| encode(&Message::Open(Box::new(opening.clone()))).unwrap();
+        let plain = bytes(&opening).len();
+        for (pairs, hard_links) in [(0, false), (0, true), (2, false), (16, true)] {
+            opening.pairs = pairs;
+            opening.attributes.kept = Kept {
+                hard_links,
+                ..Kept::NOTHING
+            };
+            let bytes = bytes(&opening);
+            let says_more = pairs > 0 || hard_links;
+            assert_eq!(bytes.len() > plain, says_more);
+            let read = decode(bytes.get(4..).unwrap());
+            assert_eq!(read, Ok(Message::Open(Box::new(opening.clone()))));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::{Activity, Name, Problem, ProblemKind};
 use observe::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate, Span, Time, TimeOfDay};
+use units::{AddressPair, Bytes, Rate, Span, Time, TimeOfDay};
 
 /// One line that `trunkline copy --json` prints. The last line is the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -430,6 +430,17 @@ pub struct LimitedBy {
     pub advice: Option<String>,
 }
 
+/// What one pair of addresses carried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairCarried {
+    /// Which.
+    pub pair: AddressPair,
+    /// Bytes on its streams.
+    pub carried: Bytes,
+    /// Since when it carries no stream any more; `None` where it does, or was left to others.
+    pub gone: Option<Time>,
+}
+
 /// How a copy ended: with everything copied, or with the files that were not.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
@@ -471,6 +482,8 @@ pub struct Outcome {
     pub reconnects: u32,
     /// Streams that were replaced.
     pub streams_replaced: u32,
+    /// What each pair of addresses carried, where the streams were dealt over any.
+    pub pairs: Vec<PairCarried>,
     /// Stream count that carried most of it; what to remember of this host.
     pub streams: u16,
     /// What limited it; `None` where it was over too soon to say.

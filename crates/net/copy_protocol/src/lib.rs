@@ -51,8 +51,8 @@ pub use conversation_state::{
     ProtocolRule, ProtocolViolation, Speaker, UNFINISHED_MAX, check_opening,
 };
 pub use event::{
-    CopyEvent, CopyPhase, CopyProgress, EndShares, FileProblem, LimitedBy, Outcome, Reading,
-    TimePart,
+    CopyEvent, CopyPhase, CopyProgress, EndShares, FileProblem, LimitedBy, Outcome, PairCarried,
+    Reading, TimePart,
 };
 pub use greeting::{
     GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
@@ -82,7 +82,7 @@ pub use secret::{Exporter, KEY_LENGTH, Key, Secret};
 pub use sending::{Limited, LimitedPart, Sending};
 pub use shown_name::FileName;
 pub use spec::{
-    Connect, CopySpec, Credentials, FarHost, FarProgram, NearEnd, Patience, Place,
+    Connect, CopySpec, Credentials, FarHost, FarProgram, NearEnd, PAIRS_MAX, Patience, Place,
     SFTP_CONNECTIONS_MAX,
 };
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};

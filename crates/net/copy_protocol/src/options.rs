@@ -134,6 +134,11 @@ pub struct Opening {
     pub congestion: Option<CongestionChoice>,
     /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
     pub window_bytes: Option<u64>,
+    /// Over so many pairs of addresses the near end deals the streams, so that there are to be no
+    /// fewer; zero where it has named none. On the wire it stands behind the opening, and only
+    /// where it is not zero.
+    #[serde(skip)]
+    pub pairs: u16,
 }
 
 /// Delay and loss that a gentle objective may add when only its name is known.
@@ -174,6 +179,7 @@ impl Opening {
                 Window::Auto => None,
                 Window::Fixed(bytes) => Some(bytes.get()),
             },
+            pairs: 0,
         }
     }
 

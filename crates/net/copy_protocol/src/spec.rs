@@ -4,13 +4,16 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use observe::{StreamCount, Transport, Window};
-use units::{Address, Span, Via};
+use units::{Address, AddressPair, Span, Via};
 
 use crate::{CopyDirection, CopyOptions, Filter, Opening};
 
 /// Most connections of a copy over SFTP: a server of OpenSSH refuses some of more than ten that are
 /// not logged in yet.
 pub const SFTP_CONNECTIONS_MAX: u16 = 16;
+
+/// Most pairs of addresses of one copy.
+pub const PAIRS_MAX: u16 = 16;
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
@@ -27,6 +30,9 @@ pub struct CopySpec {
     pub connect: Connect,
     /// What carries the streams.
     pub transport: Transport,
+    /// Pairs of addresses over which the streams are dealt; without any they go where the far end
+    /// answered.
+    pub pairs: Vec<AddressPair>,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -45,6 +51,7 @@ impl CopySpec {
         Opening {
             copy,
             into_folder,
+            pairs: u16::try_from(self.pairs.len()).unwrap_or(u16::MAX),
             ..opening
         }
     }
@@ -60,6 +67,7 @@ impl CopySpec {
                 return Some((what.to_owned(), "copy to this host first, and then from it"));
             }
             _ if self.transport == Transport::Udp => "--transport udp",
+            _ if !self.pairs.is_empty() => "--via",
             _ if matches!(self.connect, Connect::FromFar(_)) => "--connect from-far",
             _ if self.connect != Connect::ToFar(None) => "--port-range",
             _ if options.delete => "--delete",

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Problem, ProblemKind, Sending};
+use crate::{CopyDirection, Message, Problem, ProblemKind, Sending};
 
 /// The number of `Sending`, as an encoded message begins.
 pub(crate) const SENDING: u8 = 15;
@@ -39,7 +39,10 @@ struct OldLimited {
 /// Where it asks for what is not known there, and had to be refused before.
 pub(crate) fn encode(message: &Message) -> postcard::Result<Vec<u8>> {
     let is_unknown = match message {
-        Message::Open(opening) => opening.attributes.kept.any(),
+        Message::Open(opening) => {
+            let is_put = opening.direction == CopyDirection::Put;
+            opening.attributes.kept.any() || opening.pairs > 0 && !is_put
+        }
         Message::Inodes(_) => true,
         _ => false,
     };

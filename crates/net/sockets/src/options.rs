@@ -4,7 +4,7 @@ mod dscp;
 mod source;
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 
 use nix::errno::Errno;
@@ -63,6 +63,15 @@ impl StreamOptions {
     /// Which one it refuses.
     pub fn try_here(&self) -> Result<(), OptionError> {
         self.socket(Domain::IPV4).map(drop)
+    }
+
+    /// The same for connections to that address.
+    ///
+    /// # Errors
+    /// Which one it refuses.
+    pub fn try_towards(&self, far: IpAddr) -> Result<(), OptionError> {
+        let domain = Domain::for_address(SocketAddr::new(far, 0));
+        self.socket(domain).map(drop)
     }
 }
 

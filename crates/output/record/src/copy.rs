@@ -98,6 +98,9 @@ pub struct Copy {
     pub reconnects: u32,
     /// Streams that were replaced.
     pub streams_replaced: u32,
+    /// What each pair of addresses carried, where the streams were dealt over any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairShare>,
     /// Processor time of this process.
     pub cpu_seconds: f64,
     /// What its time went to, the largest part first; the shares add up to one. Absent in documents
@@ -115,6 +118,22 @@ pub struct Copy {
     pub outages: Vec<Outage>,
     /// Where it stood, twice a second.
     pub readings: Vec<CopyReading>,
+}
+
+/// What one pair of addresses carried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PairShare {
+    /// Which: `10.0.1.1=10.0.1.2`, or the far address alone.
+    pub addresses: String,
+    /// Bytes on its streams.
+    pub wire_bytes: u64,
+    /// Its share of what all pairs carried; absent where they carried nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_ratio: Option<f64>,
+    /// Since when it carried no stream any more, as they broke or none could be connected; absent
+    /// where it did until the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_from_seconds: Option<f64>,
 }
 
 /// How the far end was reached.
@@ -241,7 +260,8 @@ impl Copy {
         let free = self.asked.streams.is_none()
             && self.asked.rate_max_bits_per_second.is_none()
             && self.asked.rate_schedule.is_none()
-            && self.asked.gentle_added_rtt_max_seconds.is_none();
+            && self.asked.gentle_added_rtt_max_seconds.is_none()
+            && self.asked.via.is_empty();
         let by = self.limit.as_ref().map(|limit| limit.by);
         // The path between two other hosts is not the one from here.
         let is_own = self.source_host.is_none();

@@ -9,9 +9,10 @@ use copy_protocol::{
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
-use units::{Family, Via};
+use units::{AddressPair, Family, Via};
 
 use super::checksum_lists::{self, ChecksumList};
+use super::pairs::{PairsAsked, pairs};
 use super::{Place, Route};
 use crate::Error;
 use crate::history::CopyMemory;
@@ -36,6 +37,9 @@ pub struct Access {
     pub transport: Transport,
     /// How packets leave this host.
     pub via: Via,
+    /// Pairs of addresses over which the streams of a copy are dealt; without any they go where the
+    /// far end answers. Pipes take none.
+    pub pairs: Vec<AddressPair>,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -52,6 +56,7 @@ impl Default for Access {
             ports: None,
             transport: Transport::Tcp,
             via: Via::default(),
+            pairs: Vec::new(),
             patience: Patience::default(),
         }
     }
@@ -208,6 +213,16 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
         direction: route.direction(),
         near,
         far,
+        pairs: pairs(
+            &PairsAsked {
+                pairs: &access.pairs,
+                via: &access.via,
+                is_between_others: route.commanded().is_some(),
+                from_far: access.from_far,
+                transport: access.transport,
+            },
+            &options,
+        )?,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {

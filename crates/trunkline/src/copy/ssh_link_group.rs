@@ -46,6 +46,7 @@ impl SshLinkGroup {
             || !is_sought
             || !is_from_here
             || spec.transport != Transport::Tcp
+            || !spec.pairs.is_empty()
         {
             return None;
         }
@@ -93,6 +94,7 @@ mod tests {
             options: CopyOptions::default(),
             connect: Connect::ToFar(None),
             transport: Transport::Tcp,
+            pairs: Vec::new(),
             patience: Patience::default(),
         }
     }

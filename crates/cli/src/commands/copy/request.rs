@@ -93,6 +93,7 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
         ports: arguments.port_range.clone(),
         transport: arguments.transport.into(),
         via: arguments.leaving.via()?,
+        pairs: arguments.via.clone(),
         patience: arguments
             .patience
             .map_or_else(Patience::default, Patience::from_the_first),

@@ -13,6 +13,8 @@ pub struct OnlinePlan {
     pub objective: Objective,
     /// The most streams.
     pub streams_max: StreamCount,
+    /// The fewest that a search goes down to; a fixed number or a bound may be lower.
+    pub streams_min: StreamCount,
     /// A fixed number of streams without a search.
     pub streams: Option<StreamCount>,
     /// Streams that this host needed the last time. The copy begins with at least half of
@@ -36,6 +38,7 @@ impl Default for OnlinePlan {
         OnlinePlan {
             objective: CopyOptions::KNEE,
             streams_max: StreamCount::MAX,
+            streams_min: StreamCount::ONE,
             streams: None,
             remembered: None,
             found: None,

@@ -91,7 +91,7 @@ fn first(plan: &OnlinePlan) -> StreamCount {
     let by_rtt = plan.rtt.map_or(FIRST, streams_for);
     let half = StreamCount::new(by_rtt.get().div_ceil(2).into()).unwrap_or(FIRST);
     let by_memory = plan.remembered.map_or(by_rtt, |known| known.max(half));
-    plan.found.unwrap_or(by_memory)
+    plan.found.unwrap_or(by_memory).max(plan.streams_min)
 }
 
 /// Steers one copy.

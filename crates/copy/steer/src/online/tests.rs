@@ -525,6 +525,18 @@ fn a_copy_that_a_server_bounds_says_so() {
 }
 
 #[test]
+fn a_search_goes_down_to_no_fewer_than_the_fewest() {
+    // One stream fills the path.
+    let mut online = Online::new(OnlinePlan {
+        streams_min: count(3),
+        ..from(1)
+    });
+    assert_eq!(online.streams(), count(3));
+    let changes = Fluid::new(150.0, 150.0).run(&mut online, 600);
+    assert!(changes.iter().all(|streams| *streams >= 3), "{changes:?}");
+}
+
+#[test]
 fn a_memory_of_few_streams_does_not_slow_the_start() {
     let plan = |remembered| OnlinePlan {
         remembered: Some(count(remembered)),

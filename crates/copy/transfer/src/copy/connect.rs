@@ -1,5 +1,6 @@
 //! Connects to the far end: a server, or a program started through ssh that listens or calls back.
 
+use std::cell::Cell;
 use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -13,12 +14,13 @@ use copy_net::{
     may_ask, new_secret,
 };
 use copy_protocol::{
-    COPYING_VERSION, CallBack, Connect, CopyEvent, CopySpec, FarHost, HandshakeError, Key, KeyName,
-    Message, Opening, Problem, ProblemKind, Rights, SPOKEN, StartRequest, Token,
+    COPYING_VERSION, CallBack, Connect, CopyDirection, CopyEvent, CopySpec, FarHost,
+    HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, SPOKEN,
+    StartRequest, Token,
 };
 use errors::Hint;
 use observe::Transport;
-use units::{Address, Bytes};
+use units::{Address, AddressPair, Bytes, Via};
 
 use crate::copy_stats::CopyStats;
 use crate::preconnect::Preconnected;
@@ -38,6 +40,8 @@ pub(super) struct Connector<'a> {
     hint: Option<String>,
     /// Why no program of ours can be started there, where SFTP serves in its place.
     without_program: Option<String>,
+    /// Which of the ways to the far end is tried first.
+    first_way: Cell<usize>,
 }
 
 /// A connection to the far end.
@@ -66,6 +70,7 @@ impl<'a> Connector<'a> {
             port: None,
             hint: None,
             without_program: None,
+            first_way: Cell::new(0),
         }
     }
 
@@ -113,7 +118,7 @@ impl<'a> Connector<'a> {
                 let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
                 let places = std::slice::from_ref(address);
                 let dialer = self.dialer();
-                let dial = || dial(dialer, places, &token, None, opening, is_stopped);
+                let dial = || self.dial_any(dialer, places, &token, None, opening, is_stopped);
                 let dialed = match dial() {
                     // A server that stops closes what it has not taken up; now it is away or back.
                     Err(DialError::Closed { .. }) => {
@@ -169,7 +174,7 @@ impl<'a> Connector<'a> {
         let (places, token) = (&started.places, &started.token);
         let Some(port) = &self.port else {
             let pin = started.answer.fingerprint.map(Fingerprint);
-            return dial(dialer, places, token, pin, opening, is_stopped);
+            return self.dial_any(dialer, places, token, pin, opening, is_stopped);
         };
         let dialed = port.callbacks.control(&dialer, token, is_stopped)?;
         let key = dialed.admitted.session_key.clone();
@@ -178,6 +183,37 @@ impl<'a> Connector<'a> {
             preconnected: Preconnected::default(),
             dialed,
         })
+    }
+
+    /// Connects on one way after the other, from the one behind that which served the last time:
+    /// where that is gone, the next one may be there.
+    fn dial_any(
+        &self,
+        dialer: Dialer,
+        places: &[Address],
+        token: &Token,
+        pin: Option<Fingerprint>,
+        opening: &Opening,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Connected, DialError> {
+        let ways = ways(places, &self.spec.pairs);
+        let first = self.first_way.get() % ways.len().max(1);
+        let (before, behind) = ways.split_at(first);
+        let mut last = None;
+        for (step, places) in behind.iter().chain(before).enumerate() {
+            match dial(dialer, places, token, pin, opening, is_stopped) {
+                Err(error) if error.may_pass() && !is_stopped() => last = Some(error),
+                connected => {
+                    self.first_way.set(first + step + 1);
+                    return connected;
+                }
+            }
+        }
+        Err(last.unwrap_or(DialError::Unreachable {
+            tried: Vec::new(),
+            over_udp: None,
+            timeout: dialer.timeout,
+        }))
     }
 
     fn dialer(&self) -> Dialer {
@@ -204,10 +240,7 @@ impl<'a> Connector<'a> {
         let starting = Starting {
             ports,
             back,
-            oldest: match opening.attributes.kept.any() {
-                true => COPYING_VERSION,
-                false => SPOKEN.oldest,
-            },
+            oldest: oldest(opening),
             ..Starting::default()
         };
         let host = &self.spec.far.host;
@@ -226,6 +259,28 @@ impl<'a> Connector<'a> {
             end => end,
         })
     }
+}
+
+/// The far end's own places, and behind them its addresses of all pairs. Those that packets leave
+/// for in the same way are tried together.
+fn ways(places: &[Address], pairs: &[AddressPair]) -> Vec<Vec<Address>> {
+    let mut ways = vec![places.to_vec()];
+    let Some(own) = places.first() else {
+        return ways;
+    };
+    for pair in pairs {
+        let via = Via {
+            source: pair.source.clone(),
+            ..own.via.clone()
+        };
+        let place = Address::new(pair.far.to_string(), own.port).leaving(via);
+        let is_same = |way: &&mut Vec<Address>| way.iter().all(|one| one.via == place.via);
+        match ways.iter_mut().find(is_same) {
+            Some(way) => way.push(place),
+            None => ways.push(vec![place]),
+        }
+    }
+    ways
 }
 
 /// How a far end is started.
@@ -253,19 +308,31 @@ impl Default for Starting {
     }
 }
 
+/// The oldest version of the protocol that has all that is asked for.
+fn oldest(opening: &Opening) -> u16 {
+    let is_put = opening.direction == CopyDirection::Put;
+    match opening.attributes.kept.any() || opening.pairs > 0 && !is_put {
+        true => COPYING_VERSION,
+        false => SPOKEN.oldest,
+    }
+}
+
 /// What the far end's version does not know is refused before anything is written.
 fn check_version(opening: &Opening, version: u16) -> Result<(), SessionEnd> {
     let kept = opening.attributes.kept;
-    if !kept.any() || version >= COPYING_VERSION {
+    if version >= oldest(opening) {
         return Ok(());
     }
+    let cannot = match kept.any() {
+        true => format!("keep {}", kept.options()),
+        false => "send over several pairs of addresses, `--via`".to_owned(),
+    };
     Err(SessionEnd::Problem(Problem {
         kind: ProblemKind::Request,
         file: None,
         what: format!(
-            "the far end is older and cannot keep {}: it speaks version {version} of the copy \
-                protocol, and version {COPYING_VERSION} is needed",
-            kept.options()
+            "the far end is older and cannot {cannot}: it speaks version {version} of the copy \
+                protocol, and version {COPYING_VERSION} is needed"
         ),
         hint: Some("install this version there, or leave the options out".to_owned()),
     }))
@@ -457,5 +524,22 @@ pub(crate) fn why_not(error: &DialError) -> SessionEnd {
         },
         DialError::Option(_) => refused(ProblemKind::Request, error.hint()),
         other => SessionEnd::Lost(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_packets_leave_for_alike_are_tried_together() {
+        let own = Address::new("dtn.example.org", 5201);
+        let pairs = ["10.0.1.2", "10.0.2.1=10.0.2.2", "10.0.3.2"];
+        let pairs = pairs.map(|text| text.parse::<AddressPair>().unwrap());
+        let shown =
+            |way: &Vec<Address>| -> Vec<String> { way.iter().map(ToString::to_string).collect() };
+        let ways: Vec<Vec<String>> = ways(&[own], &pairs).iter().map(shown).collect();
+        let together = vec!["dtn.example.org:5201", "10.0.1.2:5201", "10.0.3.2:5201"];
+        assert_eq!(ways, [together, vec!["10.0.2.2:5201"]]);
     }
 }

@@ -1,6 +1,8 @@
 //! One stream as its sender sees it from outside: how fast it is, and how much of it may wait in
 //! the kernel.
 
+use std::net::IpAddr;
+
 use copy_net::StreamHandle;
 use sockets::{OptionError, StreamOptions};
 use units::{Bytes, Rate, Span};
@@ -16,9 +18,13 @@ const UNSENT_TIME: Span = Span::from_millis(100);
 const UNSENT_MIN: Bytes = Bytes::from_kib(32);
 const UNSENT_MAX: Bytes = Bytes::from_mib(1);
 
+/// Addresses of both ends of a stream, as far as the kernel told them.
+pub(crate) type Ends = [Option<IpAddr>; 2];
+
 /// One stream.
 pub(crate) struct StreamControl {
     pub handle: StreamHandle,
+    pub ends: Ends,
     pub stall: Stall,
     pub piece_size: PieceSize,
     acked: Bytes,
@@ -32,7 +38,9 @@ pub(crate) struct StreamControl {
 impl StreamControl {
     /// One that has just come.
     pub(crate) fn new(handle: StreamHandle, piece_size: PieceSize) -> Self {
+        let ends = [handle.local(), handle.peer()];
         StreamControl {
+            ends: ends.map(|end| end.ok().map(|address| address.ip())),
             handle,
             stall: Stall::default(),
             piece_size,

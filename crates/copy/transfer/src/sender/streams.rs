@@ -10,15 +10,16 @@ use copy_net::Channel;
 use copy_protocol::{Activity, Opening};
 use observe::{Limit, StreamCount, TcpSample, Transport};
 use steer::online::{Interval, Meter, Online, RateMax, Streams as Seen};
-use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
+use steer::{Scavenger, StreamReading, common_rtt, scavenger, stream_pacing, surplus};
 use units::{Bytes, Rate, Span, Time};
 
 use super::piece_size::PieceSize;
 use super::send_queue::SendQueue;
 use super::stream::SendStream;
-use super::stream_control::StreamControl;
+use super::stream_control::{Ends, StreamControl};
 use crate::opening::{first_streams, plan};
 use crate::session::{SessionContext, SessionEnd, TICK};
+use crate::stream_options::Part;
 use crate::stream_set::StreamSet;
 use files::source::Source;
 
@@ -28,7 +29,8 @@ const CONFIRMED_MAX: Span = Span::from_secs(2);
 
 /// Remaining time from which the end of the copy is near.
 const END: Span = Span::from_secs(3);
-/// Near the end, streams below this share of the mean rate take no more pieces.
+/// Near the end, streams below this share of the mean rate of their pair of addresses take no more
+/// pieces.
 const SLOW: f64 = 0.5;
 
 /// All streams of one conversation.
@@ -42,6 +44,8 @@ pub(crate) struct Streams {
     meter: Meter,
     scavenger: Option<Scavenger>,
     target: u16,
+    /// Over several pairs of addresses.
+    has_pairs: bool,
     /// The user said how many.
     is_asked_for: bool,
     last: Time,
@@ -93,6 +97,7 @@ impl Streams {
             online: Online::new(plan(opening, rtt)),
             meter: Meter::default(),
             scavenger,
+            has_pairs: opening.pairs > 1,
             is_asked_for: opening.streams.is_some(),
             last: now,
             last_gentle: now,
@@ -116,14 +121,38 @@ impl Streams {
         }
         let target = self.target.min(self.most.get());
         self.stream_set.grow(target, context);
-        let staying = self
-            .streams
-            .iter_mut()
-            .filter(|(_, stream)| !stream.is_leaving);
-        for (number, stream) in staying.skip(target.into()) {
-            stream.is_leaving = true;
-            self.queue.leave(*number);
+        for number in self.surplus(target.into()) {
+            if let Some(stream) = self.streams.get_mut(&number) {
+                stream.is_leaving = true;
+            }
+            self.queue.leave(number);
         }
+    }
+
+    /// Streams that are too many.
+    fn surplus(&self, keep: usize) -> Vec<u32> {
+        let staying = self.streams.iter();
+        let staying = staying.filter(|(_, stream)| !stream.is_leaving);
+        let seen =
+            |(number, stream): (&u32, &StreamControl)| (*number, self.pair_of(stream), stream.rate);
+        surplus(&staying.map(seen).collect::<Vec<_>>(), keep)
+    }
+
+    /// What tells streams over several pairs of addresses apart.
+    fn pair_of(&self, stream: &StreamControl) -> Option<Ends> {
+        self.has_pairs.then_some(stream.ends)
+    }
+
+    /// What a stream of each pair carries on average, in bits per second.
+    fn mean_rates(&self) -> BTreeMap<Option<Ends>, f64> {
+        let mut sums: BTreeMap<Option<Ends>, (f64, f64)> = BTreeMap::new();
+        for stream in self.streams.values() {
+            let (sum, count) = sums.entry(self.pair_of(stream)).or_default();
+            *sum += stream.rate;
+            *count += 1.0;
+        }
+        let mean = |(pair, (sum, count)): (Option<Ends>, (f64, f64))| (pair, sum / count);
+        sums.into_iter().map(mean).collect()
     }
 
     /// Ends all of them, whatever the receiver still does with its end: otherwise their threads
@@ -201,10 +230,17 @@ impl Streams {
         u16::try_from(self.streams.len()).unwrap_or(u16::MAX)
     }
 
-    /// One came.
-    pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, context: &SessionContext) {
+    /// One came. Says what there is to say of its pair of addresses.
+    pub(crate) fn on_joined(
+        &mut self,
+        number: u32,
+        channel: Channel,
+        context: &SessionContext,
+    ) -> Option<String> {
         tracing::debug!(stream = number, "joined");
-        self.stream_set.on_joined();
+        let news = self
+            .stream_set
+            .on_joined(number, channel.handle(), context.now());
         let piece_size = match self.compress {
             true => PieceSize::for_compression(),
             false => PieceSize::default(),
@@ -223,35 +259,45 @@ impl Streams {
             self.compress,
         );
         thread::spawn(move || stream.run());
+        news
     }
 
-    /// One did not come.
+    /// One did not come. Says what there is to say of its pair of addresses.
     pub(crate) fn on_not_joined(
         &mut self,
+        number: u32,
         context: &SessionContext,
         why: &str,
-    ) -> Result<(), SessionEnd> {
-        self.stream_set.on_not_joined(context.now(), why)
+    ) -> Result<Option<String>, SessionEnd> {
+        self.stream_set.on_not_joined(number, context.now(), why)
     }
 
-    /// One is over. Returns the bytes that have to be sent again.
+    /// One is over. Returns the bytes that have to be sent again, and what there is to say of its
+    /// pair of addresses.
     ///
     /// Where it ended as it should all of it has arrived, and the receiver has some time to say so.
-    pub(crate) fn on_over(&mut self, number: u32, end: &Result<(), String>, now: Time) -> u64 {
+    pub(crate) fn on_over(
+        &mut self,
+        number: u32,
+        end: &Result<(), String>,
+        now: Time,
+    ) -> (u64, Option<String>) {
         let was_there = self.streams.remove(&number).is_some();
+        let mut news = None;
         if was_there {
-            self.stream_set.on_over();
+            news = self.stream_set.on_over(number, end, now);
             self.pace(&self.readings(now));
         }
         tracing::debug!(stream = number, ?end, "over");
         self.replaced += u32::from(end.is_err());
-        match end {
+        let again = match end {
             Ok(()) => {
                 self.parted.push_back((now, number));
                 0
             }
             Err(_) => self.queue.over(number),
-        }
+        };
+        (again, news)
     }
 
     /// Gives pieces of ended streams to others once the receiver had time to confirm them.
@@ -306,16 +352,22 @@ impl Streams {
         receiver: Option<Activity>,
     ) -> Look {
         let now = context.now();
+        self.stream_set.look(Part::Sends, context);
         let samples = self.samples(now);
         self.cut_stalled(now, &samples);
         self.set_piece_sizes(now.since(self.last), left, &samples);
+        let all = samples.iter().map(|(_, sample)| sample);
+        let common = self.has_pairs.then(|| common_rtt(all)).flatten();
         let seen = self.meter.read(samples);
         if let Some(rtt) = seen.rtt {
             self.queue.set_rtt(rtt);
         }
         let interval = Interval {
             length: now.since(self.last),
-            streams: seen,
+            streams: Seen {
+                rtt: common.or(seen.rtt),
+                ..seen
+            },
             left,
             rate_max: self.rate_max,
             rate_gentle: self.gentle_rate,
@@ -402,10 +454,11 @@ impl Streams {
         }
         let all: f64 = self.streams.values().map(|stream| stream.rate).sum();
         self.queue.set_rate(Rate::from_f64(all));
-        let mean = all / self.streams.len().max(1) as f64;
+        let means = self.mean_rates();
         let is_end = left.is_some_and(|left| left.as_f64() * 8.0 < all * END.as_secs_f64());
         for stream in self.streams.values() {
-            // The fastest is never below the mean, so at least one stream continues.
+            // The fastest is never below the mean, so at least one stream of each pair continues.
+            let mean = means.get(&self.pair_of(stream)).copied().unwrap_or(0.0);
             stream
                 .piece_size
                 .set_resting(is_end && stream.rate < SLOW * mean);

@@ -2,6 +2,7 @@
 
 mod interrupted;
 mod meddled;
+mod pairs;
 mod sparse;
 mod together;
 
@@ -50,6 +51,7 @@ fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> Co
         },
         connect: Connect::ToFar(None),
         transport: Transport::Tcp,
+        pairs: Vec::new(),
         patience: Patience::once_there(Span::from_secs(20)),
     }
 }

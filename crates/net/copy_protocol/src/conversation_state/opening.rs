@@ -2,7 +2,7 @@
 
 use super::error::ProtocolRule;
 use super::{COPY_STREAMS_MAX, require};
-use crate::{CopyDirection, Opening, PATH_MAX};
+use crate::{CopyDirection, Opening, PAIRS_MAX, PATH_MAX};
 
 /// Most names in an opening.
 const PATHS_MAX: usize = 1024;
@@ -55,6 +55,14 @@ pub fn check(opening: &Opening) -> Result<(), ProtocolRule> {
             rule("number of streams", streams, "a copy has 1 to 1024"),
         )?;
     }
+    require(
+        opening.pairs <= PAIRS_MAX,
+        rule(
+            "number of pairs of addresses",
+            opening.pairs,
+            "a copy has at most 16",
+        ),
+    )?;
     let rates = [opening.rate_max_bits_per_second, opening.window_bytes];
     let fits = !rates.contains(&Some(0));
     require(fits, rule("rate or window", 0, "leave it out to have none"))

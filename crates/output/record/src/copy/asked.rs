@@ -33,6 +33,10 @@ pub struct Asked {
     /// What carried the streams; absent from what older versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
+    /// Pairs of addresses over which the streams were dealt: `10.0.1.1=10.0.1.2`, or the far
+    /// address alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
     /// Data without encryption.
     pub plain: bool,
     /// Pieces could be compressed.
@@ -85,6 +89,7 @@ impl From<&CopySpec> for Asked {
             kept: names(spec.options.attributes.kept),
             verify: spec.options.verify,
             transport: Some(spec.transport),
+            via: spec.pairs.iter().map(ToString::to_string).collect(),
             plain: spec.options.plain,
             compress: spec.options.compress,
             dry_run: spec.options.dry_run,

@@ -1,11 +1,14 @@
 //! From a copy and what it told to its document.
 
 use copy_protocol::{
-    CopyDirection, CopyEvent, CopySpec, FarHost, LimitedBy, NearEnd, Outcome, Reading, TimePart,
+    CopyDirection, CopyEvent, CopySpec, FarHost, LimitedBy, NearEnd, Outcome, PairCarried, Reading,
+    TimePart,
 };
-use units::{Rate, Span};
+use units::{Rate, Span, Time};
 
-use super::{Asked, Copy, CopyLimit, CopyReading, Outage, Over, Planned, Step, TimeShare};
+use super::{
+    Asked, Copy, CopyLimit, CopyReading, Outage, Over, PairShare, Planned, Step, TimeShare,
+};
 use crate::{Direction, Kind, Target};
 
 /// What a copy told while it ran, as far as its outcome does not have it.
@@ -144,6 +147,7 @@ impl Copy {
             sent_again_bytes: outcome.sent_again.get(),
             reconnects: outcome.reconnects,
             streams_replaced: outcome.streams_replaced,
+            pairs: pair_shares(outcome),
             cpu_seconds: outcome.processor.as_secs_f64(),
             time: time_shares(outcome),
             limit: outcome.limit.as_ref().map(CopyLimit::from),
@@ -160,6 +164,18 @@ pub fn direction(direction: CopyDirection) -> Direction {
         CopyDirection::Put => Direction::Forward,
         CopyDirection::Get => Direction::Reverse,
     }
+}
+
+fn pair_shares(outcome: &Outcome) -> Vec<PairShare> {
+    let carried = |pair: &PairCarried| pair.carried.get();
+    let all: u64 = outcome.pairs.iter().map(carried).sum();
+    let share = |pair: &PairCarried| PairShare {
+        addresses: pair.pair.to_string(),
+        wire_bytes: carried(pair),
+        share_ratio: (all > 0).then(|| carried(pair) as f64 / all as f64),
+        gone_from_seconds: pair.gone.map(Time::as_secs_f64),
+    };
+    outcome.pairs.iter().map(share).collect()
 }
 
 fn time_shares(outcome: &Outcome) -> Vec<TimeShare> {

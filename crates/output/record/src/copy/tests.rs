@@ -105,6 +105,7 @@ fn nothing() -> copy_protocol::Outcome {
         removed: 0,
         reconnects: 0,
         streams_replaced: 0,
+        pairs: Vec::new(),
         streams: 0,
         limit: None,
         readings: Vec::new(),

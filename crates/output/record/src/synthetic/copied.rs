@@ -55,6 +55,7 @@ pub fn copy_spec() -> CopySpec {
         },
         connect: Connect::ToFar(None),
         transport: Transport::Tcp,
+        pairs: Vec::new(),
         patience: Patience::default(),
     }
 }
@@ -216,6 +217,7 @@ fn copy_outcome() -> Outcome {
         removed: 0,
         reconnects: 1,
         streams_replaced: 2,
+        pairs: Vec::new(),
         streams: 12,
         limit: Some(LimitedBy {
             by: Limit::Link,

@@ -9,7 +9,7 @@ use draw::chart::{BarRow, Chart, Panel};
 use draw::format;
 use draw::page::{Block, Column, Fact, List, Page, Row, Table};
 use record::Limit;
-use record::copy::{Copy, CopyLimit, CopyPhase, Outage, ProblemKind, Step, TimeShare};
+use record::copy::{Copy, CopyLimit, CopyPhase, Outage, PairShare, ProblemKind, Step, TimeShare};
 
 /// Failures that a terminal lists; the document has them all.
 const FAILURES_MAX: usize = 10;
@@ -141,6 +141,7 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         rate_schedule(copy).map(plain("bound")),
         network(copy).map(plain("network")),
         checksum_lists(copy).map(plain("checksums")),
+        pairs(copy).map(plain("addresses")),
         outages(copy).map(plain("outages")),
         time(copy).map(plain("time")),
     ];
@@ -303,6 +304,24 @@ fn marked(copy: &Copy) -> Option<String> {
         "{} of the segments marked (ECN)",
         format::percent(share)
     ))
+}
+
+/// What each pair of addresses carried, the one with the most first.
+fn pairs(copy: &Copy) -> Option<String> {
+    let mut pairs: Vec<&PairShare> = copy.pairs.iter().collect();
+    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.wire_bytes));
+    let shown = |pair: &&PairShare| {
+        let share = pair.share_ratio.map(format::percent);
+        let share = share.unwrap_or_else(|| "nothing".to_owned());
+        let gone = pair.gone_from_seconds.map(|from| {
+            let from = lasting(from);
+            format!(", gone from {from} on")
+        });
+        let (pair, gone) = (&pair.addresses, gone.unwrap_or_default());
+        format!("{pair} carried {share}{gone}")
+    };
+    let shown: Vec<String> = pairs.iter().map(shown).collect();
+    (!shown.is_empty()).then(|| shown.join("; "))
 }
 
 /// Those that carried most of it, and those of its last moments where they were others.

@@ -57,7 +57,7 @@ impl Online {
     /// most that were ever in flight count: a path that pauses needs no fewer streams.
     fn fewer_for_packets(&mut self, look: &Look) -> Option<StreamCount> {
         self.packets_most = self.packets_most.max(look.packets()?);
-        let most = streams_for_packets(self.packets_most);
+        let most = streams_for_packets(self.packets_most).max(self.plan.streams_min);
         let too_many = most < look.streams;
         if too_many || self.packets_max.is_some() {
             self.packets_max = Some(most);
@@ -218,10 +218,11 @@ impl Online {
         (wanted > self.streams).then_some(wanted)
     }
 
-    /// A quarter fewer; `None` with one.
+    /// A quarter fewer; `None` with as few as there may be.
     fn fewer(&self) -> Option<StreamCount> {
         let now = u64::from(self.streams.get());
         let wanted = StreamCount::new(now - now.div_ceil(4)).ok()?;
+        let wanted = wanted.max(self.plan.streams_min);
         (wanted < self.streams).then_some(wanted)
     }
 }

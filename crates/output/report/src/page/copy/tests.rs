@@ -37,6 +37,25 @@ Nothing here makes it faster; a link with a higher rate would.
 }
 
 #[test]
+fn what_each_pair_of_addresses_carried_is_named() {
+    let mut copy = synthetic::copy().body;
+    let pair = |addresses: &str, share: f64, gone: Option<f64>| PairShare {
+        addresses: addresses.to_owned(),
+        wire_bytes: (share * 1e9) as u64,
+        share_ratio: Some(share),
+        gone_from_seconds: gone,
+    };
+    copy.pairs = vec![
+        pair("10.0.1.2", 0.26, Some(12.0)),
+        pair("10.0.2.1=10.0.2.2", 0.74, None),
+    ];
+    let said = pairs(&copy).unwrap();
+    let expected = "10.0.2.1=10.0.2.2 carried 74 %; 10.0.1.2 carried 26 %, gone from 12.0 s on";
+    assert_eq!(said, expected);
+    assert!(shown(&copy).contains("\naddresses "));
+}
+
+#[test]
 fn a_dry_run_says_what_would_be_copied() {
     let mut copy = synthetic::copy().body;
     copy.asked.dry_run = true;
