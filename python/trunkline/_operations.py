@@ -571,6 +571,7 @@ def _copy(
     plain: bool = False,
     max_rate: Rate | None = None,
     gentle: bool | Time = False,
+    follow: bool | Time = False,
     objective: Literal["max", "knee", "power"] | None = None,
     streams: int | None = None,
     window: Size = "auto",
@@ -620,6 +621,8 @@ def _copy(
         plain: Send file data without encryption, once both ends have shown who they are.
         max_rate: The most to send over all streams together.
         gentle: Give way to all others: add no more than this to the round trip; `True` means 10 ms.
+        follow: Go on with files that are new or changed, once two looks 5 s apart see the same: until
+            the call is cancelled, or with a time until nothing has changed for so long.
         objective: What the number of streams is chosen for; `"knee"` without.
         streams: This many streams, and no search.
         window: Socket buffers; `"auto"` leaves them to the kernel.
@@ -697,6 +700,9 @@ def _copy(
         "gentle": {True: "10ms", False: None}[gentle]
         if isinstance(gentle, bool)
         else _text.span(gentle),
+        "follow": {True: "until-stopped", False: None}[follow]
+        if isinstance(follow, bool)
+        else _text.span(follow),
         "objective": objective,
         "streams": _text.count(streams),
         "window": _text.size(window),

@@ -20,8 +20,8 @@ use crate::{Error, origin};
 pub use copy_net::FAR_COMMAND;
 pub use copy_protocol::{
     Attributes, CongestionChoice, CopyDirection, CopyEvent, CopyOptions, CopyProgress, CopySpec,
-    FarProgram, FileProblem, Filter, Kept, NearEnd, Outcome, OwnersBy, Patience, ProblemKind,
-    Selection, SelectionRule, Token, TokenTextError,
+    FarProgram, FileProblem, Filter, Follow, Kept, NearEnd, Outcome, OwnersBy, Patience,
+    ProblemKind, Selection, SelectionRule, Token, TokenTextError,
 };
 pub use far_program::clean_far_host;
 pub use files::check_pattern;

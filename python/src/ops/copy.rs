@@ -8,8 +8,8 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, CongestionChoice, CopyControl, CopyEvent, CopyObserver, CopyOptions,
-    CopyRequest, FarProgram, Filter, Kept, Objective, OwnersBy, Patience, ProblemKind, Route,
-    Selection, SelectionRule, Token, check_listed, check_pattern,
+    CopyRequest, FarProgram, Filter, Follow, Kept, Objective, OwnersBy, Patience, ProblemKind,
+    Route, Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
 
@@ -42,6 +42,7 @@ pub struct Asked {
     plain: bool,
     max_rate: Option<String>,
     gentle: Option<String>,
+    follow: Option<String>,
     objective: Option<String>,
     streams: Option<String>,
     window: String,
@@ -202,8 +203,21 @@ impl Asked {
             congestion: self.congestion.clone().map(CongestionChoice::required),
             rate_max: optional("max_rate", max_rate, ask::copy::rate_max)?,
             gentle: optional("gentle", self.gentle.as_deref(), ask::copy::added_rtt)?,
+            follow: self.follow()?,
             ..CopyOptions::default()
         })
+    }
+
+    fn follow(&self) -> Result<Option<Follow>, Failure> {
+        let until_idle = match self.follow.as_deref() {
+            None => return Ok(None),
+            Some("until-stopped") => None,
+            Some(text) => Some(value("follow", text, ask::copy::idle)?),
+        };
+        Ok(Some(Follow {
+            until_idle,
+            ..Follow::UNTIL_STOPPED
+        }))
     }
 
     fn token(&self, route: &Route) -> Result<Option<Token>, Failure> {

@@ -6,9 +6,11 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use trunkline::ask::copy::{Words, added_rtt, buffers, patience, ports, rate_max, streams, words};
+use trunkline::ask::copy::{
+    Words, added_rtt, buffers, idle, patience, ports, rate_max, streams, words,
+};
 use trunkline::copy::{
-    self, Attributes, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy, Selection,
+    self, Attributes, CongestionChoice, CopyOptions, Filter, Follow, Kept, OwnersBy, Selection,
 };
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Rate, Span};
@@ -34,6 +36,7 @@ use rules::Rules;
     trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
     trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r --gentle run7 dtn.example.org:/store\n  \
+    trunkline copy -r --follow=1h run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r a.example.org:/data/run7 b.example.org:/store\n\n\
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something \
 is not, 2 the request was wrong, 75 it is not finished: run the same command again."
@@ -128,6 +131,17 @@ pub(crate) struct Copy {
     /// not have
     #[arg(long, conflicts_with = "files_from")]
     pub delete: bool,
+
+    /// Go on with files that are new or changed, once two looks 5 s apart see the same, until
+    /// Ctrl-C, or until nothing has changed for so long. What is removed here stays there
+    #[arg(
+        long,
+        value_name = "IDLE",
+        num_args = 0..=1,
+        require_equals = true,
+        value_parser = idle
+    )]
+    pub follow: Option<Option<Span>>,
 
     /// Read each file again from the receiver's disk before it has its name
     #[arg(long)]
@@ -250,6 +264,10 @@ impl Copy {
             congestion: self.congestion.clone().map(CongestionChoice::required),
             rate_max: self.max_rate,
             gentle: self.gentle,
+            follow: self.follow.map(|until_idle| Follow {
+                until_idle,
+                ..Follow::UNTIL_STOPPED
+            }),
         }
     }
 

@@ -175,6 +175,12 @@ impl CopyObserver for CopyProgress {
                 self.say(&format!("the far end is back; {} to go", left.human()));
             }
             CopyEvent::Planned { bytes, present, .. } => self.planned(*bytes, *present),
+            CopyEvent::Following {
+                files,
+                bytes,
+                waiting,
+                ..
+            } => self.following(&say::following(*files, *bytes, *waiting)),
             CopyEvent::Error { .. } => {}
         }
     }
@@ -192,6 +198,18 @@ impl CopyProgress {
                 present.human(),
                 left.human()
             ));
+        }
+    }
+
+    /// A wait may take days, so that a line is written where something changed.
+    fn following(&mut self, text: &str) {
+        // The next pass is part of the same copy.
+        self.is_planned = true;
+        self.bar.set_message(text.to_owned());
+        self.bar.set_prefix("");
+        self.bar.tick();
+        if self.bar.is_hidden() && !self.is_quiet {
+            tell!("{text}");
         }
     }
 

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
-use crate::Kept;
+use crate::{Follow, Kept};
 
 /// The options of a copy, as the user, both ends and the document have them.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +47,9 @@ pub struct CopyOptions {
     pub rate_max: Option<Rate>,
     /// Give way to all other traffic: the queueing delay that the copy may add.
     pub gentle: Option<Span>,
+    /// The copy goes on with files that are new or changed. The end that has them keeps it to
+    /// itself.
+    pub follow: Option<Follow>,
 }
 
 impl CopyOptions {
@@ -79,6 +82,7 @@ impl Default for CopyOptions {
             congestion: None,
             rate_max: None,
             gentle: None,
+            follow: None,
         }
     }
 }

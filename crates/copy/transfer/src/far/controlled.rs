@@ -322,6 +322,7 @@ fn report(event: &CopyEvent) -> Option<Report> {
         | CopyEvent::Resumed { .. }
         | CopyEvent::Stalled { .. }
         | CopyEvent::Moving { .. }
+        | CopyEvent::Following { .. }
         | CopyEvent::Error { .. } => return None,
     })
 }

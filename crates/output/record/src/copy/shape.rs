@@ -14,6 +14,8 @@ pub struct CopyLog {
     planned: Option<Planned>,
     steps: Vec<Step>,
     outages: Vec<Outage>,
+    /// The next plan is that of another pass, which counts those before.
+    is_pass_over: bool,
 }
 
 /// A copy as it was asked for.
@@ -41,6 +43,9 @@ impl CopyLog {
             } => {
                 // After a reconnection there is another plan, in which all that came meanwhile
                 // counts as there.
+                if std::mem::take(&mut self.is_pass_over) {
+                    self.planned = None;
+                }
                 self.planned.get_or_insert(Planned {
                     files: *files,
                     folders: *folders,
@@ -49,6 +54,7 @@ impl CopyLog {
                     present_bytes: present.get(),
                 });
             }
+            CopyEvent::Following { .. } => self.is_pass_over = true,
             CopyEvent::Steered { at, streams, why } => self.steps.push(Step {
                 at_seconds: at.as_secs_f64(),
                 streams: *streams,
@@ -134,6 +140,7 @@ impl Copy {
             failed: outcome.failed.clone(),
             left_out: outcome.left_out.clone(),
             removed: spec.options.delete.then_some(outcome.removed),
+            waiting_files: spec.options.follow.map(|_| outcome.waiting),
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
             hole_bytes: outcome.holes.get(),

@@ -103,6 +103,7 @@ fn nothing() -> copy_protocol::Outcome {
         failed: Vec::new(),
         left_out: Vec::new(),
         removed: 0,
+        waiting: 0,
         reconnects: 0,
         streams_replaced: 0,
         streams: 0,

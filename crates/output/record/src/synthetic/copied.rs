@@ -212,6 +212,7 @@ fn copy_outcome() -> Outcome {
         failed: problems(),
         left_out: Vec::new(),
         removed: 0,
+        waiting: 0,
         reconnects: 1,
         streams_replaced: 2,
         streams: 12,
