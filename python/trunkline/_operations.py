@@ -567,6 +567,7 @@ def _copy(
     files_from: File | Iterable[File] | None = None,
     delete: bool = False,
     verify: bool = False,
+    delta: bool = False,
     compress: bool = False,
     plain: bool = False,
     max_rate: Rate | None = None,
@@ -617,6 +618,7 @@ def _copy(
         files_from: Copy only these names below the one source: several, or a file that lists them.
         delete: Once everything is copied, remove what the sources do not have.
         verify: Read each file again from the receiver's disk before it has its name.
+        delta: Of files that are there in an older version send only what differs.
         compress: Compress while that is faster.
         plain: Send file data without encryption, once both ends have shown who they are.
         max_rate: The most to send over all streams together.
@@ -694,6 +696,7 @@ def _copy(
         "files_from": listed,
         "delete": delete,
         "verify": verify,
+        "delta": delta,
         "compress": compress,
         "plain": plain,
         "max_rate": _text.rate(max_rate),

@@ -38,6 +38,7 @@ pub struct Asked {
     files_from: Option<FilesFrom>,
     delete: bool,
     verify: bool,
+    delta: bool,
     compress: bool,
     plain: bool,
     max_rate: Option<String>,
@@ -204,6 +205,7 @@ impl Asked {
             rate_max: optional("max_rate", max_rate, ask::copy::rate_max)?,
             gentle: optional("gentle", self.gentle.as_deref(), ask::copy::added_rtt)?,
             follow: self.follow()?,
+            delta: self.delta,
             ..CopyOptions::default()
         })
     }

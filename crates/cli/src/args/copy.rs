@@ -147,6 +147,11 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub verify: bool,
 
+    /// Of files that are there in an older version send only what differs: both ends read them,
+    /// and pieces that are the same at the same place are taken from there
+    #[arg(long)]
+    pub delta: bool,
+
     /// Compress while that is faster
     #[arg(short = 'z', long)]
     pub compress: bool,
@@ -268,6 +273,7 @@ impl Copy {
                 until_idle,
                 ..Follow::UNTIL_STOPPED
             }),
+            delta: self.delta,
         }
     }
 

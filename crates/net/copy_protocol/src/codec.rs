@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::version::VERSION_BEFORE;
 use super::version_5::{self, OldSending};
-use super::{Message, SPOKEN};
+use super::{Kept, Message, SPOKEN};
 use measure_protocol::frame::{FrameError, FrameReader, encode_frame};
 
 /// Most bytes of a frame before the peer has shown who it is.
@@ -170,13 +170,29 @@ pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError>
     Ok(frames)
 }
 
-/// Behind an opening stands what else is kept, where something is.
+/// Behind an opening stands what else is kept, where something is or pieces are offered, and behind
+/// that whether they are.
 fn with_kept(message: &Message, body: Vec<u8>) -> postcard::Result<Vec<u8>> {
-    match message {
-        Message::Open(opening) if opening.attributes.kept.any() => {
-            postcard::to_extend(&opening.attributes.kept, body)
-        }
-        _ => Ok(body),
+    let (kept, delta) = match message {
+        Message::Open(opening) => (opening.attributes.kept, opening.delta),
+        _ => return Ok(body),
+    };
+    match (kept.any(), delta) {
+        (false, false) => Ok(body),
+        (true, false) => postcard::to_extend(&kept, body),
+        (_, true) => postcard::to_extend(&(kept, true), body),
+    }
+}
+
+/// The reverse of it.
+fn read_kept(behind: &[u8]) -> Result<(Kept, bool), CodecError> {
+    match postcard::take_from_bytes(behind) {
+        Ok((kept, [])) => Ok((kept, false)),
+        Ok((kept, delta)) => Ok((kept, decode_as(delta)?)),
+        Err(why) => Err(CodecError::Malformed {
+            length: behind.len(),
+            why,
+        }),
     }
 }
 
@@ -190,6 +206,7 @@ fn halves(message: &Message) -> Option<(Message, Message)> {
         Message::Published(list) => split(list, Message::Published),
         Message::Removed(list) => split(list, Message::Removed),
         Message::Inodes(list) => split(list, Message::Inodes),
+        Message::Older(list) => split(list, Message::Older),
         _ => None,
     }
 }
@@ -207,8 +224,8 @@ pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
     let length = body.len();
     match postcard::take_from_bytes(body) {
         Ok((message, [])) => Ok(message),
-        Ok((Message::Open(mut opening), kept)) => {
-            opening.attributes.kept = decode_as(kept)?;
+        Ok((Message::Open(mut opening), behind)) => {
+            (opening.attributes.kept, opening.delta) = read_kept(behind)?;
             Ok(Message::Open(opening))
         }
         Ok((_, surplus)) => Err(CodecError::Surplus(surplus.len())),

@@ -453,6 +453,8 @@ pub struct Outcome {
     pub sent: Bytes,
     /// Bytes of files that are holes and were told in place of being sent.
     pub holes: Bytes,
+    /// Bytes of files that were the same in older versions at the receiver, and so were not sent.
+    pub unchanged: Bytes,
     /// Names among those copied that share their file with another one (hard links). Each became a
     /// file of its own.
     pub linked: u32,

@@ -50,6 +50,8 @@ pub struct CopyOptions {
     /// The copy goes on with files that are new or changed. The end that has them keeps it to
     /// itself.
     pub follow: Option<Follow>,
+    /// Of files that are there in an older version only what differs from it is sent.
+    pub delta: bool,
 }
 
 impl CopyOptions {
@@ -83,6 +85,7 @@ impl Default for CopyOptions {
             rate_max: None,
             gentle: None,
             follow: None,
+            delta: false,
         }
     }
 }
@@ -136,6 +139,11 @@ pub struct Opening {
     pub congestion: Option<CongestionChoice>,
     /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
     pub window_bytes: Option<u64>,
+    /// The receiver tells which files it has in an older version, and the sender offers pieces of
+    /// those by their hashes first. On the wire it stands behind what else is kept, and only where
+    /// it is asked for.
+    #[serde(skip)]
+    pub delta: bool,
 }
 
 /// Delay and loss that a gentle objective may add when only its name is known.
@@ -172,7 +180,17 @@ impl Opening {
                 Window::Auto => None,
                 Window::Fixed(bytes) => Some(bytes.get()),
             },
+            delta: options.delta,
         }
+    }
+
+    /// The options that ends of older versions do not know, for people; none where it is empty.
+    pub fn newest_options(&self) -> String {
+        let kept = self.attributes.kept.options();
+        let delta = if self.delta { "`--delta`" } else { "" };
+        let asked = [kept.as_str(), delta];
+        let asked: Vec<&str> = asked.into_iter().filter(|one| !one.is_empty()).collect();
+        asked.join(", ")
     }
 
     /// What the sender aims at; [`CopyOptions::KNEE`] for a name that this version does not know.

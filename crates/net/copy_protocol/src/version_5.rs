@@ -38,8 +38,8 @@ struct OldLimited {
 /// Where it asks for what is not known there, and had to be refused before.
 pub(crate) fn encode(message: &Message) -> postcard::Result<Vec<u8>> {
     let is_unknown = match message {
-        Message::Open(opening) => opening.attributes.kept.any(),
-        Message::Inodes(_) => true,
+        Message::Open(opening) => opening.attributes.kept.any() || opening.delta,
+        Message::Inodes(_) | Message::Older(_) => true,
         _ => false,
     };
     if is_unknown {

@@ -85,6 +85,10 @@ pub struct Copy {
     /// Bytes of files that are holes, and were told in place of being sent.
     #[serde(default)]
     pub hole_bytes: u64,
+    /// Bytes of files that were the same in older versions at the receiver, and so were not sent;
+    /// absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged_bytes: Option<u64>,
     /// Names that share their file with another one of those copied; each became a file of its own.
     #[serde(default)]
     pub hard_linked_names: u32,

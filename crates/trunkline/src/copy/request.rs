@@ -125,6 +125,30 @@ fn check_follow(route: &Route, options: &CopyOptions) -> Result<(), Error> {
     ))
 }
 
+/// What differs is found out while files are replaced, by the two ends.
+fn check_delta(route: &Route, options: &CopyOptions) -> Result<(), Error> {
+    if !options.delta {
+        return Ok(());
+    }
+    if route.commanded().is_some() {
+        return Err(Error::wrong_request(
+            "`--delta` is not for a copy between two other hosts",
+            "start the copy at one of the two hosts",
+        ));
+    }
+    let (what, why) = match options {
+        CopyOptions { dry_run: true, .. } => ("--dry-run", "a dry run reads no contents"),
+        _ if options.filter == Filter::Missing => {
+            ("--ignore-existing", "no file is replaced there")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::wrong_request(
+        format!("`--delta` and `{what}` exclude each other: {why}"),
+        "leave out one of the two",
+    ))
+}
+
 impl CopyRequest {
     /// Reads `places`, of which the last is the destination: `PATH`, `[USER@]HOST:PATH` or
     /// `trunkline://HOST[:PORT]/PATH`. Where both ends are on other hosts, this one commands a
@@ -153,6 +177,7 @@ impl CopyRequest {
         check_tokens(&route, &access)?;
         check_kept(&options, route.commanded().is_some())?;
         check_follow(&route, &options)?;
+        check_delta(&route, &options)?;
         let mut names: Vec<String> = places
             .iter()
             .map(|path| path.display().to_string())

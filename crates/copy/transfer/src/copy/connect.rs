@@ -204,9 +204,9 @@ impl<'a> Connector<'a> {
         let starting = Starting {
             ports,
             back,
-            oldest: match opening.attributes.kept.any() {
-                true => COPYING_VERSION,
-                false => SPOKEN.oldest,
+            oldest: match opening.newest_options().is_empty() {
+                true => SPOKEN.oldest,
+                false => COPYING_VERSION,
             },
             ..Starting::default()
         };
@@ -255,17 +255,16 @@ impl Default for Starting {
 
 /// What the far end's version does not know is refused before anything is written.
 fn check_version(opening: &Opening, version: u16) -> Result<(), SessionEnd> {
-    let kept = opening.attributes.kept;
-    if !kept.any() || version >= COPYING_VERSION {
+    let asked = opening.newest_options();
+    if asked.is_empty() || version >= COPYING_VERSION {
         return Ok(());
     }
     Err(SessionEnd::Problem(Problem {
         kind: ProblemKind::Request,
         file: None,
         what: format!(
-            "the far end is older and cannot keep {}: it speaks version {version} of the copy \
-                protocol, and version {COPYING_VERSION} is needed",
-            kept.options()
+            "the far end is older and does not know {asked}: it speaks version {version} of the \
+                copy protocol, and version {COPYING_VERSION} is needed"
         ),
         hint: Some("install this version there, or leave the options out".to_owned()),
     }))

@@ -14,9 +14,7 @@ fn follow(spec: &mut CopySpec, until_idle: Option<u64>) {
 
 /// Whether so many files are copied and none waits.
 fn has_copied(wanted: u64) -> impl Fn(&CopyEvent) -> bool {
-    move |event| {
-        matches!(event, CopyEvent::Following { files, waiting: 0, .. } if *files == wanted)
-    }
+    move |event| matches!(event, CopyEvent::Following { files, waiting: 0, .. } if *files == wanted)
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Whole copies over the loopback device, both ends in one process.
 
+mod delta;
 mod follow;
 mod interrupted;
 mod meddled;

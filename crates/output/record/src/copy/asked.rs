@@ -61,6 +61,13 @@ pub struct Asked {
     /// The copy was to go on with files that were new or changed; absent where it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow: Option<AskedFollow>,
+    /// Only what differed from older versions at the receiver was to be sent; absent where all was.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub delta: bool,
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
 }
 
 /// How a copy was to go on while its sources were written.
@@ -112,6 +119,7 @@ impl From<&CopySpec> for Asked {
             rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
             follow: spec.options.follow.map(AskedFollow::from),
+            delta: spec.options.delta,
         }
     }
 }

@@ -144,6 +144,7 @@ impl Copy {
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
             hole_bytes: outcome.holes.get(),
+            unchanged_bytes: spec.options.delta.then_some(outcome.unchanged.get()),
             hard_linked_names: outcome.linked,
             wire_bytes: outcome.on_wire.get(),
             sent_again_bytes: outcome.sent_again.get(),

@@ -97,6 +97,7 @@ fn nothing() -> copy_protocol::Outcome {
         bytes: Bytes::ZERO,
         sent: Bytes::ZERO,
         holes: Bytes::ZERO,
+        unchanged: Bytes::ZERO,
         linked: 0,
         on_wire: Bytes::ZERO,
         sent_again: Bytes::ZERO,

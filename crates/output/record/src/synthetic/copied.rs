@@ -206,6 +206,7 @@ fn copy_outcome() -> Outcome {
         bytes: Bytes::new(9_139_000_000),
         sent: Bytes::new(8_040_000_000),
         holes: Bytes::new(1_000_000_000),
+        unchanged: Bytes::ZERO,
         linked: 12,
         on_wire: Bytes::new(8_042_000_000),
         sent_again: Bytes::new(21_000_000),

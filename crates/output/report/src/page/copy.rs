@@ -133,6 +133,7 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         }),
         there(copy).map(plain("there")),
         holes(copy).map(plain("holes")),
+        unchanged(copy).map(plain("delta")),
         hard_links(copy).map(plain("hard links")),
         removed(copy).map(|(name, phrase)| Fact::plain(name, phrase)),
         waiting(copy).map(plain("following")),
@@ -223,6 +224,17 @@ fn there(copy: &Copy) -> Option<String> {
 fn holes(copy: &Copy) -> Option<String> {
     let holes = format::size(copy.hole_bytes);
     (copy.hole_bytes > 0).then(|| format!("{holes} of files; they stay holes and were not sent"))
+}
+
+/// What need not be sent of files that were there in an older version.
+fn unchanged(copy: &Copy) -> Option<String> {
+    let unchanged = copy.unchanged_bytes?;
+    let (sent, all) = (copy.sent_bytes, copy.sent_bytes.saturating_add(unchanged));
+    Some(format!(
+        "{} of {} sent; the rest was the same in older versions of the files",
+        format::size(sent),
+        format::size(all)
+    ))
 }
 
 fn hard_links(copy: &Copy) -> Option<String> {
