@@ -12,8 +12,8 @@
 //! Files with several hard links are copied once for each name, and the names are counted. Where
 //! holes are, a [`Reader`] says.
 //!
-//! Reading order: this file, `select` (wildcards), `tops` and `rules` (what of it), `settling` (which
-//! files are finished), `walk`, `reader`.
+//! Reading order: this file, `select` (wildcards), `tops` and `rules` (what of it), `settling`
+//! (which files are finished), `walk`, `reader`.
 
 mod links;
 pub(crate) mod look;

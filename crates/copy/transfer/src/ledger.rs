@@ -27,8 +27,8 @@ use wanted::Wanted;
 /// would wait.
 pub const HOLES_AHEAD: u64 = 256 << 20;
 
-/// Most bytes of a piece that may be offered by its hash. A byte that differs costs all of them, and
-/// the hash less than a thousandth.
+/// Most bytes of a piece that may be offered by its hash. A byte that differs costs all of them,
+/// and the hash less than a thousandth.
 const OFFER_MAX: u64 = 128 << 10;
 
 /// Key of a piece: its file and first byte. A file is split at the same places each time.

@@ -76,8 +76,8 @@ pub struct Copy {
     /// copy did not go on while its sources were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_files: Option<u64>,
-    /// Bytes of all files that are there now. Where the copy went on while its sources were written,
-    /// a file that was copied again counts again, here and among the files.
+    /// Bytes of all files that are there now. Where the copy went on while its sources were
+    /// written, a file that was copied again counts again, here and among the files.
     pub bytes: u64,
     /// Bytes of files that arrived at the receiver this time, before compression, as far as this
     /// end was told.

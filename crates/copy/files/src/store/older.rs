@@ -1,8 +1,8 @@
 //! The versions that files replace: pieces that are the same need not be sent.
 //!
-//! What is read here counts only once its hash is that of the sender's piece, and the bytes that were
-//! hashed are those that are written, so that it does no harm if another program changes the old
-//! version meanwhile.
+//! What is read here counts only once its hash is that of the sender's piece, and the bytes that
+//! were hashed are those that are written, so that it does no harm if another program changes the
+//! old version meanwhile.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
