@@ -255,7 +255,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Range, Want};
+    use crate::{CopyDirection, CopyOptions, Opening, Range, Want};
 
     fn received(pieces: u64) -> Message {
         let range = |at: u64| Range {
@@ -330,6 +330,23 @@ mod tests {
         let parts = vec![(u64::MAX, u64::MAX); 20_000];
         let error = encode(&Message::Wants(vec![Want::Rest(0, parts)])).unwrap_err();
         assert!(matches!(error, CodecError::Outgoing(_)));
+    }
+
+    #[test]
+    fn what_stands_behind_an_opening_comes_back() {
+        for (hard_links, delta) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut options = CopyOptions {
+                delta,
+                ..CopyOptions::default()
+            };
+            options.attributes.kept.hard_links = hard_links;
+            let opening = Opening::new(CopyDirection::Get, vec![b"a".to_vec()], &options);
+            let message = Message::Open(Box::new(opening));
+            let frame = encode(&message).unwrap();
+            let is_older = encode_in(VERSION_BEFORE, &message).is_ok();
+            assert_eq!(is_older, !hard_links && !delta);
+            assert_eq!(decode(&frame[4..]), Ok(message));
+        }
     }
 
     proptest! {
