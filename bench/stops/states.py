@@ -162,6 +162,10 @@ def copies():
     yield State("copy", "many files, put", copying(source="many"), GOES_ON, within=0.8)
     yield State("copy", "many files, get", copying(source="many", get=True), GOES_ON, within=0.8)
     yield State("copy", "gentle", copying("--gentle", *slow), GOES_ON)
+    # Between two passes everything that is finished is copied.
+    yield State("copy", "following", copying("--follow", source="many"), SERVED, begins=says("following: "), begins_within=60.0)
+    yield State("copy", "following, in a pass", copying("--follow", *slow), GOES_ON, begins=part_is_there)
+    yield State("copy", "delta", copying("--delta", *slow), GOES_ON)
     yield State("copy", "verify", copying("--verify", "--plain", *slow), GOES_ON)
     yield State("copy", "turn at the server", copying(port=ONE_COPY), GOES_ON)
     yield State("copy", "list of files on standard input", lambda stage, run: stage.copy(

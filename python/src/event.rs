@@ -261,6 +261,16 @@ impl From<&CopyEvent> for Progress {
                 bytes: Some(left.get()),
                 ..P::words("resumed", format!("{} are left", left.human())).at(*at)
             },
+            CopyEvent::Following {
+                at,
+                files,
+                bytes,
+                waiting,
+            } => P {
+                bytes: Some(bytes.get()),
+                number: Some(*files),
+                ..P::words("following", say::following(*files, *bytes, *waiting)).at(*at)
+            },
             CopyEvent::Error { what, .. } => P::words("error", what.as_str()),
         }
     }

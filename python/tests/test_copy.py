@@ -291,3 +291,46 @@ def test_wrong_servers_are_told(tmp_path, store):
     ]:
         with pytest.raises(tl.RequestError, match=said):
             tl.serve(**arguments)
+
+
+def test_a_copy_that_follows_ends_with_a_result(store, tmp_path):
+    root, tokens, token = store
+    source = made(tmp_path / "run7", [10, 20])
+    seen = []
+
+    def watch(event):
+        seen.append(event)
+        if event.kind == "following" and event.number == 2:
+            (source / "later").write_bytes(b"later")
+
+    with tl.serve(root=root, tokens=tokens) as server:
+        result = tl.copy(
+            source,
+            server.place(),
+            token=token,
+            recursive=True,
+            follow="10s",
+            on_progress=watch,
+        )
+        with pytest.raises(tl.RequestError, match="--follow"):
+            tl.copy(source, server.place(), token=token, recursive=True, follow=True, delete=True)
+    assert contents(root / "run7") == contents(source)
+    assert result.document.files == 3
+    assert result.document.waiting_files == 0
+    assert result.document.asked.follow.until_idle_seconds == 10
+
+
+def test_of_a_file_that_changed_only_the_difference_is_sent(store, tmp_path):
+    root, tokens, token = store
+    source = made(tmp_path / "run7", [3_000_000]) / "000.bin"
+    (root / "000.bin").write_bytes(source.read_bytes())
+    with source.open("r+b") as file:
+        file.seek(1_500_000)
+        file.write(b"!")
+        file.truncate(2_999_999)
+    with tl.serve(root=root, tokens=tokens) as server:
+        result = tl.copy(source, server.place(), token=token, delta=True)
+    assert (root / "000.bin").read_bytes() == source.read_bytes()
+    document = result.document
+    assert document.sent_bytes + document.unchanged_bytes == 2_999_999
+    assert 0 < document.sent_bytes <= 2 * 128 * 1024

@@ -592,10 +592,12 @@ def _copy(
     delete: bool = False,
     verify: bool = False,
     digests: Mapping[str, File] | None = None,
+    delta: bool = False,
     compress: bool = False,
     plain: bool = False,
     max_rate: Rate | None = None,
     gentle: bool | Time = False,
+    follow: bool | Time = False,
     objective: Literal["max", "knee", "power"] | None = None,
     streams: int | None = None,
     window: Size = "auto",
@@ -645,11 +647,14 @@ def _copy(
         verify: Read each file again from the receiver's disk before it has its name.
         digests: Lists of checksums to write once all is copied, as `sha256sum` does: files by the name
             of the checksum, like `{"sha256": "SHA256SUMS"}`.
+        delta: Of files that are there in an older version send only what differs.
         compress: Compress while that is faster.
         plain: Send file data without encryption, once both ends have shown who they are.
         max_rate: The most to send over all streams together, by this host's clock where it changes:
             `"08:00=50M,18:00=none"`.
         gentle: Give way to all others: add no more than this to the round trip; `True` means 10 ms.
+        follow: Go on with files that are new or changed, once two looks 5 s apart see the same: until
+            the call is cancelled, or with a time until nothing has changed for so long.
         objective: What the number of streams is chosen for; `"knee"` without.
         streams: This many streams, and no search.
         window: Socket buffers; `"auto"` leaves them to the kernel.
@@ -726,12 +731,16 @@ def _copy(
         "delete": delete,
         "verify": verify,
         "digests": [(name, os.fspath(file)) for name, file in (digests or {}).items()],
+        "delta": delta,
         "compress": compress,
         "plain": plain,
         "max_rate": _text.rate(max_rate),
         "gentle": {True: "10ms", False: None}[gentle]
         if isinstance(gentle, bool)
         else _text.span(gentle),
+        "follow": {True: "until-stopped", False: None}[follow]
+        if isinstance(follow, bool)
+        else _text.span(follow),
         "objective": objective,
         "streams": _text.count(streams),
         "window": _text.size(window),

@@ -24,8 +24,8 @@ pub use checksum_lists::ChecksumList;
 pub use copy_net::FAR_COMMAND;
 pub use copy_protocol::{
     Attributes, CongestionChoice, CopyDirection, CopyEvent, CopyOptions, CopyProgress, CopySpec,
-    FarProgram, FileProblem, Filter, Kept, NearEnd, Outcome, OwnersBy, Patience, ProblemKind,
-    Selection, SelectionRule, Token, TokenTextError,
+    FarProgram, FileProblem, Filter, Follow, Kept, NearEnd, Outcome, OwnersBy, Patience,
+    ProblemKind, Selection, SelectionRule, Token, TokenTextError,
 };
 pub use far_program::clean_far_host;
 pub use files::check_pattern;

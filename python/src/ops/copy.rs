@@ -8,8 +8,8 @@ use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::copy::{
     self, Access, Attributes, ChecksumList, CongestionChoice, CopyControl, CopyEvent, CopyObserver,
-    CopyOptions, CopyRequest, FarProgram, Filter, Kept, Objective, OwnersBy, Patience, ProblemKind,
-    Route, Selection, SelectionRule, Token, check_listed, check_pattern,
+    CopyOptions, CopyRequest, FarProgram, Filter, Follow, Kept, Objective, OwnersBy, Patience,
+    ProblemKind, Route, Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
 use trunkline::units::AddressPair;
@@ -41,10 +41,12 @@ pub struct Asked {
     delete: bool,
     verify: bool,
     digests: Vec<(String, PathBuf)>,
+    delta: bool,
     compress: bool,
     plain: bool,
     max_rate: Option<String>,
     gentle: Option<String>,
+    follow: Option<String>,
     objective: Option<String>,
     streams: Option<String>,
     window: String,
@@ -207,8 +209,22 @@ impl Asked {
             congestion: self.congestion.clone().map(CongestionChoice::required),
             rate_max: optional("max_rate", max_rate, ask::copy::rate_limit)?,
             gentle: optional("gentle", self.gentle.as_deref(), ask::copy::added_rtt)?,
+            follow: self.follow()?,
+            delta: self.delta,
             ..CopyOptions::default()
         })
+    }
+
+    fn follow(&self) -> Result<Option<Follow>, Failure> {
+        let until_idle = match self.follow.as_deref() {
+            None => return Ok(None),
+            Some("until-stopped") => None,
+            Some(text) => Some(value("follow", text, ask::copy::idle)?),
+        };
+        Ok(Some(Follow {
+            until_idle,
+            ..Follow::UNTIL_STOPPED
+        }))
     }
 
     fn token(&self, route: &Route) -> Result<Option<Token>, Failure> {

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use trunkline::ask::copy::{
-    Words, added_rtt, buffers, checksum_list, patience, ports, rate_limit, streams, words,
+    Words, added_rtt, buffers, checksum_list, idle, patience, ports, rate_limit, streams, words,
 };
 use trunkline::copy::{
-    self, Attributes, ChecksumList, CongestionChoice, CopyOptions, Filter, Kept, OwnersBy,
+    self, Attributes, ChecksumList, CongestionChoice, CopyOptions, Filter, Follow, Kept, OwnersBy,
     Selection,
 };
 use trunkline::measure::{StreamCount, Window};
@@ -37,6 +37,7 @@ use rules::Rules;
     trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
     trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r --gentle run7 dtn.example.org:/store\n  \
+    trunkline copy -r --follow=1h run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r a.example.org:/data/run7 b.example.org:/store\n  \
     trunkline copy -r --via 10.0.1.2,10.0.2.2 run7 dtn.example.org:/store\n\n\
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something \
@@ -137,6 +138,17 @@ pub(crate) struct Copy {
     #[arg(long, conflicts_with = "files_from")]
     pub delete: bool,
 
+    /// Go on with files that are new or changed, once two looks 5 s apart see the same, until
+    /// Ctrl-C, or until nothing has changed for so long. What is removed here stays there
+    #[arg(
+        long,
+        value_name = "IDLE",
+        num_args = 0..=1,
+        require_equals = true,
+        value_parser = idle
+    )]
+    pub follow: Option<Option<Span>>,
+
     /// Read each file again from the receiver's disk before it has its name
     #[arg(long)]
     pub verify: bool,
@@ -145,6 +157,11 @@ pub(crate) struct Copy {
     /// `sha256=FILE`, `md5=`, `crc32c=`, `adler32=` and others; several times for several
     #[arg(long, value_name = "CHECKSUM=FILE", value_parser = checksum_list)]
     pub digest: Vec<ChecksumList>,
+
+    /// Of files that are there in an older version send only what differs: both ends read them,
+    /// and pieces that are the same at the same place are taken from there
+    #[arg(long)]
+    pub delta: bool,
 
     /// Compress while that is faster
     #[arg(short = 'z', long)]
@@ -269,6 +286,11 @@ impl Copy {
             congestion: self.congestion.clone().map(CongestionChoice::required),
             rate_max: self.max_rate.clone(),
             gentle: self.gentle,
+            follow: self.follow.map(|until_idle| Follow {
+                until_idle,
+                ..Follow::UNTIL_STOPPED
+            }),
+            delta: self.delta,
         }
     }
 

@@ -178,6 +178,7 @@ impl CopyObserver for CopyProgress {
                 self.say(&format!("the far end is back; {} to go", left.human()));
             }
             CopyEvent::Planned { bytes, present, .. } => self.planned(*bytes, *present),
+            CopyEvent::Following { .. } => self.following(event),
             CopyEvent::Error { .. } => {}
         }
     }
@@ -204,6 +205,28 @@ impl CopyProgress {
                 present.human(),
                 left.human()
             ));
+        }
+    }
+
+    /// A wait may take days, so that a line is written where something changed.
+    fn following(&mut self, event: &CopyEvent) {
+        let CopyEvent::Following {
+            files,
+            bytes,
+            waiting,
+            ..
+        } = event
+        else {
+            return;
+        };
+        let text = say::following(*files, *bytes, *waiting);
+        // The next pass is part of the same copy.
+        self.is_planned = true;
+        self.bar.set_message(text.clone());
+        self.bar.set_prefix("");
+        self.bar.tick();
+        if self.bar.is_hidden() && !self.is_quiet {
+            tell!("{text}");
         }
     }
 

@@ -4,6 +4,7 @@ mod again;
 mod campaign;
 #[path = "../common/mod.rs"]
 mod common;
+mod follow;
 mod forced;
 mod ipv6;
 mod kept;

@@ -12,8 +12,8 @@
 //! Files with several hard links are copied once for each name, and the names are counted. Where
 //! holes are, a [`Reader`] says.
 //!
-//! Reading order: this file, `select` (wildcards), `tops` and `rules` (what of it), `walk`,
-//! `reader`.
+//! Reading order: this file, `select` (wildcards), `tops` and `rules` (what of it), `settling`
+//! (which files are finished), `walk`, `reader`.
 
 mod links;
 pub(crate) mod look;
@@ -21,6 +21,7 @@ mod missing;
 mod reader;
 pub mod rules;
 pub mod select;
+mod settling;
 pub mod tops;
 mod walk;
 
@@ -32,6 +33,7 @@ use copy_protocol::{Attributes, FileId, Problem, ProblemKind, Selection};
 pub use look::Found;
 pub use reader::Reader;
 pub use reader::version;
+pub use settling::{Look, Settling};
 pub use walk::Walk;
 
 use crate::names::Names;
@@ -63,6 +65,8 @@ pub struct Source {
     root: Root,
     spec: SourceSpec,
     rules: Rules,
+    /// Where only finished files are copied.
+    settling: Option<Arc<Settling>>,
     tops: VecDeque<Top>,
     found: RwLock<FoundSoFar>,
     readers: Mutex<Readers>,
@@ -81,7 +85,27 @@ impl Source {
     /// # Errors
     /// When the root may not be read, a wildcard stands for nothing, a rule or a list cannot be
     /// followed, two sources would get the same name, or none of them can be copied.
-    pub fn new(root: &Root, mut spec: SourceSpec) -> Result<Arc<Self>, Problem> {
+    pub fn new(root: &Root, spec: SourceSpec) -> Result<Arc<Self>, Problem> {
+        Source::open(root, spec, None)
+    }
+
+    /// The same with finished files alone, which are not copied yet.
+    ///
+    /// # Errors
+    /// As [`Source::new`].
+    pub fn finished_in(
+        root: &Root,
+        spec: SourceSpec,
+        settling: Arc<Settling>,
+    ) -> Result<Arc<Self>, Problem> {
+        Source::open(root, spec, Some(settling))
+    }
+
+    fn open(
+        root: &Root,
+        mut spec: SourceSpec,
+        settling: Option<Arc<Settling>>,
+    ) -> Result<Arc<Self>, Problem> {
         if !root.may_read() {
             let refused = problem(ProblemKind::Permission, "nothing may be read here");
             return Err(with_hint(
@@ -96,6 +120,7 @@ impl Source {
         let source = Arc::new(Source {
             root: root.clone(),
             rules: Rules::new(&spec.selection.rules)?,
+            settling,
             tops: tops::tops(&spec)?,
             spec,
             found: RwLock::default(),

@@ -23,13 +23,14 @@
 //! file (hard links) are made at the end, once its first one is there.
 //!
 //! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and
-//! `journal` (a file on its way), `open_parts` (which are open), `finalize` (its last steps),
-//! `stream_file` (a file of unknown length).
+//! `journal` (a file on its way), `open_parts` (which are open), `older` (what of it is there),
+//! `finalize` (its last steps), `stream_file` (a file of unknown length).
 
 mod destination;
 mod finalize;
 mod further_names;
 mod journal;
+mod older;
 mod open_parts;
 mod part;
 mod stream_file;
@@ -59,6 +60,7 @@ use crate::source::rules::Rules;
 use destination::Destination;
 pub use destination::remove::{Gone, Removal};
 use further_names::FurtherNames;
+use older::OlderFiles;
 use open_parts::OpenParts;
 use part::Part;
 pub use stream_file::StreamFile;
@@ -171,6 +173,8 @@ pub struct Store {
     /// The first file that is wanted is ours.
     is_claimed: AtomicBool,
     further_names: FurtherNames,
+    /// Where pieces are taken from older versions of files.
+    older: Option<OlderFiles>,
 }
 
 impl Store {
@@ -195,7 +199,37 @@ impl Store {
             waiting: Mutex::default(),
             is_claimed: AtomicBool::new(false),
             further_names: FurtherNames::default(),
+            older: None,
         })
+    }
+
+    /// The same, which takes pieces from the versions that files replace.
+    #[must_use]
+    pub fn with_older(mut self) -> Self {
+        self.older = Some(OlderFiles::default());
+        self
+    }
+
+    /// Whether it does.
+    pub fn has_older(&self) -> bool {
+        self.older.is_some()
+    }
+
+    /// Bytes of the version that a file replaces, where pieces of it may be of use and the copy may
+    /// read here.
+    pub fn older_bytes(&self, file: FileId) -> Option<u64> {
+        let older = self.older.as_ref()?;
+        let may_read = self.destination.may_read();
+        may_read
+            .then(|| older.bytes(&self.destination.at(file).ok()?))
+            .flatten()
+    }
+
+    /// Reads a piece from the version that a file replaces; `false` where that has fewer bytes.
+    pub fn read_older(&self, file: FileId, offset: u64, into: &mut [u8]) -> bool {
+        let at = || self.destination.at(file).ok();
+        let older = self.older.as_ref();
+        older.is_some_and(|older| older.read(file, at, offset, into))
     }
 
     /// Whether the destination is new or an empty folder, so that everything will be wanted.

@@ -3,6 +3,7 @@
 
 mod connect;
 mod controller;
+mod follow;
 mod host;
 mod opener;
 mod retry;
@@ -29,6 +30,7 @@ use crate::session::{MessageLoop, SessionEnd, protocol};
 use crate::sftp::{NotBegun, SftpCopy, no_sftp};
 use crate::stream_set::StreamSource;
 use crate::{CopyControl, CopyError, CopyObserver};
+use files::source::{Settling, Source, SourceSpec};
 use files::{Root, problem};
 
 pub(crate) use self::connect::{Connected, Starting, bad_token, dial, start_through_ssh, why_not};
@@ -60,6 +62,9 @@ pub fn copy(
     sockets::host::raise_open_files();
     if !control.has_limit() {
         control.set_rate_limit(spec.options.rate_max.as_ref());
+    }
+    if let Some(how) = spec.options.follow {
+        return follow::follow(spec, how, control, observer);
     }
     let mut stats = CopyStats::new(observer, control);
     match &spec.near {
@@ -280,6 +285,8 @@ struct Near<'a> {
     copy: [u8; 16],
     connector: Connector<'a>,
     presence: Presence,
+    /// Where only finished files are sent.
+    settling: Option<Arc<Settling>>,
 }
 
 impl<'a> Near<'a> {
@@ -290,6 +297,7 @@ impl<'a> Near<'a> {
             copy: new_number()?,
             connector: Connector::new(spec),
             presence: Presence::default(),
+            settling: None,
         })
     }
 
@@ -321,9 +329,25 @@ impl<'a> Near<'a> {
         end
     }
 
+    /// What of this host is sent.
+    fn source_spec(&self) -> SourceSpec {
+        let options = &self.spec.options;
+        SourceSpec {
+            paths: bytes_of(self.paths),
+            wildcards: false,
+            recursive: options.recursive,
+            attributes: options.attributes,
+            selection: options.selection.clone(),
+        }
+    }
+
     fn files(&self, opening: &Opening) -> Result<LocalFiles, Problem> {
         let root = Root::own();
         let mut paths = bytes_of(self.paths);
+        if let Some(settling) = &self.settling {
+            let source = Source::finished_in(&root, self.source_spec(), Arc::clone(settling));
+            return source.map(LocalFiles::Source);
+        }
         match self.spec.direction {
             CopyDirection::Put => {
                 LocalFiles::source(&root, opening, paths, false, &self.spec.options.selection)

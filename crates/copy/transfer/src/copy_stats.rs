@@ -40,8 +40,10 @@ pub(crate) struct CopyStats<'a> {
     /// Names that were published before the far end was lost, hashed: there already, and still
     /// copied by us.
     published: BTreeSet<u64>,
-    /// Of this conversation.
+    /// Of this conversation, and of the passes before it.
     counts: Counts,
+    /// What the passes before came to, where the copy goes on while its sources are written.
+    before: Passes,
     /// At the sender: what the streams of this conversation delivered.
     delivered: RateWindow,
     readings: Readings,
@@ -63,7 +65,16 @@ pub(crate) struct CopyStats<'a> {
     pairs: Option<CopyPairs>,
 }
 
-#[derive(Debug, Default)]
+/// Passes that are complete.
+#[derive(Debug, Clone, Default)]
+struct Passes {
+    counts: Counts,
+    skipped: u64,
+    folders: u64,
+    links: u64,
+}
+
+#[derive(Debug, Clone, Default)]
 struct Counts {
     files: u64,
     folders: u64,
@@ -108,6 +119,7 @@ impl<'a> CopyStats<'a> {
             outcome: Outcome::default(),
             published: BTreeSet::new(),
             counts: Counts::default(),
+            before: Passes::default(),
             delivered: RateWindow::default(),
             readings: Readings::default(),
             timeline: Timeline::default(),
@@ -137,14 +149,35 @@ impl<'a> CopyStats<'a> {
 
     /// Another conversation tells everything once more.
     pub(crate) fn begin_counting(&mut self) {
-        self.counts = Counts::default();
+        let before = &self.before;
+        self.counts = Counts {
+            is_known: false,
+            ..before.counts.clone()
+        };
         self.standstill.begin(self.now());
         self.streams = None;
         self.delivered = RateWindow::default();
         let outcome = &mut self.outcome;
-        (outcome.skipped, outcome.folders, outcome.links) = (0, 0, 0);
+        (outcome.skipped, outcome.folders, outcome.links) =
+            (before.skipped, before.folders, before.links);
         outcome.failed.clear();
         outcome.left_out.clear();
+    }
+
+    /// A pass is complete, and the next one tells only of what is new since. A source that changed
+    /// meanwhile is such, and no failure.
+    pub(crate) fn end_pass(&mut self) {
+        let outcome = &mut self.outcome;
+        outcome
+            .failed
+            .retain(|one| one.kind != ProblemKind::SourceChanged);
+        self.before = Passes {
+            counts: self.counts.clone(),
+            skipped: outcome.skipped,
+            folders: outcome.folders,
+            links: outcome.links,
+        };
+        self.published.clear();
     }
 
     /// What it comes down to.

@@ -27,6 +27,10 @@ use wanted::Wanted;
 /// would wait.
 pub const HOLES_AHEAD: u64 = 256 << 20;
 
+/// Most bytes of a piece that may be offered by its hash. A byte that differs costs all of them,
+/// and the hash less than a thousandth.
+const OFFER_MAX: u64 = 128 << 10;
+
 /// Key of a piece: its file and first byte. A file is split at the same places each time.
 type Key = (FileId, u64);
 
@@ -51,6 +55,8 @@ type Key = (FileId, u64);
 #[derive(Debug, Default)]
 pub struct Ledger {
     files: BTreeMap<FileId, Wanted>,
+    /// Bytes of the older versions that the receiver has of files.
+    older: BTreeMap<FileId, u64>,
     order: Order,
     in_flight: InFlight,
     /// Pieces to send again; they go before everything else.
@@ -110,6 +116,30 @@ impl Ledger {
         self.waiting += bytes;
         self.left += bytes;
         bytes
+    }
+
+    /// The receiver has an older version of a file, of so many bytes: pieces within these may be
+    /// offered by their hashes. To be told before the file is added.
+    pub fn older(&mut self, file: FileId, bytes: u64) {
+        self.older.insert(file, bytes);
+    }
+
+    /// Whether the hash of a piece is to be sent before its bytes: an older version may have them,
+    /// and the receiver has not said that it has others.
+    pub fn may_offer(&self, piece: Range) -> bool {
+        let end = piece.start.saturating_add(piece.length);
+        let older = self.older.get(&piece.file);
+        older.is_some_and(|bytes| end <= *bytes) && self.in_flight.is_right_so_far(piece)
+    }
+
+    /// Only the hash of a piece is sent. As with holes, only so many are on their way at once.
+    pub fn is_offer(&mut self, piece: Range) {
+        self.in_flight.is_offer(piece);
+    }
+
+    /// Whether only the hash of a piece was sent so far.
+    pub fn is_offered(&self, piece: Range) -> bool {
+        self.in_flight.is_offered(piece)
     }
 
     /// Adds parts of a file that an earlier try left and that read back wrong. None of them was
@@ -209,7 +239,12 @@ impl Ledger {
         while let Some(file) = self.order.front() {
             // The file may have been given up meanwhile.
             let wanted = self.files.get_mut(&file);
-            let piece = wanted.and_then(|wanted| wanted.cut(piece_size));
+            let older = self.older.get(&file).copied().unwrap_or(0);
+            let piece = wanted.and_then(|wanted| {
+                let is_older = wanted.next().is_some_and(|next| next < older);
+                let most = if is_older { OFFER_MAX } else { u64::MAX };
+                wanted.cut(piece_size.min(most))
+            });
             let Some((start, length)) = piece else {
                 self.order.pass();
                 continue;
@@ -257,6 +292,7 @@ impl Ledger {
         });
         if is_last {
             self.files.remove(&piece.file);
+            self.older.remove(&piece.file);
         }
         Acked::Counted { is_last, data }
     }
@@ -308,6 +344,7 @@ impl Ledger {
 
     /// Drops a file that failed.
     pub fn forget(&mut self, file: FileId) {
+        self.older.remove(&file);
         let Some(mut wanted) = self.files.remove(&file) else {
             return;
         };

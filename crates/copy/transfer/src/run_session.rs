@@ -65,7 +65,11 @@ impl LocalFiles {
             dry_run: opening.dry_run,
             claim_timeout: CLAIM_TIMEOUT,
         };
-        Store::open(root, spec).map(|store| LocalFiles::Store(Box::new(store)))
+        let store = Store::open(root, spec)?;
+        Ok(LocalFiles::Store(Box::new(match opening.delta {
+            true => store.with_older(),
+            false => store,
+        })))
     }
 
     /// What this end does with the data.

@@ -349,6 +349,7 @@ impl Drop for Sender<'_, '_> {
         let outcome = &mut self.state.stats.outcome;
         outcome.sent += load(&self.state.queue.arrived);
         outcome.holes += load(&self.state.queue.holes);
+        outcome.unchanged += load(&self.state.queue.unchanged);
         outcome.on_wire += load(&self.state.queue.on_wire);
         outcome.sent_again += load(&self.state.queue.repeated);
         outcome.streams_replaced += self.streams.replaced;

@@ -45,6 +45,8 @@ pub(crate) enum Event {
     FileRead(FileId),
     /// (receiver) A piece is where it belongs; so many bytes of it are no holes.
     Arrived(Range, u64),
+    /// (receiver) A piece is where it belongs, taken from an older version of its file.
+    Kept(Range),
     /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of
     /// it may be no holes.
     Unneeded(u64),

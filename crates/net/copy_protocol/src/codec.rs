@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::version::VERSION_BEFORE;
 use super::version_5::{self, OldSending};
-use super::{Message, SPOKEN};
+use super::{Kept, Message, SPOKEN};
 use measure_protocol::frame::{FrameError, FrameReader, encode_frame};
 
 /// Most bytes of a frame before the peer has shown who it is.
@@ -158,7 +158,7 @@ pub fn encode(message: &Message) -> Result<Vec<u8>, CodecError> {
 pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError> {
     let body = match version {
         VERSION_BEFORE => version_5::encode(message),
-        _ => postcard::to_stdvec(message).and_then(|body| with_kept(message, body)),
+        _ => postcard::to_stdvec(message).and_then(|body| with_newest(message, body)),
     };
     let body = body.map_err(|why| CodecError::Malformed { length: 0, why })?;
     if body.len() <= MESSAGE_MAX as usize {
@@ -170,19 +170,21 @@ pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError>
     Ok(frames)
 }
 
-/// Behind an opening stands what else is kept, where something is or more follows, and behind that
-/// the number of pairs of addresses, where the streams have any.
-fn with_kept(message: &Message, body: Vec<u8>) -> postcard::Result<Vec<u8>> {
-    match message {
-        Message::Open(opening) if opening.pairs > 0 => {
-            postcard::to_extend(&(opening.attributes.kept, opening.pairs), body)
-        }
-        Message::Open(opening) if opening.attributes.kept.any() => {
-            postcard::to_extend(&opening.attributes.kept, body)
-        }
-        _ => Ok(body),
+/// Behind an opening stands all that the version before does not know, where it asks for any of it:
+/// what else is kept, whether pieces of older versions are offered, and pairs of addresses.
+fn with_newest(message: &Message, body: Vec<u8>) -> postcard::Result<Vec<u8>> {
+    let Message::Open(opening) = message else {
+        return Ok(body);
+    };
+    let newest: Newest = (opening.attributes.kept, opening.delta, opening.pairs);
+    match newest == (Kept::NOTHING, false, 0) {
+        true => Ok(body),
+        false => postcard::to_extend(&newest, body),
     }
 }
+
+/// What stands behind an opening.
+type Newest = (Kept, bool, u16);
 
 /// The two halves of a list; `None` where there are none.
 fn halves(message: &Message) -> Option<(Message, Message)> {
@@ -194,6 +196,7 @@ fn halves(message: &Message) -> Option<(Message, Message)> {
         Message::Published(list) => split(list, Message::Published),
         Message::Removed(list) => split(list, Message::Removed),
         Message::Inodes(list) => split(list, Message::Inodes),
+        Message::Older(list) => split(list, Message::Older),
         _ => None,
     }
 }
@@ -211,13 +214,9 @@ pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
     let length = body.len();
     match postcard::take_from_bytes(body) {
         Ok((message, [])) => Ok(message),
-        Ok((Message::Open(mut opening), more)) => {
-            let malformed = |why| CodecError::Malformed { length, why };
-            let (kept, pairs) = postcard::take_from_bytes(more).map_err(malformed)?;
-            opening.attributes.kept = kept;
-            if !pairs.is_empty() {
-                opening.pairs = decode_as(pairs)?;
-            }
+        Ok((Message::Open(mut opening), newest)) => {
+            let newest: Newest = decode_as(newest)?;
+            (opening.attributes.kept, opening.delta, opening.pairs) = newest;
             Ok(Message::Open(opening))
         }
         Ok((_, surplus)) => Err(CodecError::Surplus(surplus.len())),
@@ -247,7 +246,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Range, Want};
+    use crate::{CopyDirection, CopyOptions, Opening, Range, Want};
 
     fn received(pieces: u64) -> Message {
         let range = |at: u64| Range {
@@ -346,6 +345,23 @@ mod tests {
         let parts = vec![(u64::MAX, u64::MAX); 20_000];
         let error = encode(&Message::Wants(vec![Want::Rest(0, parts)])).unwrap_err();
         assert!(matches!(error, CodecError::Outgoing(_)));
+    }
+
+    #[test]
+    fn what_stands_behind_an_opening_comes_back() {
+        for (hard_links, delta) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut options = CopyOptions {
+                delta,
+                ..CopyOptions::default()
+            };
+            options.attributes.kept.hard_links = hard_links;
+            let opening = Opening::new(CopyDirection::Get, vec![b"a".to_vec()], &options);
+            let message = Message::Open(Box::new(opening));
+            let frame = encode(&message).unwrap();
+            let is_older = encode_in(VERSION_BEFORE, &message).is_ok();
+            assert_eq!(is_older, !hard_links && !delta);
+            assert_eq!(decode(&frame[4..]), Ok(message));
+        }
     }
 
     proptest! {

@@ -76,6 +76,8 @@ struct Agreed {
     has_digests: bool,
     /// What else may be told of them.
     kept: Kept,
+    /// Older versions of files may be told.
+    has_older: bool,
 }
 
 impl ConversationState {
@@ -163,6 +165,7 @@ impl ConversationState {
             may_remove: opening.delete,
             has_digests: opening.filter == Filter::Content,
             kept: opening.attributes.kept,
+            has_older: opening.delta,
         });
         Ok(Message::Open(opening))
     }
@@ -232,6 +235,9 @@ impl ConversationState {
         if let Message::Inodes(inodes) = &message {
             self.files.on_inodes(inodes, agreed.kept)?;
         }
+        if let Message::Older(_) = message {
+            require(agreed.has_older, ProtocolRule::OlderUnasked)?;
+        }
         self.on_content(message, is_sender)
     }
 
@@ -248,6 +254,7 @@ impl ConversationState {
                 message
             }
             Message::Wants(wants) => Message::Wants(files.on_wants(wants)?),
+            Message::Older(older) => Message::Older(files.on_older(older)?),
             Message::ReadBack {
                 file,
                 parts,
@@ -347,6 +354,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::SharedStreams(_) => "SharedStreams",
         Message::ServerBounds { .. } => "ServerBounds",
         Message::Inodes(_) => "Inodes",
+        Message::Older(_) => "Older",
     }
 }
 

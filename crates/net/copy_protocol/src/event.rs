@@ -201,6 +201,20 @@ pub enum CopyEvent {
         #[serde(rename = "left_bytes")]
         left: Bytes,
     },
+    /// A copy that goes on while its sources are written waits for files. Told when the figures
+    /// change, and after each pass.
+    Following {
+        /// Since the copy began.
+        #[serde(rename = "at_seconds")]
+        at: Time,
+        /// Files of the sources that are copied.
+        files: u64,
+        /// Their bytes.
+        bytes: Bytes,
+        /// Files that are new or being written: they are copied once two looks see the same.
+        #[serde(rename = "waiting_files")]
+        waiting: u64,
+    },
     /// The copy did not come about, or ended early; then its document follows. Printed by the
     /// program, and told to no observer.
     Error {
@@ -402,6 +416,8 @@ pub enum CopyPhase {
     Unclear,
     /// After the last data: flushing files and giving them their names.
     Ending,
+    /// Waiting for files of the sources to be finished.
+    Following,
     /// Data flowed, and this bound.
     #[serde(untagged)]
     Bound(Limit),
@@ -463,6 +479,8 @@ pub struct Outcome {
     pub sent: Bytes,
     /// Bytes of files that are holes and were told in place of being sent.
     pub holes: Bytes,
+    /// Bytes of files that were the same in older versions at the receiver, and so were not sent.
+    pub unchanged: Bytes,
     /// Names among those copied that share their file with another one (hard links). Each became a
     /// file of its own.
     pub linked: u32,
@@ -478,6 +496,9 @@ pub struct Outcome {
     pub left_out: Vec<FileProblem>,
     /// Files, links and folders that were removed, or would be in a dry run.
     pub removed: u64,
+    /// Where the copy goes on while its sources are written: files that were new or being written
+    /// when it ended, and so are not copied.
+    pub waiting: u64,
     /// How often the far end was lost and found again.
     pub reconnects: u32,
     /// Streams that were replaced.
@@ -495,21 +516,22 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Bytes of files sent over all of its time but that in which it waited for a place; `None`
-    /// when none were.
+    /// Bytes of files sent over all of its time but that in which it waited for a place or for
+    /// files; `None` when none were.
     pub fn goodput(&self) -> Option<Rate> {
-        let time = self.took - self.queued();
+        let time = self.took - self.queued() - self.spent(CopyPhase::Following);
         let any = self.sent.get() > 0 && time > Span::ZERO;
         any.then(|| Rate::of(self.sent, time))
     }
 
     /// How long it waited for a place at the far end.
     pub fn queued(&self) -> Span {
-        let queued = |part: &&TimePart| part.phase == CopyPhase::Queued;
-        self.time
-            .iter()
-            .find(queued)
-            .map_or(Span::ZERO, |part| part.time)
+        self.spent(CopyPhase::Queued)
+    }
+
+    fn spent(&self, phase: CopyPhase) -> Span {
+        let part = self.time.iter().find(|part| part.phase == phase);
+        part.map_or(Span::ZERO, |part| part.time)
     }
 
     /// Whether the streams agreed on ECN, as the last reading that knows it says.

@@ -23,6 +23,7 @@ mod base32;
 mod codec;
 mod conversation_state;
 mod event;
+mod follow;
 mod greeting;
 mod handshake;
 mod inode;
@@ -54,6 +55,7 @@ pub use event::{
     CopyEvent, CopyPhase, CopyProgress, EndShares, FileProblem, LimitedBy, Outcome, PairCarried,
     Reading, TimePart,
 };
+pub use follow::{Follow, Followed};
 pub use greeting::{
     GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
 };

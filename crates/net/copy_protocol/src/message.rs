@@ -250,4 +250,7 @@ pub enum Message {
     /// (sender) What else belongs to entries that come next, in their order; see [`Inode`]. Those
     /// of which nothing is to be said have none.
     Inodes(Vec<Inode>),
+    /// (receiver) Files that will be wanted and are there in an older version of so many bytes.
+    /// Pieces within these may be offered by their hash. Only where that was asked for.
+    Older(Vec<(FileId, u64)>),
 }

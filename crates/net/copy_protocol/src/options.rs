@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, RateLimit, Span};
 
-use crate::Kept;
+use crate::{Follow, Kept};
 
 /// The options of a copy, as the user, both ends and the document have them.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +48,11 @@ pub struct CopyOptions {
     pub rate_max: Option<RateLimit>,
     /// Give way to all other traffic: the queueing delay that the copy may add.
     pub gentle: Option<Span>,
+    /// The copy goes on with files that are new or changed. The end that has them keeps it to
+    /// itself.
+    pub follow: Option<Follow>,
+    /// Of files that are there in an older version only what differs from it is sent.
+    pub delta: bool,
 }
 
 impl CopyOptions {
@@ -80,6 +85,8 @@ impl Default for CopyOptions {
             congestion: None,
             rate_max: None,
             gentle: None,
+            follow: None,
+            delta: false,
         }
     }
 }
@@ -139,6 +146,11 @@ pub struct Opening {
     /// where it is not zero.
     #[serde(skip)]
     pub pairs: u16,
+    /// The receiver tells which files it has in an older version, and the sender offers pieces of
+    /// those by their hashes first. On the wire it stands behind what else is kept, and only where
+    /// it is asked for.
+    #[serde(skip)]
+    pub delta: bool,
 }
 
 /// Delay and loss that a gentle objective may add when only its name is known.
@@ -180,7 +192,23 @@ impl Opening {
                 Window::Fixed(bytes) => Some(bytes.get()),
             },
             pairs: 0,
+            delta: options.delta,
         }
+    }
+
+    /// The options that ends of older versions do not know, for people; none where it is empty.
+    pub fn newest_options(&self) -> String {
+        let kept = self.attributes.kept.options();
+        let delta = if self.delta { "`--delta`" } else { "" };
+        let is_get = self.direction == CopyDirection::Get;
+        let via = if self.pairs > 0 && is_get {
+            "`--via`"
+        } else {
+            ""
+        };
+        let asked = [kept.as_str(), delta, via];
+        let asked: Vec<&str> = asked.into_iter().filter(|one| !one.is_empty()).collect();
+        asked.join(", ")
     }
 
     /// What the sender aims at; [`CopyOptions::KNEE`] for a name that this version does not know.

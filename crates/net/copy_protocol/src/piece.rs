@@ -32,6 +32,9 @@ pub enum Coding {
     Sparse,
     /// A [`DataMap`] and one Zstandard frame of the blocks that are data.
     SparseZstd,
+    /// Not at all: the receiver may have the same bytes at the same place of an older version of
+    /// the file. It answers that the piece is damaged where it has not.
+    Older,
 }
 
 impl Coding {
@@ -44,7 +47,7 @@ impl Coding {
     const fn length_max(self) -> u32 {
         match self {
             Coding::Raw | Coding::Hole | Coding::Sparse => PIECE_MAX,
-            Coding::Zstd | Coding::SparseZstd => PACKED_MAX,
+            Coding::Zstd | Coding::SparseZstd | Coding::Older => PACKED_MAX,
         }
     }
 }
@@ -56,7 +59,7 @@ impl Coding {
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 0..4 | `TLp` and the coding: `0` raw, `1` zstd, `2` hole, `3` sparse, `4` sparse and zstd |
+/// | 0..4 | `TLp` and the coding: `0` raw, `1` zstd, `2` hole, `3` sparse, `4` both, `5` older |
 /// | 4..8 | file |
 /// | 8..16 | offset in the file |
 /// | 16..20 | length in the file |
@@ -120,6 +123,7 @@ impl PieceHeader {
             Coding::Hole => b'2',
             Coding::Sparse => b'3',
             Coding::SparseZstd => b'4',
+            Coding::Older => b'5',
         };
         bytes[..4].copy_from_slice(&[b'T', b'L', b'p', coding]);
         bytes[4..8].copy_from_slice(&self.file.to_be_bytes());
@@ -156,6 +160,7 @@ impl PieceHeader {
             b"TLp2" => Coding::Hole,
             b"TLp3" => Coding::Sparse,
             b"TLp4" => Coding::SparseZstd,
+            b"TLp5" => Coding::Older,
             _ => return Err(PieceError::Magic(magic)),
         };
         let header = PieceHeader {
@@ -198,7 +203,7 @@ impl PieceHeader {
         };
         match self.coding {
             Coding::Raw => bytes == self.length,
-            Coding::Hole => bytes == 0,
+            Coding::Hole | Coding::Older => bytes == 0,
             Coding::Zstd | Coding::Sparse | Coding::SparseZstd => (1..self.length).contains(&bytes),
         }
     }
@@ -225,12 +230,14 @@ mod tests {
             ..PIECE
         };
         assert_eq!(PieceHeader::decode(&small.encode()), Ok(small));
-        let hole = PieceHeader {
-            coding: Coding::Hole,
-            wire_length: 0,
-            ..PIECE
-        };
-        assert_eq!(PieceHeader::decode(&hole.encode()), Ok(hole));
+        for coding in [Coding::Hole, Coding::Older] {
+            let empty = PieceHeader {
+                coding,
+                wire_length: 0,
+                ..PIECE
+            };
+            assert_eq!(PieceHeader::decode(&empty.encode()), Ok(empty));
+        }
         for coding in [Coding::Sparse, Coding::SparseZstd] {
             let sparse = PieceHeader {
                 coding,
@@ -269,6 +276,12 @@ mod tests {
             },
             PieceHeader {
                 coding: Coding::Hole,
+                ..PIECE
+            },
+            PieceHeader {
+                coding: Coding::Older,
+                length: PACKED_MAX + 1,
+                wire_length: 0,
                 ..PIECE
             },
             PieceHeader {

@@ -71,6 +71,8 @@ impl CopySpec {
             _ if matches!(self.connect, Connect::FromFar(_)) => "--connect from-far",
             _ if self.connect != Connect::ToFar(None) => "--port-range",
             _ if options.delete => "--delete",
+            _ if options.follow.is_some() => "--follow",
+            _ if options.delta => "--delta",
             _ if options.compress => "--compress",
             _ if options.plain => "--plain",
             _ if options.filter == Filter::Content => "--checksum",

@@ -39,11 +39,8 @@ struct OldLimited {
 /// Where it asks for what is not known there, and had to be refused before.
 pub(crate) fn encode(message: &Message) -> postcard::Result<Vec<u8>> {
     let is_unknown = match message {
-        Message::Open(opening) => {
-            let is_put = opening.direction == CopyDirection::Put;
-            opening.attributes.kept.any() || opening.pairs > 0 && !is_put
-        }
-        Message::Inodes(_) => true,
+        Message::Open(opening) => !opening.newest_options().is_empty(),
+        Message::Inodes(_) | Message::Older(_) => true,
         _ => false,
     };
     if is_unknown {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Direction, Limit, Target};
 
-pub use asked::Asked;
+pub use asked::{Asked, AskedFollow};
 pub use command::shown_command;
 pub use copy_protocol::{
     CopyEvent, CopyPhase, CopyProgress, EndShares, FileName, FileProblem, Filter, ProblemKind,
@@ -44,8 +44,8 @@ pub struct Copy {
     pub planned: Option<Planned>,
     /// Length of the copy.
     pub elapsed_seconds: f64,
-    /// Bytes of files sent over all of this time but that of waiting for a place; absent when none
-    /// were.
+    /// Bytes of files sent over all of this time but that of waiting for a place or for files;
+    /// absent when none were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_bits_per_second: Option<u64>,
     /// Stream count that carried most of it.
@@ -79,7 +79,12 @@ pub struct Copy {
     /// Lists of checksums that were written, by the names of their files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checksum_lists: Vec<String>,
-    /// Bytes of all files that are there now.
+    /// Files that were new or being written when it ended, and so are not copied; absent where the
+    /// copy did not go on while its sources were written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_files: Option<u64>,
+    /// Bytes of all files that are there now. Where the copy went on while its sources were
+    /// written, a file that was copied again counts again, here and among the files.
     pub bytes: u64,
     /// Bytes of files that arrived at the receiver this time, before compression, as far as this
     /// end was told.
@@ -87,6 +92,10 @@ pub struct Copy {
     /// Bytes of files that are holes, and were told in place of being sent.
     #[serde(default)]
     pub hole_bytes: u64,
+    /// Bytes of files that were the same in older versions at the receiver, and so were not sent;
+    /// absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged_bytes: Option<u64>,
     /// Names that share their file with another one of those copied; each became a file of its own.
     #[serde(default)]
     pub hard_linked_names: u32,

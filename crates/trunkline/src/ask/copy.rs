@@ -136,6 +136,18 @@ pub fn patience(text: &str) -> Result<Span, String> {
     )
 }
 
+/// How long nothing has to change before a copy that goes on ends. Two looks at the sources are
+/// 5 s apart, and a week is more than any pause of an instrument.
+///
+/// # Errors
+/// A sentence when it is none, or outside its bounds.
+pub fn idle(text: &str) -> Result<Span, String> {
+    let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
+    let bounds = Span::from_secs(10)..=Span::from_secs(604_800);
+    let asked = within(seconds.as_deref().unwrap_or(text), bounds);
+    or_else(asked, "`--follow` alone goes on until Ctrl-C")
+}
+
 /// Ports to listen on: one, or `FIRST-LAST`.
 ///
 /// # Errors

@@ -101,6 +101,62 @@ fn check_kept(options: &CopyOptions, is_between_others: bool) -> Result<(), Erro
     Ok(())
 }
 
+/// A copy that goes on sees only what is new in each pass, and only files of this host.
+fn check_follow(route: &Route, options: &CopyOptions) -> Result<(), Error> {
+    if options.follow.is_none() {
+        return Ok(());
+    }
+    if !matches!(route, Route::Put { .. }) {
+        return Err(Error::wrong_request(
+            "`--follow` looks at files of this host, and those of this copy are on another",
+            "start the copy at the host that has the files",
+        ));
+    }
+    let (what, why) = match options {
+        CopyOptions { delete: true, .. } => (
+            "--delete",
+            "what goes at the source stays at the destination",
+        ),
+        CopyOptions { dry_run: true, .. } => {
+            ("--dry-run", "nothing becomes finished in the meantime")
+        }
+        _ if options.attributes.kept.hard_links => (
+            "--hard-links",
+            "a name that comes later would be a file of its own",
+        ),
+        _ if options.selection.listed.is_some() => ("--files-from", "no list has new names"),
+        _ => return Ok(()),
+    };
+    Err(Error::wrong_request(
+        format!("`--follow` and `{what}` exclude each other: {why}"),
+        "leave out one of the two",
+    ))
+}
+
+/// What differs is found out while files are replaced, by the two ends.
+fn check_delta(route: &Route, options: &CopyOptions) -> Result<(), Error> {
+    if !options.delta {
+        return Ok(());
+    }
+    if route.commanded().is_some() {
+        return Err(Error::wrong_request(
+            "`--delta` is not for a copy between two other hosts",
+            "start the copy at one of the two hosts",
+        ));
+    }
+    let (what, why) = match options {
+        CopyOptions { dry_run: true, .. } => ("--dry-run", "a dry run reads no contents"),
+        _ if options.filter == Filter::Missing => {
+            ("--ignore-existing", "no file is replaced there")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::wrong_request(
+        format!("`--delta` and `{what}` exclude each other: {why}"),
+        "leave out one of the two",
+    ))
+}
+
 impl CopyRequest {
     /// Reads `places`, of which the last is the destination: `PATH`, `[USER@]HOST:PATH` or
     /// `trunkline://HOST[:PORT]/PATH`. Where both ends are on other hosts, this one commands a
@@ -128,6 +184,8 @@ impl CopyRequest {
         let route = Route::parse(&places)?;
         check_tokens(&route, &access)?;
         check_kept(&options, route.commanded().is_some())?;
+        check_follow(&route, &options)?;
+        check_delta(&route, &options)?;
         let mut names: Vec<String> = places
             .iter()
             .map(|path| path.display().to_string())
@@ -431,6 +489,7 @@ fn credentials(token: Option<&Token>) -> Result<Credentials, Error> {
 mod tests {
     use super::*;
     use archive::FoundControl;
+    use copy_protocol::Follow;
     use observe::StreamCount;
     use units::Span;
 
@@ -461,6 +520,50 @@ mod tests {
             ..usual
         };
         assert_eq!(begun(cubic), (Some(16), Some("cubic".to_owned())));
+    }
+
+    #[test]
+    fn a_copy_that_goes_on_is_refused_with_what_looks_at_all_at_once() {
+        let following = CopyOptions {
+            recursive: true,
+            follow: Some(Follow::UNTIL_STOPPED),
+            ..CopyOptions::default()
+        };
+        let refused = |places: [&str; 2], options: &CopyOptions| {
+            CopyRequest::new(&places, options.clone(), Access::default())
+                .err()
+                .map(|error| error.to_string())
+        };
+        let put = ["run7", "dtn:/store"];
+        assert_eq!(refused(put, &following), None);
+        let get = refused(["dtn:/store", "."], &following).unwrap();
+        assert!(get.contains("looks at files of this host"), "{get}");
+        let mut listed = following.clone();
+        listed.selection.listed = Some(vec![b"a".to_vec()]);
+        let mut linked = following.clone();
+        linked.attributes.kept.hard_links = true;
+        let others = [
+            ("--files-from", listed),
+            ("--hard-links", linked),
+            (
+                "--delete",
+                CopyOptions {
+                    delete: true,
+                    ..following.clone()
+                },
+            ),
+            (
+                "--dry-run",
+                CopyOptions {
+                    dry_run: true,
+                    ..following
+                },
+            ),
+        ];
+        for (name, options) in others {
+            let told = refused(put, &options).unwrap();
+            assert!(told.contains(name), "{name}: {told}");
+        }
     }
 
     #[test]

@@ -87,7 +87,10 @@ impl Route {
         if let Some(value) = sources.iter().find_map(stray_duration) {
             return wrong(
                 format!("`{value}` is a time, and no file has that name"),
-                format!("the value of `--gentle` is written with `=`: --gentle={value}"),
+                format!(
+                    "values of `--gentle` and `--follow` are written with `=`: --gentle={value}, \
+                     --follow={value}"
+                ),
             );
         }
         let Some(destination) = sources.pop() else {

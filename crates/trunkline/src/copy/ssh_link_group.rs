@@ -32,6 +32,8 @@ impl SshLinkGroup {
     fn within(folder: &Path, spec: &CopySpec) -> Option<Self> {
         let options = &spec.options;
         let is_sought = options.streams.is_none() && options.gentle.is_none() && !options.dry_run;
+        // One that waits for files for days would keep its part of the streams.
+        let is_sought = is_sought && options.follow.is_none();
         let is_from_here = matches!(spec.near, NearEnd::Here(_));
         let FarHost::Ssh {
             destination,

@@ -258,9 +258,16 @@ impl Walk {
         looked: Looked,
         is_alone: bool,
     ) -> Option<Found> {
-        let is_folder = kind_of(&looked.stat) == SFlag::S_IFDIR;
-        let is_out = self.source.rules.leave_out(&name, is_folder);
+        let kind = kind_of(&looked.stat);
+        let is_out = self.source.rules.leave_out(&name, kind == SFlag::S_IFDIR)
+            || kind == SFlag::S_IFREG && !self.is_finished(&name, &looked.stat);
         (!is_out).then(|| self.entry(name, last, looked, is_alone))
+    }
+
+    /// Whether a file is copied now; all are where none is waited for.
+    fn is_finished(&self, name: &[u8], stat: &FileStat) -> bool {
+        let settling = self.source.settling.as_ref();
+        settling.is_none_or(|settling| settling.takes(name, stat))
     }
 
     fn entry(&mut self, name: Vec<u8>, last: &[u8], looked: Looked, is_alone: bool) -> Found {

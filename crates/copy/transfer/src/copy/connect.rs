@@ -240,7 +240,10 @@ impl<'a> Connector<'a> {
         let starting = Starting {
             ports,
             back,
-            oldest: oldest(opening),
+            oldest: match opening.newest_options().is_empty() {
+                true => SPOKEN.oldest,
+                false => COPYING_VERSION,
+            },
             ..Starting::default()
         };
         let host = &self.spec.far.host;
@@ -308,31 +311,18 @@ impl Default for Starting {
     }
 }
 
-/// The oldest version of the protocol that has all that is asked for.
-fn oldest(opening: &Opening) -> u16 {
-    let is_put = opening.direction == CopyDirection::Put;
-    match opening.attributes.kept.any() || opening.pairs > 0 && !is_put {
-        true => COPYING_VERSION,
-        false => SPOKEN.oldest,
-    }
-}
-
 /// What the far end's version does not know is refused before anything is written.
 fn check_version(opening: &Opening, version: u16) -> Result<(), SessionEnd> {
-    let kept = opening.attributes.kept;
-    if version >= oldest(opening) {
+    let asked = opening.newest_options();
+    if asked.is_empty() || version >= COPYING_VERSION {
         return Ok(());
     }
-    let cannot = match kept.any() {
-        true => format!("keep {}", kept.options()),
-        false => "send over several pairs of addresses, `--via`".to_owned(),
-    };
     Err(SessionEnd::Problem(Problem {
         kind: ProblemKind::Request,
         file: None,
         what: format!(
-            "the far end is older and cannot {cannot}: it speaks version {version} of the copy \
-                protocol, and version {COPYING_VERSION} is needed"
+            "the far end is older and does not know {asked}: it speaks version {version} of the \
+                copy protocol, and version {COPYING_VERSION} is needed"
         ),
         hint: Some("install this version there, or leave the options out".to_owned()),
     }))

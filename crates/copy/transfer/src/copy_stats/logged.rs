@@ -38,6 +38,7 @@ pub(super) fn log(event: &CopyEvent) {
         CopyEvent::Moving { still, .. } => info!(%still, "moves again"),
         CopyEvent::Lost { why, retry_in, .. } => warn!(why, %retry_in, "the far end is gone"),
         CopyEvent::Resumed { left, .. } => info!(%left, "the far end is back"),
+        CopyEvent::Following { files, waiting, .. } => debug!(files, waiting, "waits for files"),
         CopyEvent::Error { what, .. } => warn!(what),
     }
 }

@@ -31,6 +31,7 @@ enum Waits {
     Connects,
     ForPlace,
     ForFarEnd,
+    ForFiles,
 }
 
 /// One conversation with the far end.
@@ -60,12 +61,19 @@ impl Timeline {
             CopyEvent::Connected { at, .. } => (*at, Waits::Connects),
             CopyEvent::Queued { at, .. } => (*at, Waits::ForPlace),
             CopyEvent::Lost { at, .. } => (*at, Waits::ForFarEnd),
+            CopyEvent::Following { at, .. } => return self.pass_ends(*at),
             _ => return,
         };
         self.leave(at, waits.phase());
         self.waits = waits;
         let begins = matches!(event, CopyEvent::Connected { .. });
         self.conversation = begins.then(Conversation::default);
+    }
+
+    /// All that was finished is copied. What came after the last data was its flush.
+    fn pass_ends(&mut self, at: Time) {
+        self.leave(at, CopyPhase::Ending);
+        self.waits = Waits::ForFiles;
     }
 
     /// Bytes arrived.
@@ -194,6 +202,7 @@ impl Waits {
             Waits::Connects => CopyPhase::Starting,
             Waits::ForPlace => CopyPhase::Queued,
             Waits::ForFarEnd => CopyPhase::Away,
+            Waits::ForFiles => CopyPhase::Following,
         }
     }
 }
@@ -307,6 +316,32 @@ mod tests {
             (CopyPhase::Starting, 100),
         ];
         assert_eq!((told(&parts), limit), (expected.to_vec(), None));
+    }
+
+    #[test]
+    fn a_wait_for_files_is_no_part_of_a_pass() {
+        let mut timeline = Timeline::default();
+        let following = |millis| CopyEvent::Following {
+            at: at(millis),
+            files: 1,
+            bytes: units::Bytes::ZERO,
+            waiting: 0,
+        };
+        timeline.on_event(&connected(100));
+        timeline.on_data(at(300));
+        timeline.on_data(at(900));
+        timeline.on_event(&following(1_000));
+        timeline.on_event(&following(6_000));
+        timeline.on_event(&connected(11_000));
+        timeline.on_event(&following(11_050));
+        let (parts, _) = timeline.conclude(at(16_050));
+        let expected = [
+            (CopyPhase::Following, 15_000),
+            (CopyPhase::Unclear, 600),
+            (CopyPhase::Starting, 350),
+            (CopyPhase::Ending, 100),
+        ];
+        assert_eq!(told(&parts), expected);
     }
 
     /// Whatever a far end says, and in whatever order: the parts add up to the whole.

@@ -325,6 +325,7 @@ fn report(event: &CopyEvent) -> Option<Report> {
         | CopyEvent::Resumed { .. }
         | CopyEvent::Stalled { .. }
         | CopyEvent::Moving { .. }
+        | CopyEvent::Following { .. }
         | CopyEvent::Error { .. } => return None,
     })
 }

@@ -28,8 +28,10 @@ struct Piece {
     holders: Vec<(u32, u64)>,
     /// Bytes of it that are no hole; `None` until it was read.
     data: Option<u64>,
-    /// It is a hole, and counts as one while a stream has it.
+    /// It takes nothing of the stream, as holes and offers do, and counts while a stream has it.
     is_hole: bool,
+    /// Its hash alone was sent, or is being sent.
+    is_offer: bool,
     damaged: u32,
 }
 
@@ -131,17 +133,43 @@ impl InFlight {
         is_news
     }
 
-    /// Bytes of holes that were given out.
+    /// A stream sends the hash of a piece alone.
+    pub(super) fn is_offer(&mut self, piece: Range) {
+        self.is_hole(piece);
+        if let Some(known) = self.pieces.get_mut(&(piece.file, piece.start)) {
+            known.is_offer = true;
+        }
+    }
+
+    /// Whether only the hash of a piece was sent so far.
+    pub(super) fn is_offered(&self, piece: Range) -> bool {
+        let known = self.pieces.get(&(piece.file, piece.start));
+        known.is_some_and(|known| known.is_offer && known.length == piece.length)
+    }
+
+    /// Whether it never came back.
+    pub(super) fn is_right_so_far(&self, piece: Range) -> bool {
+        let known = self.pieces.get(&(piece.file, piece.start));
+        known.is_none_or(|known| known.damaged == 0)
+    }
+
+    /// Bytes of holes that were given out, and of pieces that were offered.
     pub(super) fn holes(&self) -> u64 {
         self.holes
     }
 
-    /// Whether the piece, of which `data` bytes are no hole, is read for the first time.
+    /// Whether the piece, of which `data` bytes are sent, is read for the first time. One that was
+    /// offered in vain is read again, and then more of it is sent.
     pub(super) fn read_first(&mut self, piece: Range, data: u64) -> bool {
         let known = self.pieces.get_mut(&(piece.file, piece.start));
-        let is_first = |known: &&mut Piece| known.length == piece.length && known.data.is_none();
-        let first = known.filter(is_first);
-        first.map(|known| known.data = Some(data)).is_some()
+        let Some(known) = known.filter(|known| known.length == piece.length) else {
+            return false;
+        };
+        let is_first = known.data.is_none();
+        if is_first || known.damaged > 0 {
+            known.data = Some(data.max(known.data.unwrap_or(0)));
+        }
+        is_first
     }
 
     /// Bytes of a piece to be confirmed that are no hole; `None` where it was not read.
@@ -154,6 +182,7 @@ impl InFlight {
     pub(super) fn damaged(&mut self, key: Key) -> u32 {
         self.pieces.get_mut(&key).map_or(0, |piece| {
             piece.damaged += 1;
+            piece.is_offer = false;
             piece.damaged
         })
     }

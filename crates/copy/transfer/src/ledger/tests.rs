@@ -255,3 +255,38 @@ fn a_million_small_files_pass_in_little_memory() {
 }
 
 mod world;
+
+/// Of a file of three pieces the first two lie within an older version.
+#[test]
+fn a_piece_is_offered_until_it_comes_back_and_then_sent() {
+    let mut ledger = Ledger::default();
+    let size = 3 * OFFER_MAX;
+    ledger.older(0, size - 1);
+    ledger.add(0, size, &[(0, size)]);
+    let mut given = Vec::new();
+    while let Some(taken) = ledger.take(1, MIB) {
+        given.push(taken.piece);
+    }
+    let (first, second, third) = (given[0], given[1], given[2]);
+    assert_eq!(given.len(), 3, "{given:?}");
+    assert!(ledger.may_offer(first) && ledger.may_offer(second) && !ledger.may_offer(third));
+    for piece in [first, second] {
+        ledger.is_offer(piece);
+        ledger.read(piece, 0);
+    }
+    assert!(ledger.read(third, OFFER_MAX), "all was read");
+    // The older version has the second one and not the first.
+    assert_eq!(ledger.damaged(first), 1);
+    assert!(!ledger.may_offer(first) && !ledger.is_offered(first));
+    assert_eq!(ledger.take(1, MIB).unwrap().piece, first);
+    assert!(
+        !ledger.read(first, OFFER_MAX),
+        "its file was read to its end before"
+    );
+    assert_eq!(ledger.acked(first), counted(first, false));
+    assert!(ledger.is_offered(second));
+    let (is_last, data) = (false, 0);
+    assert_eq!(ledger.acked(second), Acked::Counted { is_last, data });
+    assert_eq!(ledger.acked(third), counted(third, true));
+    assert_eq!(ledger.left(), 0);
+}

@@ -45,6 +45,14 @@ impl Wanted {
             .get_or_insert_with(|| Box::new(Begun::new(std::iter::once(0..size).collect(), size)))
     }
 
+    /// Where the next piece begins.
+    pub(super) fn next(&self) -> Option<u64> {
+        match &self.begun {
+            None => Some(0),
+            Some(begun) => begun.rest.front().map(|range| range.start),
+        }
+    }
+
     pub(super) fn is_read(&self) -> bool {
         self.begun.as_ref().is_some_and(|begun| begun.unread == 0)
     }

@@ -71,6 +71,9 @@ impl ReceiverState<'_, '_> {
     /// Sends what was gathered.
     pub(super) fn say_wants(&mut self, outbox: &dyn Outbox) {
         self.shared.files.told(self.next);
+        if !self.older.is_empty() {
+            outbox.send(Message::Older(std::mem::take(&mut self.older)));
+        }
         if !self.wants.is_empty() {
             outbox.send(Message::Wants(std::mem::take(&mut self.wants)));
             self.wanted_parts = 0;
@@ -83,6 +86,10 @@ impl ReceiverState<'_, '_> {
             _ => 0,
         };
         let want = plan.want(id);
+        if matches!(plan, EntryPlan::Whole | EntryPlan::Rest(_)) && !self.is_dry {
+            let older = self.shared.store.older_bytes(id);
+            self.older.extend(older.map(|bytes| (id, bytes)));
+        }
         match plan {
             EntryPlan::Present => self.stats.on_present(&entry),
             EntryPlan::Made if self.is_dry => self.stats.on_would_copy(&entry, Bytes::ZERO),

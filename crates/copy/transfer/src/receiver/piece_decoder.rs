@@ -57,6 +57,8 @@ struct IncomingPiece {
     hasher: PieceHasher,
     /// Bytes of it that are no holes.
     data: u64,
+    /// What lies in its place in an older version of the file, where it is offered.
+    older: Option<Vec<u8>>,
     problem: Option<Problem>,
 }
 
@@ -162,6 +164,7 @@ impl PieceDecoder {
             file,
             hasher: PieceHasher::new(size, header.offset, length.into()),
             data: 0,
+            older: None,
             problem: None,
         });
         Ok(match header.coding {
@@ -169,7 +172,30 @@ impl PieceDecoder {
             Coding::Hole => self.next_run(piece, VecDeque::from([(0..length, false)])),
             Coding::Zstd => self.packed(piece, vec![(0..length, true)], Vec::new()),
             Coding::Sparse | Coding::SparseZstd => self.mapped(piece, Vec::new()),
+            Coding::Older => self.offered(piece)?,
         })
+    }
+
+    /// Where the older version has not the same bytes, the piece is damaged, and is sent.
+    fn offered(&mut self, mut piece: Box<IncomingPiece>) -> io::Result<State> {
+        if !self.shared.store.has_older() {
+            return Err(io::Error::other(
+                "a piece was offered, and older versions are of no use in this copy",
+            ));
+        }
+        let (file, offset) = (piece.header.file, piece.header.offset);
+        let mut bytes = vec![0; piece.header.length as usize];
+        let shared = Arc::clone(&self.shared);
+        let read = || shared.store.read_older(file, offset, &mut bytes);
+        let is_read = piece.file.is_some()
+            && shared
+                .spent
+                .during(&mut self.stopwatch, Waiting::Disk, read);
+        if is_read {
+            piece.hasher.update(&bytes);
+            piece.older = Some(bytes);
+        }
+        Ok(State::Seal(piece))
     }
 
     /// Where the map and what comes behind it do not fit, the piece is hashed as nothing, and so is
@@ -256,6 +282,24 @@ impl PieceDecoder {
         State::Seal(piece)
     }
 
+    /// Writes what the older version has at the place of a piece.
+    fn keep(
+        &mut self,
+        file: &IncomingFile,
+        header: &PieceHeader,
+        bytes: &[u8],
+    ) -> Result<(), Problem> {
+        let (shared, at) = (Arc::clone(&self.shared), header.offset);
+        let write = || file.write(&shared.store, at, self.number, at, Content::Data(bytes));
+        let written = shared
+            .spent
+            .during(&mut self.stopwatch, Waiting::Disk, write);
+        written.map(drop).map_err(|problem| Problem {
+            file: Some(header.file),
+            ..problem
+        })
+    }
+
     fn conclude(&mut self, piece: IncomingPiece, seal: &[u8]) {
         let header = &piece.header;
         let range = range_of(header);
@@ -263,7 +307,7 @@ impl PieceDecoder {
             // What is there was confirmed when it came. The seal of this one is not looked at, so
             // that its place may be wrong.
             let data = match header.coding {
-                Coding::Hole => 0,
+                Coding::Hole | Coding::Older => 0,
                 _ => header.length,
             };
             return self.tell(Event::Unneeded(data.into()));
@@ -285,13 +329,23 @@ impl PieceDecoder {
             return self.tell(Event::Damaged(range));
         };
         let shared = Arc::clone(&self.shared);
+        let is_kept = piece.older.is_some();
+        if let Some(bytes) = piece.older
+            && let Err(problem) = self.keep(&file, header, &bytes)
+        {
+            file.abandon(header, self.number);
+            return self.tell(Event::Failed(problem));
+        }
         let place = || file.place(&shared.store, header, self.number, hash);
         match shared
             .spent
             .during(&mut self.stopwatch, Waiting::Disk, place)
         {
             Ok(PieceResult::Counts { digest }) => {
-                self.tell(Event::Arrived(range, piece.data));
+                self.tell(match is_kept {
+                    true => Event::Kept(range),
+                    false => Event::Arrived(range, piece.data),
+                });
                 if let Some(digest) = digest {
                     self.shared.publisher.take(header.file, digest);
                     self.tell(Event::Finished(header.file));

@@ -41,6 +41,8 @@ pub(crate) struct ReceiverState<'a, 'o> {
     /// Answers that are not said yet, and how many parts are in them.
     pub(super) wants: Vec<Want>,
     pub(super) wanted_parts: usize,
+    /// Files of these that are there in an older version, with its bytes.
+    pub(super) older: Vec<(FileId, u64)>,
     /// Where contents are compared.
     pub(super) comparer: Option<Comparer>,
     pub(super) removal: RemovalPhase,
@@ -81,6 +83,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             next: 0,
             wants: Vec::new(),
             wanted_parts: 0,
+            older: Vec::new(),
             comparer,
             removal,
             is_known: false,
@@ -261,12 +264,18 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         match event {
             // Pieces that were sent twice, or of a file that was given up: of no use after
             // completion.
-            Event::Arrived(..) | Event::Unneeded(_) | Event::Damaged(_) if self.is_complete => {}
+            Event::Arrived(..) | Event::Kept(_) | Event::Unneeded(_) | Event::Damaged(_)
+                if self.is_complete => {}
             Event::Arrived(range, data) => {
                 self.stats.on_arrived(range.length);
                 let outcome = &mut self.stats.outcome;
                 outcome.sent += Bytes::new(data);
                 outcome.holes += Bytes::new(range.length.saturating_sub(data));
+                self.received.push(range);
+            }
+            Event::Kept(range) => {
+                self.stats.on_arrived(range.length);
+                self.stats.outcome.unchanged += Bytes::new(range.length);
                 self.received.push(range);
             }
             Event::Unneeded(data) => self.stats.outcome.sent_again += Bytes::new(data),

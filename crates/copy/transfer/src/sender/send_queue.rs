@@ -1,7 +1,7 @@
 //! The queue that the sender's streams share: what is to be sent, and at what rate.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,10 @@ pub(crate) struct SendQueue {
     pub arrived: AtomicU64,
     /// Bytes of holes that it confirmed.
     pub holes: AtomicU64,
+    /// Bytes that it found in older versions of files.
+    pub unchanged: AtomicU64,
+    /// It has told of older versions.
+    has_older: AtomicBool,
     /// Nanoseconds that streams waited for holes to be confirmed, since
     /// [`SendQueue::waited_for_holes`] asked last.
     waited: AtomicU64,
@@ -89,6 +93,8 @@ impl SendQueue {
             spent: TimeSpent::default(),
             arrived: AtomicU64::new(0),
             holes: AtomicU64::new(0),
+            unchanged: AtomicU64::new(0),
+            has_older: AtomicBool::new(false),
             waited: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
@@ -313,6 +319,38 @@ impl SendQueue {
         self.state().ledger.is_hole(piece, end);
     }
 
+    /// The receiver has older versions of these files, of so many bytes.
+    pub(crate) fn older(&self, files: &[(FileId, u64)]) {
+        let mut state = self.state();
+        for (file, bytes) in files {
+            state.ledger.older(*file, *bytes);
+        }
+        self.has_older.store(true, Ordering::Release);
+    }
+
+    /// Whether the hash of a piece is to be sent before its bytes. It counts as sent then.
+    pub(crate) fn offer(&self, piece: Range) -> bool {
+        if !self.has_older.load(Ordering::Acquire) {
+            return false;
+        }
+        let mut state = self.state();
+        let may_offer = state.ledger.may_offer(piece);
+        if may_offer {
+            state.ledger.is_offer(piece);
+        }
+        may_offer
+    }
+
+    /// A piece came back whose hash alone was sent: its bytes are to be sent. `false` where they
+    /// were.
+    pub(crate) fn refused(&self, piece: Range) -> bool {
+        let is_offered = self.state().ledger.is_offered(piece);
+        if is_offered {
+            self.damaged(piece);
+        }
+        is_offered
+    }
+
     /// Pieces that arrived. Returns the bytes that were not confirmed before; `None` when one was
     /// never sent.
     pub(crate) fn acked(&self, pieces: &[Range]) -> Option<u64> {
@@ -320,7 +358,12 @@ impl SendQueue {
         let had_work = state.ledger.has_work();
         let mut bytes = 0;
         for piece in pieces {
+            let is_offered = state.ledger.is_offered(*piece);
             match state.ledger.acked(*piece) {
+                Acked::Counted { .. } if is_offered => {
+                    bytes += piece.length;
+                    self.unchanged.fetch_add(piece.length, Ordering::Relaxed);
+                }
                 Acked::Counted { data, .. } => {
                     bytes += piece.length;
                     self.arrived.fetch_add(data, Ordering::Relaxed);

@@ -125,6 +125,7 @@ impl<'a, 'o> SenderState<'a, 'o> {
     ) -> Result<(), SessionEnd> {
         match message {
             Message::Wants(wants) => return self.on_wants(wants),
+            Message::Older(files) => self.queue.older(&files),
             Message::ReadBack {
                 file,
                 parts,
@@ -172,6 +173,9 @@ impl<'a, 'o> SenderState<'a, 'o> {
     }
 
     fn on_damaged(&mut self, piece: Range, outbox: &dyn Outbox) {
+        if self.queue.refused(piece) {
+            return;
+        }
         self.stats.outcome.sent_again += Bytes::new(piece.length);
         if self.queue.damaged(piece) < DAMAGED_MAX {
             return;

@@ -30,6 +30,9 @@ const PACK_MIN: u64 = 8 << 10;
 /// Room for a header before and a seal behind them, and some.
 const SLACK: usize = 4 << 10;
 
+/// Bytes of offers that are gathered: those of 16 pieces.
+const OFFERS: usize = 16 * (HEADER_LENGTH + HASH_LENGTH);
+
 /// In place of the seal of a piece that could not be read: nothing has it.
 const NO_SEAL: [u8; HASH_LENGTH] = [0; HASH_LENGTH];
 
@@ -192,6 +195,10 @@ impl<O: PieceSink> SendStream<O> {
         if let Layout::Hole { end } = out.layout {
             return self.send_hole(&out, end);
         }
+        let may_fit = matches!(out.layout, Layout::Data) && out.length <= PACKED_MAX;
+        if may_fit && self.queue.offer(piece) {
+            return self.send_offer(&out);
+        }
         if is_packed {
             self.flush()?;
             return self.send_packed(&out);
@@ -203,7 +210,7 @@ impl<O: PieceSink> SendStream<O> {
             // Waits for the path and for the rate limit included.
             self.compression.on_written(out.data(), since.elapsed());
         }
-        self.note_read(&out);
+        self.note_read(&out, out.data());
         Ok(())
     }
 
@@ -229,9 +236,11 @@ impl<O: PieceSink> SendStream<O> {
     }
 
     /// To be noted before the seal is sent: the receiver may confirm the piece at once.
-    fn note_read(&self, out: &OutgoingPiece) {
+    ///
+    /// * `sent`: bytes of the file on the stream, before compression.
+    fn note_read(&self, out: &OutgoingPiece, sent: u64) {
         let piece = out.piece;
-        if self.queue.read(piece, out.data()) {
+        if self.queue.read(piece, sent) {
             self.tell(match self.source.finished(piece.file) {
                 Ok(()) => Event::FileRead(piece.file),
                 Err(problem) => Event::Failed(problem),
@@ -254,15 +263,31 @@ impl<O: PieceSink> SendStream<O> {
         };
         self.gather(&header.encode())?;
         self.gather(&seal)?;
-        self.note_read(out);
+        self.note_read(out, 0);
         Ok(())
+    }
+
+    /// Its hash and none of its bytes, where the receiver may have them in an older version.
+    fn send_offer(&mut self, out: &OutgoingPiece) -> io::Result<()> {
+        self.raw.resize(out.data() as usize, 0);
+        let hash = self.read_whole(out);
+        let header = out.header(Coding::Older, 0);
+        let seal = hash.map_or(NO_SEAL, |hash| header.seal(&hash));
+        self.gather(&header.encode())?;
+        self.gather(&seal)?;
+        self.note_read(out, 0);
+        // The receiver reads as much as this end has: few wait for others to go with them.
+        match self.filled >= OFFERS {
+            true => self.flush(),
+            false => Ok(()),
+        }
     }
 
     /// Compressed, where it gets shorter by that.
     fn send_packed(&mut self, out: &OutgoingPiece) -> io::Result<()> {
         self.raw.resize(out.data() as usize, 0);
         let hash = self.read_whole(out);
-        self.note_read(out);
+        self.note_read(out, out.data());
         let since = Instant::now();
         let packed = zstd::bulk::compress(&self.raw, LEVEL)?;
         let length = self.raw.len();

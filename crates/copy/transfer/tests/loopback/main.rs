@@ -1,5 +1,7 @@
 //! Whole copies over the loopback device, both ends in one process.
 
+mod delta;
+mod follow;
 mod interrupted;
 mod meddled;
 mod pairs;

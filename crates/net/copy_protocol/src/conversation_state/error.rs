@@ -120,6 +120,12 @@ pub enum ProtocolRule {
     /// What else belongs to a file, out of order, out of its bounds, or not asked for.
     #[error("what it says of owner, attributes and other names of file {0} cannot be")]
     Inode(FileId),
+    /// Older versions are told, and the opening did not ask for that.
+    #[error("older versions of files are of no use in this copy")]
+    OlderUnasked,
+    /// An older version of a file that was answered, or of no bytes.
+    #[error("what it says of an older version of file {0} cannot be")]
+    Older(FileId),
     /// A digest of what has no content, or in a copy that compares none.
     #[error("entry {0} comes with a digest that was not asked for")]
     Digest(FileId),

@@ -160,6 +160,20 @@ impl Files {
         Ok(())
     }
 
+    /// Older versions of files that are not answered yet.
+    pub(super) fn on_older(
+        &self,
+        mut older: Vec<(FileId, u64)>,
+    ) -> Result<Vec<(FileId, u64)>, ProtocolRule> {
+        for (file, bytes) in &older {
+            require(*file < self.told, ProtocolRule::UnknownFile)?;
+            let is_legal = *file >= self.answered && *bytes > 0;
+            require(is_legal, ProtocolRule::Older(*file))?;
+        }
+        older.retain(|(file, _)| self.size(*file).is_some());
+        Ok(older)
+    }
+
     pub(super) fn on_wants(&mut self, wants: Vec<Want>) -> Result<Vec<Want>, ProtocolRule> {
         wants.into_iter().map(|want| self.on_want(want)).collect()
     }

@@ -1,6 +1,6 @@
 //! What the user asked for beside names.
 
-use copy_protocol::{CopySpec, Filter, Kept, OwnersBy, SelectionRule};
+use copy_protocol::{CopySpec, Filter, Follow, Kept, OwnersBy, SelectionRule};
 use observe::{Transport, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,35 @@ pub struct Asked {
     /// The queueing delay that a gentle copy could add.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle_added_rtt_max_seconds: Option<f64>,
+    /// The copy was to go on with files that were new or changed; absent where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow: Option<AskedFollow>,
+    /// Only what differed from older versions at the receiver was to be sent; absent where all was.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub delta: bool,
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
+
+/// How a copy was to go on while its sources were written.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AskedFollow {
+    /// Between two looks at the sources.
+    pub every_seconds: f64,
+    /// It was to end once nothing had changed for so long; absent where the user was to end it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_idle_seconds: Option<f64>,
+}
+
+impl From<Follow> for AskedFollow {
+    fn from(follow: Follow) -> Self {
+        AskedFollow {
+            every_seconds: follow.every.as_secs_f64(),
+            until_idle_seconds: follow.until_idle.map(Span::as_secs_f64),
+        }
+    }
 }
 
 impl From<&CopySpec> for Asked {
@@ -101,6 +130,8 @@ impl From<&CopySpec> for Asked {
             rate_max_bits_per_second: always.map(Rate::bits_per_second),
             rate_schedule: by_clock.map(RateSchedule::to_string),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
+            follow: spec.options.follow.map(AskedFollow::from),
+            delta: spec.options.delta,
         }
     }
 }

@@ -17,6 +17,8 @@ pub struct CopyLog {
     planned: Option<Planned>,
     steps: Vec<Step>,
     outages: Vec<Outage>,
+    /// The next plan is that of another pass, which counts those before.
+    is_pass_over: bool,
 }
 
 /// A copy as it was asked for.
@@ -44,6 +46,9 @@ impl CopyLog {
             } => {
                 // After a reconnection there is another plan, in which all that came meanwhile
                 // counts as there.
+                if std::mem::take(&mut self.is_pass_over) {
+                    self.planned = None;
+                }
                 self.planned.get_or_insert(Planned {
                     files: *files,
                     folders: *folders,
@@ -52,6 +57,7 @@ impl CopyLog {
                     present_bytes: present.get(),
                 });
             }
+            CopyEvent::Following { .. } => self.is_pass_over = true,
             CopyEvent::Steered { at, streams, why } => self.steps.push(Step {
                 at_seconds: at.as_secs_f64(),
                 streams: *streams,
@@ -139,9 +145,11 @@ impl Copy {
             left_out: outcome.left_out.clone(),
             removed: spec.options.delete.then_some(outcome.removed),
             checksum_lists: Vec::new(),
+            waiting_files: spec.options.follow.map(|_| outcome.waiting),
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
             hole_bytes: outcome.holes.get(),
+            unchanged_bytes: spec.options.delta.then_some(outcome.unchanged.get()),
             hard_linked_names: outcome.linked,
             wire_bytes: outcome.on_wire.get(),
             sent_again_bytes: outcome.sent_again.get(),

@@ -133,8 +133,10 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         }),
         there(copy).map(plain("there")),
         holes(copy).map(plain("holes")),
+        unchanged(copy).map(plain("delta")),
         hard_links(copy).map(plain("hard links")),
         removed(copy).map(|(name, phrase)| Fact::plain(name, phrase)),
+        waiting(copy).map(plain("following")),
         left_out(copy).map(plain("left out")),
         unfinished(copy).map(plain("unfinished")),
         place(copy).map(plain("queue")),
@@ -158,7 +160,8 @@ fn copied(copy: &Copy) -> Fact {
     parts.extend((copy.links > 0).then(|| text::count(copy.links, "link")));
     let parts = parts.join(", ");
     let sent = format::size(copy.sent_bytes);
-    let took = lasting(copy.elapsed_seconds - queued(copy));
+    let waits = queued(copy) + spent(copy, CopyPhase::Following);
+    let took = lasting(copy.elapsed_seconds - waits);
     match copy.goodput_bits_per_second.map(format::rate) {
         Some(rate) => Fact::new("copied", rate).before(format!("{parts}; {sent} in {took}: ")),
         None => Fact::plain("copied", format!("{parts}; {sent} in {took}")),
@@ -167,8 +170,24 @@ fn copied(copy: &Copy) -> Fact {
 
 /// How long it waited for a place, or for another copy of the same files.
 fn queued(copy: &Copy) -> f64 {
-    let queued = copy.time.iter().find(|part| part.to == CopyPhase::Queued);
-    queued.map_or(0.0, |part| part.share_ratio * copy.elapsed_seconds)
+    spent(copy, CopyPhase::Queued)
+}
+
+/// Seconds.
+fn spent(copy: &Copy, on: CopyPhase) -> f64 {
+    let part = copy.time.iter().find(|part| part.to == on);
+    part.map_or(0.0, |part| part.share_ratio * copy.elapsed_seconds)
+}
+
+/// What a copy that went on while its sources were written did not wait for.
+fn waiting(copy: &Copy) -> Option<String> {
+    Some(match copy.waiting_files? {
+        0 => "no file was new or being written when it ended".to_owned(),
+        1 => "1 file was new or being written when it ended, and is not copied".to_owned(),
+        count => {
+            format!("{count} files were new or being written when it ended, and are not copied")
+        }
+    })
 }
 
 /// A short time to a tenth, a long one as people say it.
@@ -208,6 +227,17 @@ fn there(copy: &Copy) -> Option<String> {
 fn holes(copy: &Copy) -> Option<String> {
     let holes = format::size(copy.hole_bytes);
     (copy.hole_bytes > 0).then(|| format!("{holes} of files; they stay holes and were not sent"))
+}
+
+/// What need not be sent of files that were there in an older version.
+fn unchanged(copy: &Copy) -> Option<String> {
+    let unchanged = copy.unchanged_bytes?;
+    let (sent, all) = (copy.sent_bytes, copy.sent_bytes.saturating_add(unchanged));
+    Some(format!(
+        "{} of {} sent; the rest was the same in older versions of the files",
+        format::size(sent),
+        format::size(all)
+    ))
 }
 
 fn hard_links(copy: &Copy) -> Option<String> {
@@ -366,7 +396,10 @@ fn gone(outage: &Outage, copy: &Copy) -> f64 {
 
 /// What its time went to. Of a copy that was over before anything was seen it says nothing.
 fn time(copy: &Copy) -> Option<String> {
-    let waits = |part: &TimeShare| matches!(part.to, CopyPhase::Away | CopyPhase::Queued);
+    let waits = |part: &TimeShare| {
+        let waited = [CopyPhase::Away, CopyPhase::Queued, CopyPhase::Following];
+        waited.contains(&part.to)
+    };
     let has_flowed = copy.limit.is_some() && copy.sent_bytes > 0;
     let is_told = has_flowed || copy.time.iter().any(waits);
     let parts = time_parts(&copy.time).into_iter();

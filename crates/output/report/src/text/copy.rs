@@ -27,6 +27,7 @@ pub fn phase(phase: CopyPhase) -> &'static str {
         CopyPhase::Away => "the far end was gone",
         CopyPhase::Unclear => "no single part",
         CopyPhase::Ending => "ending",
+        CopyPhase::Following => "waiting for files",
         CopyPhase::Bound(by) => limited_by(by),
     }
 }
@@ -65,6 +66,21 @@ pub fn program_sent(host: &str, file: &str, bytes: Bytes) -> String {
 pub fn over_sftp(host: &str, because: &str) -> String {
     let (host, because) = (plain(host), plain(because));
     format!("{because}. Copying over the SFTP server of {host} instead, which is slower")
+}
+
+/// Where a copy stands that waits for files of its sources.
+///
+/// ```
+/// let text = report::text::copy::following(12, units::Bytes::new(3_100_000_000), 2);
+/// assert_eq!(text, "following: 12 files, 3.10 GB copied; 2 new or being written");
+/// ```
+pub fn following(files: u64, bytes: Bytes, waiting: u64) -> String {
+    let waiting = match waiting {
+        0 => "none".to_owned(),
+        waiting => waiting.to_string(),
+    };
+    let (files, bytes) = (count(files, "file"), format::size(bytes.get()));
+    format!("following: {files}, {bytes} copied; {waiting} new or being written")
 }
 
 /// How many files and folders were not copied; `None` where all were.

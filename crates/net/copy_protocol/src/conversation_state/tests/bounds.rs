@@ -374,3 +374,29 @@ fn a_selection_keeps_to_its_bounds() {
         "a list says nothing of folders"
     );
 }
+
+#[test]
+fn older_versions_are_told_where_they_are_asked_for_and_before_the_answer() {
+    let asked = |delta| {
+        let opening = Opening {
+            delta,
+            ..opening(CopyDirection::Put)
+        };
+        let mut protocol = ConversationState::opened(&opening, false).unwrap();
+        let entries = Message::Entries(vec![entry("a", Kind::File(100))]);
+        protocol.pass(Near, entries).unwrap();
+        protocol
+    };
+    let older = |file, bytes| Message::Older(vec![(file, bytes)]);
+    let rule = |delta, speaker, message| refused(&mut asked(delta), speaker, message);
+    assert_eq!(rule(false, Far, older(0, 7)), ProtocolRule::OlderUnasked);
+    assert_eq!(rule(true, Near, older(0, 7)), ProtocolRule::Speaker);
+    assert_eq!(rule(true, Far, older(1, 7)), ProtocolRule::UnknownFile);
+    assert_eq!(rule(true, Far, older(0, 0)), ProtocolRule::Older(0));
+    let mut protocol = asked(true);
+    assert_eq!(protocol.pass(Far, older(0, 7)), Ok(older(0, 7)));
+    let wants = Message::Wants(vec![Want::Whole(0)]);
+    protocol.pass(Far, wants).unwrap();
+    let late = refused(&mut protocol, Far, older(0, 7));
+    assert_eq!(late, ProtocolRule::Older(0));
+}

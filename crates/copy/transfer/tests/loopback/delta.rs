@@ -1,0 +1,128 @@
+//! Files that are there in an older version: only what differs is sent.
+
+use super::*;
+
+const SIZE: usize = 8 << 20;
+/// Bytes that a piece has at most where it may be offered.
+const PIECE: u64 = 128 << 10;
+
+/// A newer version and an older one, and how many bytes of the newer one are sent.
+struct Versions {
+    newer: Vec<u8>,
+    older: Vec<u8>,
+    sent: std::ops::RangeInclusive<u64>,
+}
+
+/// Bytes here and there, and some behind the end of the older version.
+fn changed_in_places() -> Versions {
+    let older = noise(SIZE);
+    let mut newer = older.clone();
+    for at in [0, 3_000_000, SIZE - 1] {
+        newer[at] ^= 1;
+    }
+    newer.extend_from_slice(&noise(300_000));
+    Versions {
+        newer,
+        older,
+        // The last one may lie within one piece with what is behind the older version.
+        sent: 2 * files::PIECE_MIN + 300_000..=4 * PIECE + 300_000,
+    }
+}
+
+/// A byte in front moves all the others: nothing is at its place.
+fn moved() -> Versions {
+    let older = noise(SIZE);
+    let newer = [&[7], &older[..]].concat();
+    Versions {
+        sent: newer.len() as u64..=newer.len() as u64,
+        newer,
+        older,
+    }
+}
+
+fn shorter() -> Versions {
+    let older = noise(SIZE);
+    Versions {
+        newer: older[..SIZE / 2 + 5].to_vec(),
+        older,
+        sent: 0..=0,
+    }
+}
+
+#[test]
+fn only_what_differs_at_its_place_is_sent_both_ways() {
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
+        for versions in [changed_in_places(), moved(), shorter()] {
+            let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let (from, to) = match direction {
+                CopyDirection::Put => (near.path().join("a"), far.path().join("b")),
+                CopyDirection::Get => (far.path().join("b"), near.path().join("a")),
+            };
+            fs::write(&to, &versions.older).unwrap();
+            fs::write(&from, &versions.newer).unwrap();
+            let delta = |spec: &mut CopySpec| spec.options.delta = true;
+            let here = near.path().join("a");
+            let outcome = run_as(&delta, direction, &here, far.path(), "b").unwrap();
+            assert!(fs::read(&to).unwrap() == versions.newer, "{direction:?}");
+            let (sent, all) = (outcome.sent.get(), versions.newer.len() as u64);
+            assert_eq!(sent + outcome.unchanged.get(), all, "{outcome:?}");
+            assert!(versions.sent.contains(&sent), "{sent}: {outcome:?}");
+            assert_eq!((outcome.files, &outcome.failed[..]), (1, &[][..]));
+        }
+    }
+}
+
+/// It is stopped in the middle and goes on: neither what was sent nor what was kept is sent again.
+#[test]
+fn a_delta_that_was_stopped_goes_on() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (source, target) = (near.path().join("a"), far.path().join("b"));
+    let older = noise(4 * SIZE);
+    // The second half differs all over.
+    let mut newer = older.clone();
+    newer[2 * SIZE..].reverse();
+    fs::write(&source, &newer).unwrap();
+    fs::write(&target, &older).unwrap();
+    let server = Server::start(far.path());
+    let mut spec = spec(CopyDirection::Put, &source, &server, "b");
+    slowly(&mut spec);
+    spec.options.delta = true;
+    let control = CopyControl::default();
+    let reins = control.clone();
+    let is_within = |event: &CopyEvent| {
+        let half = 2 * SIZE as u64;
+        matches!(event, CopyEvent::Progress(it) if it.done.get() > half + 2_000_000)
+    };
+    let mut at = At {
+        log: Log(Vec::new()),
+        when: &is_within,
+        what: Some(Box::new(move || reins.stop())),
+    };
+    let Err(CopyError::Cancelled { so_far }) = copy(&spec, &control, &mut at) else {
+        panic!("it was stopped")
+    };
+    assert!(
+        fs::read(&target).unwrap() == older,
+        "the older version stays"
+    );
+    assert!(
+        so_far.unchanged.get() >= 2 * SIZE as u64 - PIECE,
+        "{so_far:?}"
+    );
+    spec.options.rate_max = None;
+    let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
+    assert!(fs::read(&target).unwrap() == newer);
+    let both = so_far.sent.get() + outcome.sent.get();
+    assert!(both < 2 * SIZE as u64 + 8_000_000, "{so_far:?} {outcome:?}");
+}
+
+#[test]
+fn without_the_option_all_is_sent() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let Versions { newer, older, .. } = changed_in_places();
+    fs::write(near.path().join("a"), &newer).unwrap();
+    fs::write(far.path().join("b"), &older).unwrap();
+    let outcome = run(CopyDirection::Put, &near.path().join("a"), far.path(), "b");
+    assert_eq!(outcome.sent.get(), newer.len() as u64);
+    assert_eq!(outcome.unchanged.get(), 0);
+}
