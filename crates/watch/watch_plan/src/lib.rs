@@ -13,6 +13,7 @@
 mod budget;
 mod check;
 mod error;
+mod flows;
 mod ip_version;
 mod kind;
 mod model;
@@ -27,10 +28,11 @@ mod tree;
 
 pub use budget::{Budget, Quiet, QuietError, Share, ShareError};
 pub use error::{Mistake, Notice, PlanError};
+pub use flows::{Flows, PortRange, PortsError, Prefix, PrefixError};
 pub use ip_version::ip_version;
 pub use kind::Kind;
 pub use model::{GroupKind, Host, Pair, Plan, Task, TokenFile};
-pub use names::{GroupName, HostName, MachineName, NameError, TaskName};
+pub use names::{ApplicationName, GroupName, HostName, MachineName, NameError, TaskName};
 pub use schedule::{Cron, OffsetError, Schedule, UtcOffset};
 pub use timetable::{
     Due, Explanation, HostLoad, Planned, TaskLoad, TightSchedule, Timetable, Waiting, Why,
