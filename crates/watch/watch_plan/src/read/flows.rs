@@ -132,10 +132,7 @@ fn sampling(section: &Section, found: &mut Findings) -> u32 {
     sampling as u32
 }
 
-fn applications(
-    section: &Section,
-    found: &mut Findings,
-) -> Vec<(ApplicationName, Vec<PortRange>)> {
+fn applications(section: &Section, found: &mut Findings) -> Vec<(ApplicationName, Vec<PortRange>)> {
     let Some(own) = section.section("applications", found) else {
         return Vec::new();
     };

@@ -345,18 +345,36 @@ fn flow_records_are_taken_where_the_plan_says() {
 fn mistakes_of_flow_records_have_the_value_and_the_next_step() {
     let right = "listen = \"127.0.0.1:2055\"\ninside = [\"10.0.0.0/8\"]\n";
     let cases = [
-        ("inside = [\"10.0.0.0/8\"]".to_owned(), "`listen` is missing from `flows`"),
-        ("listen = \"127.0.0.1:2055\"".to_owned(), "`inside` is missing from `flows`"),
-        ("listen = \"2055\"\ninside = []".to_owned(), "`2055` is no address with a port"),
+        (
+            "inside = [\"10.0.0.0/8\"]".to_owned(),
+            "`listen` is missing from `flows`",
+        ),
+        (
+            "listen = \"127.0.0.1:2055\"".to_owned(),
+            "`inside` is missing from `flows`",
+        ),
+        (
+            "listen = \"2055\"\ninside = []".to_owned(),
+            "`2055` is no address with a port",
+        ),
         (
             "listen = \"127.0.0.1:1\"\ninside = [\"10.0.0.0/33\"]".to_owned(),
             "`10.0.0.0/33` is no prefix",
         ),
-        (format!("{right}interval = \"70s\""), "no whole part of an hour"),
+        (
+            format!("{right}interval = \"70s\""),
+            "no whole part of an hour",
+        ),
         (format!("{right}interval = \"2h\""), "not between"),
         (format!("{right}sampling = 0.5"), "`sampling` is 0.5"),
-        (format!("{right}routers = [\"border\"]"), "`border` is no address of a router"),
-        (format!("{right}applications = {{ x = [\"9-1\"] }}"), "`9-1` is no port"),
+        (
+            format!("{right}routers = [\"border\"]"),
+            "`border` is no address of a router",
+        ),
+        (
+            format!("{right}applications = {{ x = [\"9-1\"] }}"),
+            "`9-1` is no port",
+        ),
         (format!("{right}port = 2055"), "`port` is not a key here"),
     ];
     for (lines, words) in cases {
