@@ -58,6 +58,7 @@ pub struct RouterHour {
     /// The address of the router.
     pub router: String,
     /// Seconds of which there is any traffic.
+    #[serde(rename = "covered_seconds")]
     pub covered: u64,
     /// Datagrams that came.
     pub datagrams: u64,

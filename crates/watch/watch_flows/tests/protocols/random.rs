@@ -59,7 +59,7 @@ fn random_datagrams_never_panic() {
                 let heads: [&[u8]; 4] = [&[0, 5], &[0, 9], &[0, 10], &[0, 0, 0, 5]];
                 let head = heads[below(4)];
                 let rest: Vec<u8> = (0..below(200)).map(|_| below(256) as u8).collect();
-                [head, &rest].concat()
+                [head, &rest[..]].concat()
             }
             _ => valid[below(valid.len())].clone(),
         };
