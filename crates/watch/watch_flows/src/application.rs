@@ -1,9 +1,7 @@
 //! Which application traffic is of, by its ports.
 
 use watch_plan::PortRange;
-
-/// The traffic of trunkline itself, and of iperf3, whose port it shares.
-pub const OWN: &str = "trunkline-iperf3";
+use watch_store::OWN_TRAFFIC;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -28,7 +26,7 @@ const KNOWN: [(&str, u16, u16); 23] = [
     ("iperf", 5001, 5001),
     ("bbftp", 5021, 5021),
     ("bbcp", 5031, 5031),
-    (OWN, 5201, 5202),
+    (OWN_TRAFFIC, 5201, 5202),
     ("trunkline-watch", 5203, 5203),
     ("http", 8080, 8080),
     ("https", 8443, 8443),
@@ -84,7 +82,7 @@ mod tests {
             (UDP, (443, 50_500), "https"),
             (TCP, (1094, 33_000), "xrootd"),
             (TCP, (50_123, 40_000), "gridftp-data"),
-            (TCP, (5201, 50_123), OWN),
+            (TCP, (5201, 50_123), OWN_TRAFFIC),
             (TCP, (40_000, 40_001), "other-tcp"),
             (UDP, (40_000, 40_001), "other-udp"),
             (1, (0, 0), "icmp"),

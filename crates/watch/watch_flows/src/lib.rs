@@ -22,5 +22,4 @@ mod record;
 mod sequence;
 mod sflow;
 
-pub use application::OWN;
 pub use counter::{FlowCounter, Strangers};

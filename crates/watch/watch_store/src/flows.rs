@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use changes::UnixTime;
 use serde::Serialize;
 
+/// The application that stands for trunkline's own traffic, and that of iperf3, whose port it shares.
+pub const OWN_TRAFFIC: &str = "trunkline-iperf3";
+
 /// Which way traffic crosses the border.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
