@@ -8,8 +8,8 @@ const UDP: u8 = 17;
 const DCCP: u8 = 33;
 const SCTP: u8 = 132;
 
-/// Names, first and last port. Where both ends have one, the first row counts; ranges, which clients
-/// of other applications may use by chance, stand at the end.
+/// Names, first and last port. Where both ends have one, the first row counts. A range that clients
+/// of other applications may use by chance stands at the end.
 const KNOWN: [(&str, u16, u16); 23] = [
     ("ftp", 20, 21),
     ("ssh", 22, 22),

@@ -11,8 +11,8 @@
 //! Left out: counters of interfaces, which sFlow also sends; packets in MPLS and in tunnels, of
 //! which the outer header counts; NetFlow 1 to 8 but 5 (7 is not taken).
 //!
-//! Reading order: `record.rs`, `netflow.rs` and `sflow.rs` for the protocols, `sequence.rs` for what
-//! was lost on the way, `application.rs`, `counter.rs`.
+//! Reading order: `record.rs`, `netflow.rs` and `sflow.rs` for the protocols, `sequence.rs` for
+//! what was lost on the way, `application.rs`, `counter.rs`.
 
 mod application;
 mod counter;

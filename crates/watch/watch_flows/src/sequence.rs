@@ -33,8 +33,8 @@ impl Sequence {
         false
     }
 
-    /// Takes the number of a datagram, and how far the next one is ahead; how much is missing before
-    /// it. Less than zero where it is late, and was counted as missing.
+    /// Takes the number of a datagram, and how far the next one is ahead; how much is missing
+    /// before it. Less than zero where it is late, and was counted as missing.
     pub fn take(&mut self, number: u32, advances: [Option<u32>; 2]) -> i64 {
         let ahead = |next: u32| i64::from(number.wrapping_sub(next).cast_signed());
         let gaps = self.next.into_iter().flatten().map(ahead);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use changes::UnixTime;
 use serde::Serialize;
 
-/// The application that stands for trunkline's own traffic, and that of iperf3, whose port it shares.
+/// The application that stands for trunkline's own traffic, and for that of iperf3 on its port.
 pub const OWN_TRAFFIC: &str = "trunkline-iperf3";
 
 /// Which way traffic crosses the border.

@@ -130,7 +130,7 @@ ALTER TABLE roll_ups ADD COLUMN ipdv {int};
 ALTER TABLE roll_ups ADD COLUMN unpredictable {int};
 ";
 
-/// What routers told of traffic, by the interval that the plan sums up over (`seconds`) and by hour.
+/// What routers told of traffic, by the interval of the plan (`seconds`) and by hour.
 ///
 /// * `way`: 0 in, 1 out, 2 within, 3 through.
 /// * `flow_routers`: how the records of a router came in an hour; `covered`: seconds that have any.

@@ -58,7 +58,7 @@ pub fn v5(sequence: u64, sampling: u64, flows: &[Flow]) -> Vec<u8> {
     datagram
 }
 
-/// Fields of NetFlow 9 by number and width: addresses, ports, protocol, bytes, packets, first, last.
+/// Fields of NetFlow 9 by number and width: addresses, ports, protocol, bytes, packets, times.
 pub const V9_FIELDS: [(u64, u64); 9] = [
     (8, 4),
     (12, 4),
