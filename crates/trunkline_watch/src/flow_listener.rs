@@ -38,7 +38,6 @@ pub(super) struct FlowListener {
     known: BTreeSet<String>,
     /// How records came since that was told.
     came: BTreeMap<String, RouterHour>,
-    strangers: Strangers,
     /// Whether the database could not be written the last time.
     is_failing: bool,
 }
@@ -59,7 +58,6 @@ impl FlowListener {
             store: Store::open(database)?,
             known: BTreeSet::new(),
             came: BTreeMap::new(),
-            strangers: Strangers::default(),
             is_failing: false,
         })
     }
@@ -120,10 +118,11 @@ impl FlowListener {
                 let sentence = format!("router {} sends flow records", hour.router);
                 on_event(&CollectorEvent::Flows(sentence));
             }
-            let came = self.came.entry(hour.router.clone()).or_default();
-            came.repeated += hour.repeated;
-            came.unreadable += hour.unreadable;
-            came.waiting += hour.waiting;
+            let new = || RouterHour {
+                router: hour.router.clone(),
+                ..RouterHour::default()
+            };
+            let came = self.came.entry(hour.router.clone()).or_insert_with(new);
             came.received += hour.received;
             came.lost += hour.lost;
         }
@@ -131,10 +130,7 @@ impl FlowListener {
 
     fn tell(&mut self, on_event: &OnCollectorEvent) {
         let came = std::mem::take(&mut self.came);
-        let routers = came.iter().flat_map(|(router, came)| {
-            let sentences = amiss(came).into_iter();
-            sentences.map(move |sentence| format!("router {router}: {sentence}"))
-        });
+        let routers = came.values().filter_map(lost);
         let strangers = unknown(self.counter.strangers());
         for sentence in routers.chain(strangers) {
             on_event(&CollectorEvent::Flows(sentence));
@@ -142,50 +138,32 @@ impl FlowListener {
     }
 }
 
-/// What of the records of a router did not come as it should.
-fn amiss(came: &RouterHour) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let lost = came.lost_share().filter(|share| *share >= LOST_MIN);
-    if let Some(lost) = lost {
-        let lost = draw::format::percent(lost);
-        sentences.push(format!("{lost} of what it sent was lost on the way here"));
-    }
-    let mut count = |count: u64, name: &str, words: &str| {
-        if count > 0 {
-            sentences.push(format!("{} {words}", draw::words::count(count, name)));
-        }
-    };
-    count(came.repeated, "datagram", "came again, and counted once");
-    count(
-        came.unreadable,
-        "datagram",
-        "cut, broken, or of another protocol",
-    );
-    count(
-        came.waiting,
-        "set",
-        "of records came before their template, and counted when it came",
-    );
-    sentences
+/// What of the records of a router did not come; `None` where that is little.
+fn lost(came: &RouterHour) -> Option<String> {
+    let lost = came.lost_share().filter(|share| *share >= LOST_MIN)?;
+    let (router, lost) = (&came.router, draw::format::percent(lost));
+    Some(format!(
+        "router {router}: {lost} of what it sent was lost on the way here"
+    ))
 }
 
 /// What is in no sum.
 fn unknown(strangers: Strangers) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if strangers.datagrams > 0 {
-        let datagrams = draw::words::count(strangers.datagrams, "datagram");
-        sentences.push(format!(
-            "{datagrams} at the port for flow records: of routers that the plan does not name, of \
-             another protocol, or of more than 64 streams of records"
-        ));
-    }
-    if strangers.dropped > 0 {
-        let parts = draw::words::count(strangers.dropped, "part");
-        sentences.push(format!(
-            "{parts} of flows did not count: no room was left, since the database cannot be written"
-        ));
-    }
-    sentences
+    let count = |count: u64, name: &str, words: &str| {
+        (count > 0).then(|| format!("{} {words}", draw::words::count(count, name)))
+    };
+    let datagrams = count(
+        strangers.datagrams,
+        "datagram",
+        "at the port for flow records did not count: of routers that the plan does not name, of \
+         another protocol, or of more than 64 streams",
+    );
+    let dropped = count(
+        strangers.dropped,
+        "part",
+        "of flows did not count: memory for them is full, since the database cannot be written",
+    );
+    datagrams.into_iter().chain(dropped).collect()
 }
 
 fn is_nothing(error: &io::Error) -> bool {
@@ -206,23 +184,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_and_other_mishaps_are_sentences() {
-        let came = RouterHour {
-            received: 97,
-            lost: 3,
-            repeated: 2,
-            waiting: 1,
+    fn losses_are_sentences() {
+        let came = |received, lost| RouterHour {
+            router: "192.0.2.254".to_owned(),
+            received,
+            lost,
             ..RouterHour::default()
         };
-        let sentences = amiss(&came);
-        assert_eq!(
-            sentences,
-            [
-                "3.0 % of what it sent was lost on the way here",
-                "2 datagrams came again, and counted once",
-                "1 set of records came before their template, and counted when it came",
-            ]
-        );
-        assert!(amiss(&RouterHour::default()).is_empty());
+        let words = "router 192.0.2.254: 3.0 % of what it sent was lost on the way here";
+        assert_eq!(lost(&came(97, 3)).as_deref(), Some(words));
+        for (received, missing) in [(0, 0), (10_000, 1), (10, -3)] {
+            assert_eq!(lost(&came(received, missing)), None);
+        }
+        let strangers = Strangers {
+            datagrams: 1,
+            dropped: 0,
+        };
+        assert!(unknown(strangers)[0].starts_with("1 datagram at the port"));
     }
 }

@@ -34,7 +34,7 @@ pub use collector::{AlertFiles, CollectOptions, CollectorServer, PageServer};
 pub use collector_event::{CollectorEvent, OnCollectorEvent};
 pub use explain::Explained;
 pub use export::{Export, read_rows, when};
-pub use flows::{ApplicationFlows, FlowsAsked, FlowsReport, RouterFlows, flows};
+pub use flows::{FlowsReport, flows};
 pub use forecast::{CopyForecast, forecast};
 pub use months::{
     GroupMonth, GroupMonths, Months, MonthsAsked, PairMonths, PingMonth, Trends, months,

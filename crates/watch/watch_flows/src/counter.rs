@@ -7,7 +7,7 @@ use changes::UnixTime;
 use watch_plan::{Flows, Prefix};
 use watch_store::{Crossing, RouterHour, Traffic, Volume};
 
-use crate::application::Applications;
+use crate::application;
 use crate::netflow::{self, Reader};
 use crate::record::{Message, Record};
 use crate::sequence::Sequence;
@@ -28,7 +28,7 @@ const SFLOW: u16 = 0;
 /// A router, the version of its protocol, and the number of a stream within it.
 type StreamKey = (IpAddr, u16, u32);
 /// The first second of an interval, router, way, application.
-type SumKey = (u64, IpAddr, Crossing, String);
+type SumKey = (u64, IpAddr, Crossing, &'static str);
 
 /// Datagrams and records that are in no sum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,9 +45,8 @@ pub struct Strangers {
 pub struct FlowCounter {
     inside: Vec<Prefix>,
     interval: u64,
-    routers: Vec<IpAddr>,
+    routers: Vec<Prefix>,
     sampling: u32,
-    applications: Applications,
     streams: BTreeMap<StreamKey, Stream>,
     sums: BTreeMap<SumKey, Volume>,
     hours: BTreeMap<(UnixTime, IpAddr), RouterHour>,
@@ -74,14 +73,11 @@ enum Taken {
 impl FlowCounter {
     /// Knows no router yet.
     pub fn new(plan: &Flows) -> Self {
-        let own = plan.applications.iter();
-        let own = own.map(|(name, ports)| (name.to_string(), ports.clone()));
         FlowCounter {
             inside: plan.inside.clone(),
             interval: (plan.interval.as_secs_f64() as u64).max(1),
             routers: plan.routers.clone(),
             sampling: plan.sampling,
-            applications: Applications { own: own.collect() },
             streams: BTreeMap::new(),
             sums: BTreeMap::new(),
             hours: BTreeMap::new(),
@@ -93,7 +89,8 @@ impl FlowCounter {
     /// Takes a datagram that came from an address.
     pub fn take(&mut self, from: IpAddr, datagram: &[u8], now: UnixTime) {
         let router = from.to_canonical();
-        let taken = match self.routers.is_empty() || self.routers.contains(&router) {
+        let is_wanted = |prefix: &Prefix| prefix.contains(router);
+        let taken = match self.routers.is_empty() || self.routers.iter().any(is_wanted) {
             true => self.read(router, datagram, now),
             false => Taken::Stranger,
         };
@@ -125,7 +122,7 @@ impl FlowCounter {
             seconds: self.interval,
             router: router.to_string(),
             way: *way,
-            application: application.clone(),
+            application: (*application).to_owned(),
             volume: *volume,
         };
         let traffic = self.sums.iter().map(traffic).collect();
@@ -214,8 +211,7 @@ impl FlowCounter {
             return;
         }
         let way = self.way(record);
-        let name = self.applications.name(record.protocol, record.ports);
-        let name = name.to_owned();
+        let name = application::name(record.protocol, record.ports);
         let mut rest = Volume {
             bytes,
             packets,
@@ -234,7 +230,7 @@ impl FlowCounter {
             };
             rest.bytes = rest.bytes.saturating_sub(part.bytes);
             rest.packets = rest.packets.saturating_sub(part.packets);
-            self.add_part((at, router, way, name.clone()), part);
+            self.add_part((at, router, way, name), part);
         }
     }
 

@@ -32,8 +32,6 @@ enum Moment {
     Uptime(u64),
     /// Milliseconds since 1970.
     Absolute(u64),
-    /// Milliseconds before the datagram left.
-    Before(u64),
 }
 
 /// The fields that are used; a field that stands in front of another one is the better one.
@@ -58,49 +56,61 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Takes a field by its number.
-    pub fn put(&mut self, number: u16, value: &FieldValue) {
-        let whole = value.as_u64();
-        let port = || value.as_u16().unwrap_or(0);
-        match number {
-            1 => self.bytes[0] = whole,
-            85 => self.bytes[1] = whole,
-            23 => self.bytes[2] = whole,
-            2 => self.packets[0] = whole,
-            86 => self.packets[1] = whole,
-            24 => self.packets[2] = whole,
-            4 => self.protocol = value.as_u8().unwrap_or(0),
-            7 => self.ports.0 = port(),
-            11 => self.ports.1 = port(),
-            8 | 27 => self.source = address(value).or(self.source),
-            12 | 28 => self.destination = address(value).or(self.destination),
-            34 | 50 => self.interval = whole,
-            48 | 302 => self.sampler = whole,
-            305 => self.packet_interval.0 = whole,
-            306 => self.packet_interval.1 = whole,
-            309 => self.population.0 = whole,
-            310 => self.population.1 = whole,
-            160 => self.began = whole,
-            21 | 151 | 153 | 155 | 157 | 159 => self.last = moment(number, whole),
-            22 | 150 | 152 | 154 | 156 | 158 => self.first = moment(number, whole),
-            _ => {}
-        }
-    }
-
     /// Takes a field of IPFIX.
-    pub fn put_ipfix(&mut self, field: &IPFixField, value: &FieldValue) {
+    pub fn put(&mut self, field: &IPFixField, value: &FieldValue) {
         match field {
-            IPFixField::IANA(field) => {
-                if let Some(number) = number(*field) {
-                    self.put(number, value);
-                }
-            }
+            IPFixField::IANA(field) => self.put_iana(*field, value),
             IPFixField::ReverseInformationElement(Reverse::ReverseOctetDeltaCount) => {
                 self.reverse.0 = value.as_u64();
             }
             IPFixField::ReverseInformationElement(Reverse::ReversePacketDeltaCount) => {
                 self.reverse.1 = value.as_u64();
             }
+            _ => {}
+        }
+    }
+
+    /// Takes a field by its number, which NetFlow 9 has, too.
+    pub fn put_iana(&mut self, field: Iana, value: &FieldValue) {
+        let whole = value.as_u64();
+        let port = || value.as_u16().unwrap_or(0);
+        let address = || IpAddr::try_from(value).ok();
+        let ntp = |at: u64| Moment::Absolute(at.saturating_sub(NTP_ERA));
+        match field {
+            Iana::OctetDeltaCount => self.bytes[0] = whole,
+            Iana::OctetTotalCount => self.bytes[1] = whole,
+            Iana::PostOctetDeltaCount => self.bytes[2] = whole,
+            Iana::PacketDeltaCount => self.packets[0] = whole,
+            Iana::PacketTotalCount => self.packets[1] = whole,
+            Iana::PostPacketDeltaCount => self.packets[2] = whole,
+            Iana::ProtocolIdentifier => self.protocol = value.as_u8().unwrap_or(0),
+            Iana::SourceTransportPort => self.ports.0 = port(),
+            Iana::DestinationTransportPort => self.ports.1 = port(),
+            Iana::SourceIpv4address | Iana::SourceIpv6address => {
+                self.source = address().or(self.source);
+            }
+            Iana::DestinationIpv4address | Iana::DestinationIpv6address => {
+                self.destination = address().or(self.destination);
+            }
+            Iana::SamplingInterval | Iana::SamplerRandomInterval => self.interval = whole,
+            Iana::SamplerId | Iana::SelectorId => self.sampler = whole,
+            Iana::SamplingPacketInterval => self.packet_interval.0 = whole,
+            Iana::SamplingPacketSpace => self.packet_interval.1 = whole,
+            Iana::SamplingSize => self.population.0 = whole,
+            Iana::SamplingPopulation => self.population.1 = whole,
+            Iana::SystemInitTimeMilliseconds => self.began = whole,
+            Iana::FlowStartSysUpTime => self.first = whole.map(Moment::Uptime),
+            Iana::FlowEndSysUpTime => self.last = whole.map(Moment::Uptime),
+            Iana::FlowStartSeconds | Iana::FlowStartMilliseconds => {
+                self.first = whole.map(Moment::Absolute);
+            }
+            Iana::FlowEndSeconds | Iana::FlowEndMilliseconds => {
+                self.last = whole.map(Moment::Absolute);
+            }
+            Iana::FlowStartMicroseconds | Iana::FlowStartNanoseconds => {
+                self.first = whole.map(ntp);
+            }
+            Iana::FlowEndMicroseconds | Iana::FlowEndNanoseconds => self.last = whole.map(ntp),
             _ => {}
         }
     }
@@ -153,7 +163,6 @@ impl Clock {
     /// Milliseconds from a moment until the datagram left; zero where that cannot be told.
     fn ago(self, moment: Moment) -> u64 {
         match moment {
-            Moment::Before(span) => span,
             Moment::Absolute(at) => self.export.saturating_sub(at),
             Moment::Uptime(at) => match (self.uptime, self.began) {
                 // 32 bits are full after 50 days.
@@ -166,59 +175,4 @@ impl Clock {
             },
         }
     }
-}
-
-fn address(value: &FieldValue) -> Option<IpAddr> {
-    IpAddr::try_from(value).ok()
-}
-
-fn moment(number: u16, value: Option<u64>) -> Option<Moment> {
-    let value = value?;
-    Some(match number {
-        21 | 22 => Moment::Uptime(value),
-        154..=157 => Moment::Absolute(value.saturating_sub(NTP_ERA)),
-        158 | 159 => Moment::Before(value / 1000),
-        _ => Moment::Absolute(value),
-    })
-}
-
-/// The number of a field that is used.
-fn number(field: Iana) -> Option<u16> {
-    Some(match field {
-        Iana::OctetDeltaCount => 1,
-        Iana::PacketDeltaCount => 2,
-        Iana::ProtocolIdentifier => 4,
-        Iana::SourceTransportPort => 7,
-        Iana::SourceIpv4address => 8,
-        Iana::DestinationTransportPort => 11,
-        Iana::DestinationIpv4address => 12,
-        Iana::FlowEndSysUpTime => 21,
-        Iana::FlowStartSysUpTime => 22,
-        Iana::PostOctetDeltaCount => 23,
-        Iana::PostPacketDeltaCount => 24,
-        Iana::SourceIpv6address => 27,
-        Iana::DestinationIpv6address => 28,
-        Iana::SamplingInterval => 34,
-        Iana::SamplerId => 48,
-        Iana::SamplerRandomInterval => 50,
-        Iana::OctetTotalCount => 85,
-        Iana::PacketTotalCount => 86,
-        Iana::FlowStartSeconds => 150,
-        Iana::FlowEndSeconds => 151,
-        Iana::FlowStartMilliseconds => 152,
-        Iana::FlowEndMilliseconds => 153,
-        Iana::FlowStartMicroseconds => 154,
-        Iana::FlowEndMicroseconds => 155,
-        Iana::FlowStartNanoseconds => 156,
-        Iana::FlowEndNanoseconds => 157,
-        Iana::FlowStartDeltaMicroseconds => 158,
-        Iana::FlowEndDeltaMicroseconds => 159,
-        Iana::SystemInitTimeMilliseconds => 160,
-        Iana::SelectorId => 302,
-        Iana::SamplingPacketInterval => 305,
-        Iana::SamplingPacketSpace => 306,
-        Iana::SamplingSize => 309,
-        Iana::SamplingPopulation => 310,
-        _ => return None,
-    })
 }

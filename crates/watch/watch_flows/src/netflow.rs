@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use netflow_parser::static_versions::v5::V5;
+use netflow_parser::variable_versions::ipfix::lookup::IANAIPFixField as Iana;
 use netflow_parser::variable_versions::ipfix::{FlowSetBody as IpfixBody, IPFix};
 use netflow_parser::variable_versions::v9::{FlowSetBody as V9Body, V9};
 use netflow_parser::{
@@ -154,21 +155,12 @@ impl Reader {
                 uptime: None,
                 began: self.began,
             };
-            let sets = match &set.body {
-                IpfixBody::Data(data) => (false, ipfix_sets(&data.fields)),
-                IpfixBody::OptionsData(data) => (true, ipfix_sets(&data.fields)),
-                IpfixBody::V9Data(data) => (
-                    false,
-                    data.fields.iter().map(|one| v9_fields(one)).collect(),
-                ),
-                IpfixBody::V9OptionsData(data) => {
-                    let options = data.fields.iter();
-                    let options = options.map(|one| v9_fields(&one.options_fields));
-                    (true, options.collect())
-                }
-                _ => (false, Vec::new()),
+            let (is_of_router, sets) = match &set.body {
+                IpfixBody::Data(data) => (false, ipfix_fields(&data.fields)),
+                IpfixBody::OptionsData(data) => (true, ipfix_fields(&data.fields)),
+                // Sets in the form of NetFlow 9 are no IPFIX.
+                _ => continue,
             };
-            let (is_of_router, sets): (bool, Vec<Fields>) = sets;
             count = count.saturating_add(u32::try_from(sets.len()).unwrap_or(u32::MAX));
             for fields in sets {
                 match is_of_router {
@@ -249,16 +241,16 @@ fn v5(packet: &V5) -> Message {
 fn v9_fields(pairs: &[V9FieldPair]) -> Fields {
     let mut fields = Fields::default();
     for (field, value) in pairs {
-        fields.put(u16::from(*field), value);
+        fields.put_iana(Iana::from(u16::from(*field)), value);
     }
     fields
 }
 
-fn ipfix_sets(records: &[Vec<IpfixFieldPair>]) -> Vec<Fields> {
+fn ipfix_fields(records: &[Vec<IpfixFieldPair>]) -> Vec<Fields> {
     let fields = |pairs: &Vec<IpfixFieldPair>| {
         let mut fields = Fields::default();
         for (field, value) in pairs {
-            fields.put_ipfix(field, value);
+            fields.put(field, value);
         }
         fields
     };

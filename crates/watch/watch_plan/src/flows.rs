@@ -1,13 +1,10 @@
 //! What a plan says of flow records of routers: `[flows]`.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use thiserror::Error;
 use units::Span;
-
-use crate::names::ApplicationName;
 
 /// Where flow records of routers are taken, and what is told apart in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +15,10 @@ pub struct Flows {
     pub inside: Vec<Prefix>,
     /// The time over which bytes are summed up: whole seconds, a whole part of an hour.
     pub interval: Span,
-    /// Routers whose records are taken; those of all where none is named.
-    pub routers: Vec<IpAddr>,
+    /// Routers whose records are taken; those of all where the list is empty.
+    pub routers: Vec<Prefix>,
     /// One packet of so many is in a record, where its router does not say how it samples.
     pub sampling: u32,
-    /// Applications of the site by their ports. They come before those that are known.
-    pub applications: Vec<(ApplicationName, Vec<PortRange>)>,
 }
 
 /// The first bits of addresses: `10.0.0.0/8`, `2001:db8::/32`; an address alone has all of its own.
@@ -45,20 +40,6 @@ pub struct Prefix {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{0}` is no prefix of addresses; write it like `192.0.2.0/24` or `2001:db8::/32`")]
 pub struct PrefixError(String);
-
-/// Ports from the first to the last: `1094`, `50000-51000`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortRange {
-    /// The lowest.
-    pub first: u16,
-    /// The highest.
-    pub last: u16,
-}
-
-/// A text that is no port and no range of ports.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no port of 1 to 65535 and no range; write it like `1094` or `50000-51000`")]
-pub struct PortsError(String);
 
 impl Prefix {
     /// Whether an address begins with it.
@@ -95,31 +76,5 @@ impl FromStr for Prefix {
             true => Ok(Prefix { address, length }),
             false => Err(wrong()),
         }
-    }
-}
-
-impl fmt::Display for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.length)
-    }
-}
-
-impl PortRange {
-    /// Whether it has a port.
-    pub fn has(self, port: u16) -> bool {
-        (self.first..=self.last).contains(&port)
-    }
-}
-
-impl FromStr for PortRange {
-    type Err = PortsError;
-
-    fn from_str(text: &str) -> Result<Self, PortsError> {
-        let wrong = || PortsError(text.chars().take(60).collect());
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let port = |text: &str| text.parse::<u16>().ok().filter(|port| *port > 0);
-        let first = port(first).ok_or_else(wrong)?;
-        let last = port(last).filter(|last| *last >= first).ok_or_else(wrong)?;
-        Ok(PortRange { first, last })
     }
 }

@@ -28,11 +28,11 @@ mod tree;
 
 pub use budget::{Budget, Quiet, QuietError, Share, ShareError};
 pub use error::{Mistake, Notice, PlanError};
-pub use flows::{Flows, PortRange, PortsError, Prefix, PrefixError};
+pub use flows::{Flows, Prefix, PrefixError};
 pub use ip_version::ip_version;
 pub use kind::Kind;
 pub use model::{GroupKind, Host, Pair, Plan, Task, TokenFile};
-pub use names::{ApplicationName, GroupName, HostName, MachineName, NameError, TaskName};
+pub use names::{GroupName, HostName, MachineName, NameError, TaskName};
 pub use schedule::{Cron, OffsetError, Schedule, UtcOffset};
 pub use timetable::{
     Due, Explanation, HostLoad, Planned, TaskLoad, TightSchedule, Timetable, Waiting, Why,

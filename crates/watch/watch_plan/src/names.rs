@@ -88,10 +88,6 @@ name!(
     TaskName
 );
 name!(
-    /// The name of an application in flow records.
-    ApplicationName
-);
-name!(
     /// The name of a machine. Hosts with several addresses are one machine, where visits collide.
     MachineName
 );

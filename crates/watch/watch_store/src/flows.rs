@@ -52,6 +52,26 @@ pub struct Traffic {
     pub volume: Volume,
 }
 
+/// Traffic of an application; rates are means over the seconds of which there are records.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ApplicationTraffic {
+    /// Its name.
+    pub application: String,
+    /// From elsewhere to addresses inside.
+    #[serde(rename = "in")]
+    pub into: Volume,
+    /// From addresses inside to elsewhere.
+    pub out: Volume,
+    /// Between addresses inside.
+    pub within: Volume,
+    /// Between addresses elsewhere.
+    pub through: Volume,
+    /// Mean rate in.
+    pub in_bits_per_second: f64,
+    /// Mean rate out.
+    pub out_bits_per_second: f64,
+}
+
 /// How the records of a router came in an hour, or in several.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RouterHour {
@@ -150,6 +170,25 @@ impl Border {
             .into_iter()
             .map(|(name, _)| name.to_owned())
             .collect()
+    }
+
+    /// All ways of some applications, under one name.
+    pub fn of_application(
+        &self,
+        name: &str,
+        is_wanted: impl Fn(&str) -> bool + Copy,
+    ) -> ApplicationTraffic {
+        let volume = |way| self.volume(way, is_wanted);
+        let rate = |way| self.mean_rate(way, is_wanted).unwrap_or(0.0);
+        ApplicationTraffic {
+            application: name.to_owned(),
+            into: volume(Crossing::In),
+            out: volume(Crossing::Out),
+            within: volume(Crossing::Within),
+            through: volume(Crossing::Through),
+            in_bits_per_second: rate(Crossing::In),
+            out_bits_per_second: rate(Crossing::Out),
+        }
     }
 
     /// All that goes one way, of some applications.

@@ -44,7 +44,7 @@ pub use documents::VisitDocument;
 pub use error::StoreError;
 pub use events::{EventKey, StoredEvent};
 pub use export::{Cell, Column, Format, Kind, Selection, Table, UnknownFormat};
-pub use flows::{Border, Crossing, OWN_TRAFFIC, RouterHour, Traffic, Volume};
+pub use flows::{ApplicationTraffic, Border, Crossing, OWN_TRAFFIC, RouterHour, Traffic, Volume};
 pub use grid::{GridCell, HostSeen};
 pub use incidents::{Incident, SilentHost, are_one, incidents, silent_hosts};
 pub use months::Month;

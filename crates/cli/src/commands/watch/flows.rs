@@ -3,18 +3,14 @@
 use std::process::ExitCode;
 
 use trunkline::draw::render::terminal;
-use trunkline_watch::{FlowsAsked, flows};
+use trunkline_watch::flows;
 
 use crate::args::WatchFlows;
 use crate::failure::Failure;
 use crate::output;
 
 pub(super) fn run(arguments: &WatchFlows) -> Result<ExitCode, Failure> {
-    let report = flows(&FlowsAsked {
-        database: arguments.database.clone(),
-        since: arguments.since,
-        until: arguments.until,
-    })?;
+    let report = flows(&arguments.database, arguments.since, arguments.until)?;
     match arguments.json {
         true => output::print(&report.json())?,
         false => output::print(&terminal::text(&report.page(), output::paint()))?,

@@ -323,17 +323,13 @@ fn with_flows(lines: &str) -> String {
 fn flow_records_are_taken_where_the_plan_says() {
     let text = with_flows(
         "listen = \"[::]:2055\"\ninside = [\"192.0.2.0/24\", \"2001:db8::/32\"]\n\
-         interval = \"30s\"\nrouters = [\"192.0.2.254\"]\nsampling = 1000\n\
-         applications = { dcap = [\"22125\", \"20000-25000\"] }",
+         interval = \"30s\"\nrouters = [\"192.0.2.254\"]\nsampling = 1000",
     );
     let (plan, _) = Plan::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
     let flows = plan.flows().unwrap();
     assert_eq!(flows.listen.port(), 2055);
     assert_eq!(flows.interval.as_secs_f64(), 30.0);
     assert_eq!((flows.routers.len(), flows.sampling), (1, 1000));
-    let (name, ports) = &flows.applications[0];
-    assert_eq!(name.as_str(), "dcap");
-    assert!(ports[1].has(25_000) && !ports[1].has(25_001));
     assert!(flows.inside[1].contains("2001:db8:1::".parse().unwrap()));
     let least = with_flows("listen = \"127.0.0.1:0\"\ninside = [\"10.0.0.0/8\"]");
     let (plan, _) = Plan::parse(&least, "plan.toml").unwrap();
@@ -369,11 +365,7 @@ fn mistakes_of_flow_records_have_the_value_and_the_next_step() {
         (format!("{right}sampling = 0.5"), "`sampling` is 0.5"),
         (
             format!("{right}routers = [\"border\"]"),
-            "`border` is no address of a router",
-        ),
-        (
-            format!("{right}applications = {{ x = [\"9-1\"] }}"),
-            "`9-1` is no port",
+            "`border` is no prefix",
         ),
         (format!("{right}port = 2055"), "`port` is not a key here"),
     ];

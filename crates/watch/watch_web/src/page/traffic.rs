@@ -5,7 +5,7 @@ use draw::chart::axis::Axis;
 use draw::chart::{Axes, Entry, Mark, palette};
 use draw::page::{Block, Column, Row, Table};
 use maud::{Markup, html};
-use watch_store::{Border, Crossing, RouterHour};
+use watch_store::{ApplicationTraffic, Border, Crossing, RouterHour, Volume};
 
 use super::border::{self, Curve};
 use super::ranges;
@@ -54,20 +54,6 @@ impl Page {
     fn draw(&self, now: UnixTime) -> Result<Markup, Problem> {
         let names = self.border.applications();
         let place = Place::new(href::TRAFFIC);
-        let blocks = [
-            Block::Table(self.applications(&names)),
-            Block::note(
-                "Named by the port of either end, so what uses the port of another application \
-                 has its name. Rates are means over the time with records. The last minutes grow \
-                 until routers have told them.",
-            ),
-            Block::heading("How records came"),
-            Block::Table(self.routers()),
-            Block::note(
-                "Lost: of what the router sent, by its own count. Early: sets of records that \
-                 came before their template.",
-            ),
-        ];
         Ok(html! {
             h1 { "Traffic across the border" }
             div.controls { (ranges::all(&place, self.range, self.shown, now)) }
@@ -77,7 +63,7 @@ impl Page {
             } @else {
                 (self.figure(&names).draw()?)
                 (ranges::hint())
-                (draw::render::html::sections(&blocks)?)
+                (draw::render::html::sections(&blocks(&self.border))?)
             }
         })
     }
@@ -95,7 +81,10 @@ impl Page {
         if names.len() > LINES {
             legend.push(Entry::new(Mark::Line(palette::GREY), "others"));
         }
-        let mean = |way| self.mean(way, |_| true);
+        let mean = |way| {
+            let rate = self.border.mean_rate(way, |_| true).unwrap_or(0.0);
+            draw::format::rate(rate as u64)
+        };
         figure::Figure {
             name: "traffic".to_owned(),
             title: "Traffic by application".to_owned(),
@@ -135,64 +124,80 @@ impl Page {
             layers,
         }
     }
+}
 
-    fn mean(&self, way: Crossing, is_wanted: impl Fn(&str) -> bool) -> String {
-        let rate = self.border.mean_rate(way, is_wanted).unwrap_or(0.0);
-        draw::format::rate(rate as u64)
-    }
+/// What is known of traffic and of how it was told, as tables; for terminals, too.
+pub fn blocks(border: &Border) -> Vec<Block> {
+    let names = border.applications();
+    let rows = names.iter().map(|name| {
+        let own = border.of_application(name, |other| other == name);
+        traffic(&own)
+    });
+    let all = traffic(&border.of_application("all", |_| true));
+    let columns = [
+        Column::name("application"),
+        Column::number("in"),
+        Column::number("rate in"),
+        Column::number("out"),
+        Column::number("rate out"),
+        Column::number("within"),
+        Column::number("through"),
+    ];
+    let of_routers = [
+        Column::name("router"),
+        Column::number("datagrams"),
+        Column::number("lost"),
+        Column::number("again"),
+        Column::number("unreadable"),
+        Column::number("early"),
+    ];
+    let routers = border.routers.iter().map(router);
+    vec![
+        Block::Table(Table::new(columns, rows.chain([all])).tight()),
+        Block::note(
+            "Named by the port of either end, so what uses the port of another application has \
+             its name. Bytes of IP packets, with what sampling left out; rates are means over the \
+             time with records. The last minutes grow until routers have told them. within: \
+             between addresses inside; through: between addresses elsewhere.",
+        ),
+        Block::heading("How records came"),
+        Block::Table(Table::new(of_routers, routers).tight()),
+        Block::note(
+            "lost: of what the router sent, by its own count. again: datagrams that came twice, \
+             and count once. unreadable: cut, broken or of another protocol. early: sets of \
+             records that came before their template.",
+        ),
+    ]
+}
 
-    fn applications(&self, names: &[String]) -> Table {
-        let columns = [
-            Column::name("application"),
-            Column::number("in"),
-            Column::number("rate in"),
-            Column::number("out"),
-            Column::number("rate out"),
-            Column::number("within"),
-            Column::number("through"),
-        ];
-        let row = |name: &String| {
-            let is_own = |other: &str| other == name;
-            let size = |way| {
-                let volume = self.border.volume(way, is_own);
-                match volume.bytes {
-                    0 => words::ABSENT.to_owned(),
-                    bytes => draw::format::size(bytes),
-                }
-            };
-            Row::new([
-                name.clone(),
-                size(Crossing::In),
-                self.mean(Crossing::In, is_own),
-                size(Crossing::Out),
-                self.mean(Crossing::Out, is_own),
-                size(Crossing::Within),
-                size(Crossing::Through),
-            ])
-        };
-        Table::new(columns, names.iter().map(row))
-    }
+fn traffic(of: &ApplicationTraffic) -> Row {
+    let size = |volume: Volume| match volume.bytes {
+        0 => words::ABSENT.to_owned(),
+        bytes => draw::format::size(bytes),
+    };
+    let rate = |rate: f64| match rate > 0.0 {
+        true => draw::format::rate(rate as u64),
+        false => words::ABSENT.to_owned(),
+    };
+    Row::new([
+        of.application.clone(),
+        size(of.into),
+        rate(of.in_bits_per_second),
+        size(of.out),
+        rate(of.out_bits_per_second),
+        size(of.within),
+        size(of.through),
+    ])
+}
 
-    fn routers(&self) -> Table {
-        let columns = [
-            Column::name("router"),
-            Column::number("datagrams"),
-            Column::number("lost"),
-            Column::number("again"),
-            Column::number("unreadable"),
-            Column::number("early"),
-        ];
-        let row = |router: &RouterHour| {
-            let lost = router.lost_share();
-            Row::new([
-                router.router.clone(),
-                router.datagrams.to_string(),
-                lost.map_or(words::ABSENT.to_owned(), draw::format::percent),
-                router.repeated.to_string(),
-                router.unreadable.to_string(),
-                router.waiting.to_string(),
-            ])
-        };
-        Table::new(columns, self.border.routers.iter().map(row))
-    }
+fn router(router: &RouterHour) -> Row {
+    let lost = router.lost_share().map(draw::format::percent);
+    Row::new([
+        router.router.clone(),
+        router.datagrams.to_string(),
+        lost.unwrap_or_else(|| words::ABSENT.to_owned()),
+        router.repeated.to_string(),
+        router.unreadable.to_string(),
+        router.waiting.to_string(),
+    ])
 }
