@@ -19,7 +19,7 @@ use super::collector_event::{CollectorEvent, OnCollectorEvent, now};
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
 /// How often sums are stored, and how often losses are told.
-const STORE_EVERY: Duration = Duration::from_secs(10);
+const STORE_EVERY: Duration = Duration::from_secs(5);
 const TELL_EVERY: Duration = Duration::from_secs(600);
 /// The longest datagram.
 const DATAGRAM_MAX: usize = 65_535;
