@@ -9,7 +9,8 @@ use crate::{Store, StoreError};
 impl Store {
     /// Removes raw round trips, rates and documents of visits before `before`, and traffic of less
     /// than an hour, at most `limit` of each in one short transaction; how many it removed. Call it
-    /// until it gives zero, and store visits in between. A SQLite file does not shrink: its free pages take the next visits.
+    /// until it gives zero, and store visits in between. A SQLite file does not shrink: its free
+    /// pages take the next visits.
     ///
     /// # Errors
     /// When the database cannot be written.
