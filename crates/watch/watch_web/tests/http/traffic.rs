@@ -64,7 +64,8 @@ fn traffic_is_shown_by_application_below_pairs_and_beside_events() {
     };
     let event = events.iter().find(is_open);
     let event = event.unwrap();
-    let first = event.event.first_visit.seconds() / 60 * 60;
+    // The first minute that begins with the first visit or behind it.
+    let first = event.event.first_visit.seconds().next_multiple_of(60);
     let around = (first - 7200..first + 7200).step_by(60);
     let last_day = (end / 60 * 60 - DAY / 4..end).step_by(60);
     let traffic: Vec<Traffic> = around
