@@ -14,7 +14,7 @@ from stage import CLOSED, COLLECTOR, DROPPED, MARK, ONE_COPY, SECOND, SERVER, SI
 # Commands that read and print, and then are over.
 NEVER_WAIT = {
     "predict", "report", "history", "completion", "man", "help", "campaign pause", "campaign resume", "campaign retry",
-    "campaign cancel", "campaign slurm", "watch check", "watch forecast", "watch months", "watch export",
+    "campaign cancel", "campaign slurm", "watch check", "watch forecast", "watch months", "watch flows", "watch export",
 }
 TERM, INT, HUP = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 # Exit codes of a command that was stopped: README.md. A server was stopped as it should be.

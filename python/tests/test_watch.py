@@ -153,6 +153,12 @@ def test_months_are_those_of_the_program(watch, database, program):
         watch.months("x")
 
 
+def test_traffic_is_chosen_by_time_alone(watch):
+    assert len(watch.flows(since="2026-01-01")) == 0
+    with pytest.raises(tl.RequestError, match="by router, not by host or task"):
+        watch.flows(from_="slac")
+
+
 def test_what_is_no_database(tmp_path):
     with pytest.raises(tl.RequestError, match=r"absent\.db"):
         tl.watch(tmp_path / "absent.db").visits()

@@ -13,7 +13,7 @@ from ._record import Record
 from ._text import File, Size
 from ._trunkline import Table
 
-WatchTable = Literal["visits", "round-trips", "rates", "events", "incidents", "months"]
+WatchTable = Literal["visits", "round-trips", "rates", "events", "incidents", "months", "flows"]
 
 
 class ForecastHour(Record):
@@ -193,6 +193,13 @@ class Watch:
         """A row for each incident: the events that one cause made, the worst of them whole."""
         return self.table("incidents", **selection)
 
+    def flows(self, **selection: Unpack[Selection]) -> Table:
+        """A row for each interval, router, way and application of the traffic across the border.
+
+        Rows are chosen by `since` and `until` alone.
+        """
+        return self.table("flows", **selection)
+
     def table(
         self,
         table: WatchTable,
@@ -201,7 +208,7 @@ class Watch:
         **selection: Unpack[Selection],
     ) -> Table:
         """A table: `"visits"`, `"round-trips"` (raw), `"rates"` (ten a second), `"events"`,
-        `"incidents"` or `"months"`.
+        `"incidents"`, `"months"` or `"flows"`.
 
         Args:
             table: Which.

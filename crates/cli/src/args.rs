@@ -56,7 +56,7 @@ pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 pub(crate) use verify::Verify;
 pub(crate) use watch::{
-    TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchExport, WatchForecast,
+    TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchExport, WatchFlows, WatchForecast,
     WatchMonths, WatchRun, WatchServe,
 };
 

@@ -62,6 +62,7 @@ const AREAS: [(&str, &[&str]); 9] = [
             "changes",
             "watch_plan",
             "watch_store",
+            "watch_flows",
             "watch_run",
             "watch_alerts",
             "watch_metrics",

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -272,6 +272,58 @@ fn an_iperf3_server_is_visited_both_ways() {
         let goodput = &goodput.unwrap()["goodput_bits_per_second"];
         assert!(goodput.as_f64().unwrap() > 1e6, "{exported}");
     }
+}
+
+/// One flow of 1.5 MB from port 443 of 198.51.100.7 to 10.1.2.3, as NetFlow 5 has it.
+fn netflow_5() -> Vec<u8> {
+    let header = [5, 1, 0, 1000, 0, 0, 0, 0, 0, 1, 0, 0];
+    let mut datagram: Vec<u8> = header.into_iter().flat_map(u16::to_be_bytes).collect();
+    datagram.extend([198, 51, 100, 7, 10, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0]);
+    for number in [1000_u32, 1_500_000, 1000, 1000] {
+        datagram.extend(number.to_be_bytes());
+    }
+    datagram.extend([443_u16, 40_000].into_iter().flat_map(u16::to_be_bytes));
+    // Flags, protocol, and what stands behind it.
+    datagram.extend([0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    datagram
+}
+
+/// What a router tells goes over the socket of the plan to the table, the page and the export.
+#[test]
+fn flow_records_of_a_router_are_shown() {
+    let site = Site::with(
+        "[tasks.trips]\nkind = \"ping\"\ngroup = \"all\"\nevery = \"1h\"\nduration = \"5s\"\n\
+         [flows]\nlisten = \"127.0.0.1:0\"\ninside = [\"10.0.0.0/8\"]\n",
+    );
+    let collector = site.collector();
+    let line = collector.says("pages on");
+    let pages = line.split("http://").nth(1).unwrap().trim_end_matches('/');
+    let line = collector.says("taking flow records");
+    let address = line.split("UDP ").nth(1).unwrap().trim();
+    let router = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    router.send_to(&netflow_5(), address).unwrap();
+    collector.says("router 127.0.0.1 sends flow records");
+    let database = site.path("db");
+    let shown = run(&["watch", "flows", "--database", &database]);
+    let text = String::from_utf8(shown.stdout).unwrap();
+    for words in ["https", "1.50 MB", "127.0.0.1"] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    let shown = run(&["watch", "flows", "--database", &database, "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(document["applications"][0]["in"]["bytes"], 1_500_000);
+    assert!(page(pages, "/traffic").contains("https"));
+    let export = |words: &[&str]| {
+        run(&[
+            &["watch", "export", "flows", "--database", &database],
+            words,
+        ]
+        .concat())
+    };
+    let rows = String::from_utf8(export(&[]).stdout).unwrap();
+    assert!(rows.contains("\"application\":\"https\""), "{rows}");
+    let words = refusal(&export(&["--from", "a"]), 2);
+    assert!(words.contains("by router, not by host or task"), "{words}");
 }
 
 /// Nothing begins in quiet hours, which the agent tells; a budget bounds what a visit sends, also

@@ -23,6 +23,7 @@ use watch_web::{WebOptions, WebServer};
 
 use super::alerting::{AlertDesk, load_alerting};
 use super::collector_event::{CollectorEvent, OnCollectorEvent, now};
+use super::flow_listener::FlowListener;
 use super::live::Known;
 use super::plan::PlanFile;
 use super::rejections::Rejections;
@@ -74,6 +75,7 @@ pub struct CollectorServer {
     tokens: TokensFile,
     alerts: Option<Arc<AlertDesk>>,
     pages: Option<SocketAddr>,
+    flows: Option<FlowListener>,
     _web: Arc<OnceLock<WebServer>>,
     on_event: Arc<OnCollectorEvent>,
 }
@@ -82,7 +84,7 @@ impl CollectorServer {
     /// Opens the database and binds the port.
     ///
     /// # Errors
-    /// When the database or the tokens cannot be used, or the port is taken.
+    /// When the database or the tokens cannot be used, or a port is taken.
     pub fn bind(
         plan: &PlanFile,
         options: &CollectOptions,
@@ -127,16 +129,14 @@ impl CollectorServer {
         if let Some(desk) = &alerts {
             desk.catch_up(&mut Store::open(&options.database)?, &*on_event)?;
         }
+        let flows = plan.plan.flows();
+        let flows = flows.map(|flows| FlowListener::bind(flows, &options.database));
+        let flows = flows.transpose()?;
         let mut address = None;
         if let Some(pages) = &options.pages {
-            let known = Known::open(
-                Arc::clone(&collector),
-                plan.timetable.clone(),
-                alerts.clone(),
-                &options.database,
-                Arc::clone(&on_event),
-            )?;
-            let server = WebServer::start(pages.options(&options.database), Arc::new(known))?;
+            let at = pages.options(&options.database);
+            let known = known(&collector, plan, alerts.clone(), &at.database, &on_event)?;
+            let server = WebServer::start(at, Arc::new(known))?;
             address = Some(server.address());
             let _ = web.set(server);
         }
@@ -146,6 +146,7 @@ impl CollectorServer {
             tokens,
             alerts,
             pages: address,
+            flows,
             _web: web,
             on_event,
         })
@@ -175,6 +176,9 @@ impl CollectorServer {
         if let Some(address) = self.pages {
             (self.on_event)(&CollectorEvent::Pages(address));
         }
+        if let Some(flows) = &self.flows {
+            (self.on_event)(&CollectorEvent::TakingFlows(flows.address()));
+        }
         let relearned = self.collector.relearned();
         if relearned > 0 {
             (self.on_event)(&CollectorEvent::Relearned(relearned));
@@ -187,8 +191,11 @@ impl CollectorServer {
             on_event: Arc::clone(&self.on_event),
         });
         let taking = Arc::clone(&reports);
-        let listener = self.listener;
+        let (listener, flows) = (self.listener, self.flows);
         thread::scope(|scope| {
+            if let Some(flows) = flows {
+                scope.spawn(|| flows.run(&*self.on_event, cancel));
+            }
             scope.spawn(|| watch_run::link::serve(listener, reports, &|| cancel.is_cancelled()));
             if let Some(alerts) = &self.alerts {
                 scope.spawn(|| alerts.run(&*self.on_event, cancel));
@@ -197,6 +204,19 @@ impl CollectorServer {
         });
         Ok(self.collector.save()?)
     }
+}
+
+/// What the pages show beside the database.
+fn known(
+    collector: &Arc<Collector>,
+    plan: &PlanFile,
+    alerts: Option<Arc<AlertDesk>>,
+    database: &DatabaseName,
+    on_event: &Arc<OnCollectorEvent>,
+) -> Result<Known, Error> {
+    let (collector, table) = (Arc::clone(collector), plan.timetable.clone());
+    let known = Known::open(collector, table, alerts, database, Arc::clone(on_event));
+    Ok(known?)
 }
 
 /// Listens for agents. The words of copies, which have many ports, do not fit.
@@ -308,6 +328,10 @@ impl fmt::Display for CollectorEvent {
         match self {
             CollectorEvent::Listening(port) => write!(f, "taking reports of agents on port {port}"),
             CollectorEvent::Pages(address) => write!(f, "pages on http://{address}/"),
+            CollectorEvent::TakingFlows(address) => {
+                write!(f, "taking flow records of routers on UDP {address}")
+            }
+            CollectorEvent::Flows(sentence) => f.write_str(sentence),
             CollectorEvent::Alert(headline) => write!(f, "alert: {headline}"),
             CollectorEvent::NotAlerted(why) => write!(f, "an alert waits: {why}"),
             CollectorEvent::Relearned(count) => write!(

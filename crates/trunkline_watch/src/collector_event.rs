@@ -13,6 +13,10 @@ pub enum CollectorEvent {
     Listening(u16),
     /// It serves pages.
     Pages(SocketAddr),
+    /// It takes flow records of routers.
+    TakingFlows(SocketAddr),
+    /// How flow records came, as a sentence: from a new router, or with losses.
+    Flows(String),
     /// An alert with this headline is sent.
     Alert(String),
     /// A receiver did not take an alert; it is tried again.

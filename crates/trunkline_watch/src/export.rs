@@ -37,6 +37,7 @@ impl Export {
         cancel: &Cancel,
         on_rows: &mut dyn FnMut(u64),
     ) -> Result<u64, Error> {
+        check(self.table, &self.selection)?;
         if file.symlink_metadata().is_ok() {
             return Err(exists(file));
         }
@@ -64,6 +65,7 @@ impl Export {
     /// # Errors
     /// As [`Export::to_file`].
     pub fn to_output(&self, output: impl Write + Send, cancel: &Cancel) -> Result<(), Error> {
+        check(self.table, &self.selection)?;
         let mut store = Store::open_to_read(&self.database)?;
         match self.write(&mut store, output, cancel, &mut |_| {}) {
             Err(StoreError::Export(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -112,6 +114,7 @@ pub fn read_rows(
     cancel: &Cancel,
     on_rows: &mut dyn FnMut(Vec<Vec<Cell>>),
 ) -> Result<(), Error> {
+    check(table, selection)?;
     let mut store = Store::open_to_read(database)?;
     let mut on_page = |rows| {
         on_rows(rows);
@@ -121,6 +124,18 @@ pub fn read_rows(
         }
     };
     Ok(store.each_page(table, selection, &mut on_page)?)
+}
+
+/// Traffic is of no host and no task.
+fn check(table: Table, selection: &Selection) -> Result<(), Error> {
+    let hosts = [&selection.from_host, &selection.to_host, &selection.task];
+    match table == Table::Flows && hosts.iter().any(|name| name.is_some()) {
+        true => Err(Error::wrong_request(
+            "traffic across the border is told by router, not by host or task of the plan",
+            "leave out what chooses hosts and tasks, and choose rows by their time",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A file beside the one that it becomes; it goes away unless it becomes that.

@@ -11,6 +11,8 @@ mod collector_event;
 pub mod demo;
 mod explain;
 mod export;
+mod flow_listener;
+mod flows;
 mod forecast;
 mod live;
 mod months;
@@ -32,6 +34,7 @@ pub use collector::{AlertFiles, CollectOptions, CollectorServer, PageServer};
 pub use collector_event::{CollectorEvent, OnCollectorEvent};
 pub use explain::Explained;
 pub use export::{Export, read_rows, when};
+pub use flows::{FlowsReport, flows};
 pub use forecast::{CopyForecast, forecast};
 pub use months::{
     GroupMonth, GroupMonths, Months, MonthsAsked, PairMonths, PingMonth, Trends, months,

@@ -31,6 +31,7 @@ pub(crate) enum WatchCommand {
     TestAlerts(TestAlerts),
     Forecast(WatchForecast),
     Months(WatchMonths),
+    Flows(WatchFlows),
     Export(WatchExport),
     Demo(WatchDemo),
 }
@@ -220,9 +221,38 @@ pub(crate) struct WatchMonths {
     pub json: bool,
 }
 
+/// Show traffic across the border by application, as routers tell it
+///
+/// Bytes and mean rates in and out, and how much of the routers' records was lost on the way here.
+/// A collector takes records of NetFlow, IPFIX and sFlow where its plan has `[flows]`. The database
+/// is only read.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trunkline watch flows\n  \
+    trunkline watch flows --since 7d\n  \
+    trunkline watch flows --since 2026-11-22T08:00:00Z --until 2026-11-22T09:00:00Z --json\n\n\
+    Each interval as a table for other programs: `trunkline watch export flows FILE`.")]
+pub(crate) struct WatchFlows {
+    /// Where the results are
+    #[arg(long, value_name = "DATABASE", default_value = "watch.db")]
+    pub database: DatabaseName,
+
+    /// From then on: `2026-11-22` (UTC), `7d`, `12h`; one day without
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    pub since: Option<UnixTime>,
+
+    /// Before then; now without
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    pub until: Option<UnixTime>,
+
+    /// Print one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Write results as tables for other programs
 ///
-/// One row for each visit, raw round trip, tenth of a second, event, incident or month of a path.
+/// One row for each visit, raw round trip, tenth of a second, event, incident or month of a path,
+/// and for each interval of the traffic across the border.
 /// The database is only read, also while a collector writes to it. There is never a part of a table
 /// under the name of FILE.
 #[derive(Debug, Args)]
@@ -233,7 +263,7 @@ pub(crate) struct WatchMonths {
     trunkline watch export events --database postgres:///watch --format csv"
 )]
 pub(crate) struct WatchExport {
-    /// Which: `visits`, `round-trips`, `rates`, `events`, `incidents` or `months`
+    /// Which: `visits`, `round-trips`, `rates`, `events`, `incidents`, `months` or `flows`
     #[arg(value_name = "TABLE")]
     pub table: Table,
 

@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod export;
+mod flows;
 mod forecast;
 mod months;
 
@@ -30,6 +31,7 @@ pub(crate) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         WatchCommand::TestAlerts(arguments) => test_alerts(arguments),
         WatchCommand::Forecast(arguments) => forecast::run(arguments),
         WatchCommand::Months(arguments) => months::run(arguments),
+        WatchCommand::Flows(arguments) => flows::run(arguments),
         WatchCommand::Export(arguments) => export::run(arguments),
         WatchCommand::Demo(arguments) => demo::run(arguments),
     }

@@ -116,6 +116,17 @@ impl DatagramSender {
     }
 }
 
+/// Binds a socket for datagrams of any sender, with room for bursts as far as the host grants it.
+///
+/// # Errors
+/// When the address is taken or not of this host.
+pub fn bind_with_room(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
+    SockRef::from(&socket).set_recv_buffer_size(BUFFER)?;
+    force(setsockopt(&socket, sockopt::RcvBufForce, &BUFFER))?;
+    Ok(socket)
+}
+
 /// Receives datagrams over a connected socket, many in one call where they came as one.
 #[derive(Debug)]
 pub struct DatagramReceiver {

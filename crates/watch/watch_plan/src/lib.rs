@@ -13,6 +13,7 @@
 mod budget;
 mod check;
 mod error;
+mod flows;
 mod ip_version;
 mod kind;
 mod model;
@@ -27,6 +28,7 @@ mod tree;
 
 pub use budget::{Budget, Quiet, QuietError, Share, ShareError};
 pub use error::{Mistake, Notice, PlanError};
+pub use flows::{Flows, Prefix, PrefixError};
 pub use ip_version::ip_version;
 pub use kind::Kind;
 pub use model::{GroupKind, Host, Pair, Plan, Task, TokenFile};

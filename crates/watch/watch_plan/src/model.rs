@@ -6,6 +6,7 @@ use serde::Serialize;
 use units::{Dscp, Family, Rate, Source, Span};
 
 use crate::budget::Budget;
+use crate::flows::Flows;
 use crate::ip_version::ip_version;
 use crate::kind::Kind;
 use crate::names::{GroupName, HostName, MachineName, TaskName};
@@ -19,6 +20,7 @@ pub struct Plan {
     pub(crate) tasks: Vec<Task>,
     pub(crate) offset: UtcOffset,
     pub(crate) gap: Span,
+    pub(crate) flows: Option<Flows>,
 }
 
 /// One end of visits.
@@ -122,6 +124,11 @@ impl Plan {
     /// The pause after each visit, in whole seconds. It absorbs clocks that differ.
     pub fn gap(&self) -> Span {
         self.gap
+    }
+
+    /// What the collector does with flow records of routers; `None` where it takes none.
+    pub fn flows(&self) -> Option<&Flows> {
+        self.flows.as_ref()
     }
 
     /// The ordered pairs that a task visits, each once. Left out are pairs within a machine, those

@@ -125,6 +125,7 @@ fn in_use(
         tasks: Vec::new(),
         offset: UtcOffset::default(),
         gap: GAP,
+        flows: None,
     };
     for (mut task, is_turned) in tasks {
         let Some(Some(mut kind)) = groups.get(&task.group).cloned() else {

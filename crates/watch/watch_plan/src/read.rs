@@ -1,5 +1,6 @@
 //! From TOML to a checked plan.
 
+mod flows;
 mod groups;
 mod hosts;
 mod tasks;
@@ -33,7 +34,8 @@ pub(crate) fn read(text: &str, file: &str) -> Result<(Plan, Vec<Notice>), PlanEr
 }
 
 fn plan(root: &Section, found: &mut Findings) -> Plan {
-    root.only(&["utc_offset", "gap", "hosts", "groups", "tasks"], found);
+    let keys = ["utc_offset", "gap", "hosts", "groups", "tasks", "flows"];
+    root.only(&keys, found);
     let offset = root.parsed::<UtcOffset>("utc_offset", found);
     let gap = root.whole_seconds("gap", GAPS, found);
     let hosts = hosts::hosts(root, found);
@@ -46,6 +48,7 @@ fn plan(root: &Section, found: &mut Findings) -> Plan {
         tasks,
         offset,
         gap: gap.map_or(GAP, |gap| gap.value),
+        flows: flows::flows(root, found),
     };
     if found.mistakes.is_empty() {
         let hosts = root.section("hosts", found);

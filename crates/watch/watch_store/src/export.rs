@@ -1,9 +1,11 @@
-//! Export as tables: one row for each visit, round trip, rate, event, incident or month.
+//! Export as tables: one row for each visit, round trip, rate, event, incident, month, or interval
+//! of traffic.
 //!
-//! Columns and their values are in `tables.rs`; `incidents.rs` and `months.rs` have their own.
-//! `text.rs` writes lines of JSON and comma-separated values, `parquet.rs` files of columns, which
-//! the feature `parquet` adds.
+//! Columns and their values are in `tables.rs`; `incidents.rs`, `months.rs` and `flows.rs` have
+//! their own. `text.rs` writes lines of JSON and comma-separated values, `parquet.rs` files of
+//! columns, which the feature `parquet` adds.
 
+mod flows;
 mod incidents;
 mod months;
 #[cfg(feature = "parquet")]
@@ -44,17 +46,20 @@ pub enum Table {
     Incidents,
     /// A row for each month of a pair, as PingER has it.
     Months,
+    /// A row for each interval, router, way and application of the traffic across the border.
+    Flows,
 }
 
 impl Table {
     /// All of them.
-    pub const ALL: [Table; 6] = [
+    pub const ALL: [Table; 7] = [
         Table::Visits,
         Table::RoundTrips,
         Table::Rates,
         Table::Events,
         Table::Incidents,
         Table::Months,
+        Table::Flows,
     ];
 
     /// Its columns, in the order of the cells of a row.
@@ -71,6 +76,7 @@ impl Table {
             Table::Events => "events",
             Table::Incidents => "incidents",
             Table::Months => "months",
+            Table::Flows => "flows",
         }
     }
 }
@@ -200,6 +206,7 @@ impl Store {
             Table::Events => Incidents::read(self)?,
             Table::Incidents => return on_page(Incidents::read(self)?.rows(selection)),
             Table::Months => return on_page(self.month_rows(selection)?),
+            Table::Flows => return self.each_flow_page(selection, on_page),
             _ => Incidents::default(),
         };
         for series in self.series_to_export(selection)? {

@@ -11,9 +11,9 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `notes.rs`, `incidents.rs`, `queries.rs`; `detectors.rs`, `documents.rs`,
-//! `retention.rs`, `spool.rs`, and `export.rs`. docs/decisions/015-storage-of-visits.md has the
-//! figures.
+//! `events.rs`, `notes.rs`, `incidents.rs`, `queries.rs`, and `flows.rs` for what routers tell of
+//! traffic; `detectors.rs`, `documents.rs`, `retention.rs`, `spool.rs`, and `export.rs`.
+//! docs/decisions/015-storage-of-visits.md has the figures.
 
 mod database;
 mod detectors;
@@ -21,6 +21,7 @@ mod documents;
 mod error;
 mod events;
 mod export;
+mod flows;
 mod grid;
 mod incidents;
 mod insert;
@@ -43,6 +44,7 @@ pub use documents::VisitDocument;
 pub use error::StoreError;
 pub use events::{EventKey, StoredEvent};
 pub use export::{Cell, Column, Format, Kind, Selection, Table, UnknownFormat};
+pub use flows::{ApplicationTraffic, Border, Crossing, OWN_TRAFFIC, RouterHour, Traffic, Volume};
 pub use grid::{GridCell, HostSeen};
 pub use incidents::{Incident, SilentHost, are_one, incidents, silent_hosts};
 pub use months::Month;

@@ -8,7 +8,7 @@ use crate::StoreError;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 5] = [FIRST, DETECTORS, NOTES, ONE_WAY, PINGS];
+const STEPS: [&str; 6] = [FIRST, DETECTORS, NOTES, ONE_WAY, PINGS, FLOWS];
 
 /// The version that this trunkline writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -128,6 +128,31 @@ ALTER TABLE roll_ups ADD COLUMN lost_again {int};
 ALTER TABLE roll_ups ADD COLUMN rtt_mean {int};
 ALTER TABLE roll_ups ADD COLUMN ipdv {int};
 ALTER TABLE roll_ups ADD COLUMN unpredictable {int};
+";
+
+/// What routers told of traffic, by the interval of the plan (`seconds`) and by hour.
+///
+/// * `way`: 0 in, 1 out, 2 within, 3 through.
+/// * `flow_routers`: how the records of a router came in an hour; `covered`: seconds that have any.
+const FLOWS: &str = "
+CREATE TABLE flows (
+    at {int} NOT NULL, seconds {int} NOT NULL, router {text} NOT NULL, way {int} NOT NULL,
+    application {text} NOT NULL,
+    bytes {int} NOT NULL, packets {int} NOT NULL, records {int} NOT NULL,
+    PRIMARY KEY (at, seconds, router, way, application)
+){clustered};
+CREATE TABLE flow_hours (
+    at {int} NOT NULL, seconds {int} NOT NULL, router {text} NOT NULL, way {int} NOT NULL,
+    application {text} NOT NULL,
+    bytes {int} NOT NULL, packets {int} NOT NULL, records {int} NOT NULL,
+    PRIMARY KEY (at, seconds, router, way, application)
+){clustered};
+CREATE TABLE flow_routers (
+    at {int} NOT NULL, router {text} NOT NULL, covered {int} NOT NULL,
+    datagrams {int} NOT NULL, repeated {int} NOT NULL, unreadable {int} NOT NULL,
+    waiting {int} NOT NULL, received {int} NOT NULL, lost {int} NOT NULL,
+    PRIMARY KEY (at, router)
+){clustered};
 ";
 
 /// Marks the first day of each month that a trunkline before [`PINGS`] summed up. It is no part of

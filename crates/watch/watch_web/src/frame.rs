@@ -29,6 +29,8 @@ pub enum Tab {
     Events,
     /// Monthly tables.
     Months,
+    /// Traffic across the border.
+    Traffic,
     /// The state of hosts and plan.
     Hosts,
     /// Of no part.
@@ -100,6 +102,7 @@ pub fn html(sheet: &Sheet, now: UnixTime, notice: Option<&str>) -> String {
         (Tab::Charts, "Charts", href::CHARTS),
         (Tab::Events, "Incidents", href::EVENTS),
         (Tab::Months, "Months", href::MONTHS),
+        (Tab::Traffic, "Traffic", href::TRAFFIC),
         (Tab::Hosts, "Hosts", href::HOSTS),
     ];
     let page = html! {

@@ -29,6 +29,8 @@ pub const CHARTS: &str = "/charts";
 pub const HOSTS: &str = "/hosts";
 /// The page of months.
 pub const MONTHS: &str = "/months";
+/// The page of traffic across the border.
+pub const TRAFFIC: &str = "/traffic";
 
 /// A name as one segment of a path. Browsers take `.` and `..` as steps, even encoded, so such
 /// names and those that begin with the mark have the mark in front.

@@ -37,5 +37,6 @@ mod stores;
 mod words;
 
 pub use live::{AgentState, HeldSilence, Live, SilenceRequest};
+pub use page::traffic::blocks as traffic_blocks;
 pub use page_server::{MakePage, PageServer};
 pub use server::{WebError, WebOptions, WebServer};

@@ -1,5 +1,6 @@
 //! The pages, a file each.
 
+pub mod border;
 pub mod charts;
 pub mod event;
 pub mod events;
@@ -16,6 +17,7 @@ pub mod ranges;
 pub mod silence;
 pub mod state;
 pub mod stream;
+pub mod traffic;
 pub mod visit;
 
 use changes::UnixTime;

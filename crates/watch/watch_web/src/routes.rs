@@ -21,7 +21,8 @@ use crate::ask::Ask;
 use crate::frame::{self, Sheet};
 use crate::href::Place;
 use crate::page::{
-    charts, event, events, grid, hosts, incident, months, note, pair, silence, stream, visit,
+    charts, event, events, grid, hosts, incident, months, note, pair, silence, stream, traffic,
+    visit,
 };
 use crate::problem::Problem;
 use crate::requests::{self, OwnNames};
@@ -46,6 +47,7 @@ pub(crate) fn router(site: Arc<Site>, names: OwnNames) -> Router {
         .route("/events", get(at_events))
         .route("/visit/{id}", get(at_visit))
         .route("/months", get(at_months))
+        .route("/traffic", get(at_traffic))
         .route(
             "/hosts",
             get(async |State(site): AtSite| page(site, hosts::sheet).await),
@@ -120,6 +122,10 @@ async fn at_visit(State(site): AtSite, Path(id): Path<String>) -> Response {
 
 async fn at_months(State(site): AtSite, Query(ask): Query<Values>) -> Response {
     page(site, move |site| months::sheet(site, &Ask(ask))).await
+}
+
+async fn at_traffic(State(site): AtSite, Query(ask): Query<Values>) -> Response {
+    page(site, move |site| traffic::sheet(site, &Ask(ask))).await
 }
 
 async fn at_incident(

@@ -98,6 +98,7 @@ fn pages(store: &mut Store) -> String {
         "/events",
         "/silences",
         "/months",
+        "/traffic",
         "/months?by=group&figure=loss",
         "/hosts",
         "/nothing",

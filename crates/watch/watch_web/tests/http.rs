@@ -1,6 +1,8 @@
 //! Requests over loopback, answered from a drawn month.
 
 mod common;
+#[path = "http/traffic.rs"]
+mod traffic;
 #[path = "http/writing.rs"]
 mod writing;
 

@@ -41,6 +41,7 @@ fn pages_come_from_postgresql() {
         "/",
         "/pair/slac/cern?task=goodput",
         "/months",
+        "/traffic",
         "/hosts",
         "/stream.ndjson",
     ];

@@ -312,3 +312,66 @@ fn datagrams_have_a_rate_and_delays_each_way_none() {
         assert!(error.contains(what), "{task}: {error}");
     }
 }
+
+/// A plan with a table of flow records.
+fn with_flows(lines: &str) -> String {
+    let task = "kind = \"ping\"\ngroup = \"g\"\nevery = \"1min\"\nduration = \"5s\"";
+    format!("{}\n[flows]\n{lines}\n", with_task(task))
+}
+
+#[test]
+fn flow_records_are_taken_where_the_plan_says() {
+    let text = with_flows(
+        "listen = \"[::]:2055\"\ninside = [\"192.0.2.0/24\", \"2001:db8::/32\"]\n\
+         interval = \"30s\"\nrouters = [\"192.0.2.254\"]\nsampling = 1000",
+    );
+    let (plan, _) = Plan::parse(&text, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
+    let flows = plan.flows().unwrap();
+    assert_eq!(flows.listen.port(), 2055);
+    assert_eq!(flows.interval.as_secs_f64(), 30.0);
+    assert_eq!((flows.routers.len(), flows.sampling), (1, 1000));
+    assert!(flows.inside[1].contains("2001:db8:1::".parse().unwrap()));
+    let least = with_flows("listen = \"127.0.0.1:0\"\ninside = [\"10.0.0.0/8\"]");
+    let (plan, _) = Plan::parse(&least, "plan.toml").unwrap();
+    let flows = plan.flows().unwrap();
+    assert_eq!((flows.interval.as_secs_f64(), flows.sampling), (60.0, 1));
+}
+
+#[test]
+fn mistakes_of_flow_records_have_the_value_and_the_next_step() {
+    let right = "listen = \"127.0.0.1:2055\"\ninside = [\"10.0.0.0/8\"]\n";
+    let cases = [
+        (
+            "inside = [\"10.0.0.0/8\"]".to_owned(),
+            "`listen` is missing from `flows`",
+        ),
+        (
+            "listen = \"127.0.0.1:2055\"".to_owned(),
+            "`inside` is missing from `flows`",
+        ),
+        (
+            "listen = \"2055\"\ninside = []".to_owned(),
+            "`2055` is no address with a port",
+        ),
+        (
+            "listen = \"127.0.0.1:1\"\ninside = [\"10.0.0.0/33\"]".to_owned(),
+            "`10.0.0.0/33` is no prefix",
+        ),
+        (
+            format!("{right}interval = \"70s\""),
+            "no whole part of an hour",
+        ),
+        (format!("{right}interval = \"2h\""), "not between"),
+        (format!("{right}sampling = 0.5"), "`sampling` is 0.5"),
+        (
+            format!("{right}routers = [\"border\"]"),
+            "`border` is no prefix",
+        ),
+        (format!("{right}port = 2055"), "`port` is not a key here"),
+    ];
+    for (lines, words) in cases {
+        let error = refused(&with_flows(&lines)).to_string();
+        assert!(error.contains(words), "{lines}: {error}");
+        assert!(error.contains("hint: "), "{error}");
+    }
+}

@@ -109,6 +109,7 @@ pub(super) fn columns(table: Table) -> &'static [Column] {
         Table::Events => EVENTS,
         Table::Incidents => INCIDENTS,
         Table::Months => super::months::COLUMNS,
+        Table::Flows => super::flows::COLUMNS,
     }
 }
 
@@ -237,7 +238,7 @@ pub(super) fn of_visit(table: Table, loaded: &LoadedVisit) -> Vec<Vec<Cell>> {
         (Table::RoundTrips, Kept::Whole) => round_trips(stored),
         (Table::Rates, _) => rates(stored),
         (Table::RoundTrips, Kept::Figures) => Vec::new(),
-        (Table::Events | Table::Incidents | Table::Months, _) => Vec::new(),
+        (Table::Events | Table::Incidents | Table::Months | Table::Flows, _) => Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ mod events;
 mod opening;
 mod over_time;
 mod pages;
+mod traffic;
 mod visits;
 
 use std::thread;
@@ -23,7 +24,7 @@ use watch_store::{
 /// Takes an empty database.
 type Case = fn(&DatabaseName);
 
-const CASES: [(&str, Case); 16] = [
+const CASES: [(&str, Case); 19] = [
     (
         "stored_visits_come_back_whole",
         visits::stored_visits_come_back_whole,
@@ -85,6 +86,18 @@ const CASES: [(&str, Case); 16] = [
         pages::pages_get_what_they_ask_for,
     ),
     ("one_collector_has_it", collectors::one_collector_has_it),
+    (
+        "traffic_adds_up_in_every_step",
+        traffic::traffic_adds_up_in_every_step,
+    ),
+    (
+        "hours_of_traffic_stay_when_minutes_go",
+        traffic::hours_of_traffic_stay_when_minutes_go,
+    ),
+    (
+        "absurd_traffic_is_bounded",
+        traffic::absurd_traffic_is_bounded,
+    ),
 ];
 
 #[test]

@@ -126,6 +126,7 @@ impl Page<'_> {
                 Shown::RoundTrips => Panels::RoundTrips,
             },
             beside: None,
+            border: None,
             series: &series,
             events,
             hours: &[],

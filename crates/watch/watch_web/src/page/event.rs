@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use units::Span;
 use watch_store::{EventKey, Name, PairHistory, Store, StoreError, StoredEvent, VisitId};
 
-use super::{pair, ranges};
+use super::{border, pair, ranges};
 use crate::ask::{self, Ask};
 use crate::frame::{Sheet, Tab};
 use crate::href::Place;
@@ -85,9 +85,14 @@ pub fn sections(
     let figure = pair::figure(store, (pair, task), shown, std::slice::from_ref(stored))?;
     let figure = figure.map(|figure| figure.draw()).transpose()?;
     let of_pair = href::pair(pair, task).within(Range::between(shown.ends()));
+    let traffic = border::beside(store, event.first_visit, now)?;
     Ok(html! {
         (draw::render::html::sections(&tables(event))?)
         (causes(event, &ids))
+        @if let Some(traffic) = traffic {
+            h2 { "At the same time" }
+            p { (traffic) }
+        }
         @if let Some(figure) = figure {
             div.controls { (ranges::all(address, range, shown, now)) }
             (figure)

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use changes::{Forecast, UnixTime, VisitKind};
 use draw::page::{Block, Cell, Column, Row, Table};
 use maud::{Markup, html};
-use watch_store::{LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
+use watch_store::{Border, LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
 
 use self::beside::{Beside, Other, Turned};
 use self::series::Series;
-use super::ranges;
+use super::{border, ranges};
 
 use crate::ask::{self, Ask};
 use crate::frame::{Sheet, Tab};
@@ -42,6 +42,8 @@ struct Shown {
     shown: Range,
     now: UnixTime,
     series: Series,
+    /// What crossed the border meanwhile.
+    border: Border,
     other: Option<(Other, Beside)>,
     /// All pairs of the task.
     pairs: Vec<Pair>,
@@ -60,6 +62,7 @@ pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, 
         let (tasks, task) = chosen(site, store, &pair, wanted)?;
         let series = Series::of(store, &pair, &task, &tasks, range)?;
         let shown = range.since(store.first_visit(&pair)?);
+        let border = border::read(store, shown)?;
         let read = |other: Other| {
             let beside = other.read(store, &task, shown)?;
             Ok::<_, Problem>((other, beside))
@@ -80,6 +83,7 @@ pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, 
             shown,
             now,
             series,
+            border,
             other,
             pairs,
             events,
@@ -213,6 +217,7 @@ impl Shown {
         let figure = chart::Chart {
             panels: chart::Panels::All,
             beside: self.other.as_ref().map(|(_, beside)| beside),
+            border: Some(&self.border),
             series: &self.series,
             events: &self.events,
             hours: &hours,
@@ -288,9 +293,11 @@ pub fn figure(
 ) -> Result<Option<crate::figure::Figure>, Problem> {
     let tasks = store.tasks_of(pair)?;
     let series = Series::of(store, pair, task, &tasks, range)?;
+    let border = border::read(store, range)?;
     let chart = chart::Chart {
         panels: chart::Panels::All,
         beside: None,
+        border: Some(&border),
         series: &series,
         events,
         hours: &[],

@@ -5,8 +5,9 @@ use draw::chart::axis::Axis;
 use draw::chart::palette::{ACCENT, BLUE, GREY, INK, RGBColor, SERIES};
 use draw::chart::{Axes, Entry, Layer, Mark, Shape};
 use draw::format::RateUnit;
-use watch_store::StoredEvent;
+use watch_store::{Border, Crossing, StoredEvent};
 
+use super::super::border;
 use super::beside::Beside;
 use super::series::{Carried, Series, Trips, parts};
 use crate::figure::{Figure, Link};
@@ -30,6 +31,9 @@ const LOSSES: [(f64, usize, &str); 4] = [
 ];
 /// Above this many points dots would hide the line.
 const DOTS: usize = 500;
+/// Traffic across the border.
+const IN: RGBColor = SERIES[2];
+const OUT: RGBColor = SERIES[3];
 /// What is drawn beside a pair.
 const BESIDE: RGBColor = SERIES[5];
 /// Room above the highest value, as a share.
@@ -56,6 +60,8 @@ pub struct Chart<'a> {
     pub series: &'a Series,
     /// What is drawn beside it.
     pub beside: Option<&'a Beside>,
+    /// Traffic across the border in the same time.
+    pub border: Option<&'a Border>,
     /// Events of the pair.
     pub events: &'a [StoredEvent],
     /// Hours to come.
@@ -88,6 +94,9 @@ impl Chart<'_> {
             panels.push(self.goodput(&goodput, &failures, &mut legend));
         }
         if self.panels == Panels::All {
+            if !panels.is_empty() {
+                panels.extend(self.traffic(&mut legend));
+            }
             panels.extend(self.lost());
         }
         if panels.is_empty() && !failures.is_empty() {
@@ -246,6 +255,19 @@ impl Chart<'_> {
             Layer::new(BLUE, Shape::FaintArea(area)),
             Layer::new(BLUE, Shape::Dashes(line.collect())),
         ]
+    }
+
+    /// What crosses the border; `None` without records of it.
+    fn traffic(&self, legend: &mut Vec<Entry>) -> Option<Axes> {
+        let border = self.border.filter(|border| !border.covered.is_empty())?;
+        let ways = [(Crossing::In, IN), (Crossing::Out, OUT)];
+        let curves = ways.map(|(way, colour)| (colour, border.rates(way, |_| true)));
+        let (y, unit, layers) = border::lines(border, &curves);
+        for (way, colour) in ways {
+            let words = format!("all traffic {}", way.name());
+            legend.push(Entry::new(Mark::Line(colour), words));
+        }
+        Some(self.axes(RESENT, y, format!("border [{unit}]"), layers))
     }
 
     fn lost(&self) -> Option<Axes> {
