@@ -246,6 +246,8 @@ fn sum(copies: &[LinkCopy]) -> Streams {
         without_data: all()
             .filter_map(|one| one.without_data)
             .reduce(|a, b| a + b),
+        mark_echoed: all().filter_map(|one| one.mark_echoed).reduce(|a, b| a + b),
+        ecn: all().filter_map(|one| one.ecn).reduce(|a, b| a && b),
     }
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CopyDirection, Message, Problem, ProblemKind, Sending};
+use crate::{Message, Problem, ProblemKind, Sending};
 
 /// The number of `Sending`, as an encoded message begins.
 pub(crate) const SENDING: u8 = 15;

@@ -14,9 +14,8 @@ use copy_net::{
     may_ask, new_secret,
 };
 use copy_protocol::{
-    COPYING_VERSION, CallBack, Connect, CopyDirection, CopyEvent, CopySpec, FarHost,
-    HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, SPOKEN,
-    StartRequest, Token,
+    COPYING_VERSION, CallBack, Connect, CopyEvent, CopySpec, FarHost, HandshakeError, Key, KeyName,
+    Message, Opening, Problem, ProblemKind, Rights, SPOKEN, StartRequest, Token,
 };
 use errors::Hint;
 use observe::Transport;

@@ -60,7 +60,7 @@ fn a_failed_save_leaves_nothing_behind() {
     let error = save(&path, "text").unwrap_err();
     assert!(error.to_string().contains("taken"), "{error}");
     // A directory cannot be replaced by a file, so the rename fails after the write.
-    assert!(replace(&path, "text").is_err());
+    assert!(replace(&path, b"text").is_err());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
