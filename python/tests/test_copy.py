@@ -329,7 +329,7 @@ def test_of_a_file_that_changed_only_the_difference_is_sent(store, tmp_path):
         file.write(b"!")
         file.truncate(2_999_999)
     with tl.serve(root=root, tokens=tokens) as server:
-        result = tl.copy(source, server.place(), token=token, delta=True)
+        result = tl.copy(source, server.place(), token=token, delta=True, streams=1)
     assert (root / "000.bin").read_bytes() == source.read_bytes()
     document = result.document
     assert document.sent_bytes + document.unchanged_bytes == 2_999_999

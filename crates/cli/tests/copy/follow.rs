@@ -47,7 +47,7 @@ fn what_a_delta_saved_is_told() {
     fs::write(server.root().join("a"), &older).unwrap();
     fs::write(&file, &newer).unwrap();
     let copy = |words: &[&str]| {
-        let mut copy = trunkline(&["copy", "--delta", "--no-history"]);
+        let mut copy = trunkline(&["copy", "--delta", "--no-history", "-P", "1"]);
         copy.args(words);
         copy.args([file.to_str().unwrap(), &server.place("")]);
         let output = copy.env("TRUNKLINE_TOKEN", server.token()).output();
