@@ -239,7 +239,8 @@ fn unlisted(missing: &BTreeMap<Vec<u8>, String>) -> Result<(), Error> {
     let what = match count {
         1 => format!("`{name}` was copied and is in no list of checksums: {why}"),
         _ => format!(
-            "{count} files were copied and are in no list of checksums, the first is `{name}`: {why}"
+            "{count} files were copied and are in no list of checksums, the first is `{name}`: \
+            {why}"
         ),
     };
     let hint = "once nothing writes to it, the same command copies what differs and lists all";

@@ -163,7 +163,8 @@ fn bound_until(line: &CopyProgress, until: TimeOfDay) -> String {
 /// let mut line = CopyProgress {
 ///     at: Time::ZERO, done: Bytes::new(300), total: Bytes::new(1200), total_is_known: true,
 ///     files_done: 0, files_total: 1, rate: Rate::ZERO, streams: 1, rtt: None,
-///     retransmitted_share: None, limited_by: None, rate_max: None, rate_max_until: None, left: None,
+///     retransmitted_share: None, limited_by: None, rate_max: None, rate_max_until: None,
+///     left: None,
 /// };
 /// assert_eq!(report::text::copy::thousandths(&line), 250);
 /// line.total_is_known = false;
