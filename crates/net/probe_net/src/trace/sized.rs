@@ -54,11 +54,10 @@ pub(super) fn send(
         }
         while let Some(answer) = flow.receive() {
             let at = clock.now() - answer.age;
-            match (answer.probe, answer.said) {
-                (Some(number), Said::Passing(from) | Said::Arrived(from)) => {
-                    schedule.on_answer(number, from, at);
-                }
-                _ => {}
+            if let (Some(number), Said::Passing(from) | Said::Arrived(from)) =
+                (answer.probe, answer.said)
+            {
+                schedule.on_answer(number, from, at);
             }
         }
     }

@@ -37,7 +37,7 @@ fn a_demo_comes_back_from_the_disk_as_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("demo.json");
     let document = synthetic::demo(3);
-    save(&path, &document.to_json()).unwrap();
+    save(&path, document.to_json()).unwrap();
     let back = load(&path).unwrap();
     assert_eq!(back, AnyDocument::from(document));
 }
