@@ -17,7 +17,7 @@ Transport = Literal["tcp", "udp"]
 Window = int | str
 Direction = Literal["forward", "reverse", "both"]
 Unsettled = Literal["never-settled", "totals-only", "few-losses", "uneven"]
-Limit = Literal["link", "loss", "policer", "shallow-queue", "others", "way-back", "varying-rate", "reordering", "path-mtu", "per-flow", "receive-buffer", "slow-reader", "send-buffer", "application", "host", "network", "sender-disk", "receiver-disk", "sender-processor", "receiver-processor", "rate-limit", "gentle", "round-trips", "several", "too-short", "unknown"]
+Limit = Literal["link", "loss", "policer", "shallow-queue", "marks", "others", "way-back", "varying-rate", "reordering", "path-mtu", "per-flow", "receive-buffer", "slow-reader", "send-buffer", "application", "host", "network", "sender-disk", "receiver-disk", "sender-processor", "receiver-processor", "rate-limit", "gentle", "round-trips", "several", "too-short", "unknown"]
 Peer = Literal["trunkline", "iperf3", "mover"]
 ProbeMethod = Literal["udp-echo", "icmp-echo", "tcp-connect"]
 StreamDirection = Literal["sending", "receiving"]
@@ -32,6 +32,7 @@ Starts = Literal["seeded", "park-miller"]
 Binds = Literal["window", "loss", "link"]
 BufferRule = Literal["BDP1", "BDP2", "BDP3", "BDP4", "BDP5", "BDP6"]
 Form = Literal["partial second order", "Newton", "full second order", "full c", "logarithmic"]
+Family = Literal["IPv4", "IPv6"]
 TraceProtocol = Literal["udp", "tcp", "icmp"]
 Way = Literal["forward", "reverse"]
 Stamped = Literal["by-kernel", "by-program", "exactly"]
@@ -44,7 +45,7 @@ TryPurpose = Literal["bounds", "between", "confirm"]
 Over = Literal["ssh", "server"]
 Filter = Literal["update", "overwrite", "keep", "compare"]
 ProblemKind = Literal["request", "not-found", "permission", "disk-full", "disk", "source-changed", "corrupt", "busy", "protocol", "cancelled", "no-content", "follows", "unfinished"]
-CopyPhase = Literal["starting"] | Literal["queued"] | Literal["away"] | Literal["unclear"] | Literal["ending"] | Limit
+CopyPhase = Literal["starting"] | Literal["queued"] | Literal["away"] | Literal["unclear"] | Literal["ending"] | Literal["following"] | Limit
 
 
 class MeasureDocument(Record):
@@ -463,6 +464,10 @@ class TcpSummary(Record):
         mss_bytes: Payload of a segment.
         retransmitted_ratio: Retransmitted bytes as a share of the bytes sent.
         retransmits: Retransmitted segments.
+        mark_echoed_ratio: Segments of which an acknowledgement echoed a congestion mark, as a share
+            of those that arrived: more than queues have marked, see
+            [`crate::TcpSample::mark_echoed`]. Absent without ECN.
+        ecn: Whether all streams agreed on ECN with the far end.
         duplicate_ratio: Retransmissions that the receiver reported as duplicates, as a share of
             retransmissions.
         reorderings: Reordering events.
@@ -483,12 +488,14 @@ class TcpSummary(Record):
     mss_bytes: int | None
     retransmitted_ratio: float | None
     retransmits: int | None
+    mark_echoed_ratio: float | None
+    ecn: bool | None
     duplicate_ratio: float | None
     reorderings: int | None
     rtt_seconds: float | None
     rtt_min_seconds: float | None
     _records = {}
-    _optional = frozenset(["busy_ratio", "congestion_window_bytes", "congestion_window_growth_ratio", "duplicate_ratio", "flight_bytes", "mss_bytes", "not_sent_empty_ratio", "peer_window_bytes", "receive_window_limited_ratio", "reorderings", "retransmits", "retransmitted_ratio", "rtt_min_seconds", "rtt_seconds", "send_buffer_limited_ratio", "window_full_ratio"])
+    _optional = frozenset(["busy_ratio", "congestion_window_bytes", "congestion_window_growth_ratio", "duplicate_ratio", "ecn", "flight_bytes", "mark_echoed_ratio", "mss_bytes", "not_sent_empty_ratio", "peer_window_bytes", "receive_window_limited_ratio", "reorderings", "retransmits", "retransmitted_ratio", "rtt_min_seconds", "rtt_seconds", "send_buffer_limited_ratio", "window_full_ratio"])
 
 
 class Stream(Record):
@@ -615,6 +622,13 @@ class TcpSample(Record):
         reorderings: Reordering events (`tcpi_reord_seen`).
         duplicates_reported: Duplicates that the peer reported (`tcpi_dsack_dups`): retransmissions
             sent in vain.
+        mark_echoed_segments: Segments of which an acknowledgement echoed a congestion mark
+            (`tcpi_delivered_ce`); absent where a TCP connection has no ECN. Its receiver echoes a
+            mark until the sender says that it has slowed down (RFC 3168, section 6.1.3), so one
+            mark counts the segments of a round trip. Over UDP the segments of which an
+            acknowledgement told of further marks.
+        ecn: Whether both ends agreed on ECN (RFC 3168; `tcpi_options`), so that queues may mark
+            packets in place of drops; absent where that is not known.
         window_scaling: `false` where both ends did not agree on window scaling (`tcpi_options`), so
             that no window is beyond 65,535 bytes; absent otherwise.
     """
@@ -641,9 +655,11 @@ class TcpSample(Record):
     send_buffer_limited_seconds: float | None
     reorderings: int | None
     duplicates_reported: int | None
+    mark_echoed_segments: int | None
+    ecn: bool | None
     window_scaling: bool | None
     _records = {}
-    _optional = frozenset(["acknowledged_bytes", "arrived_bytes", "busy_seconds", "congestion_window_segments", "delivery_rate_bits_per_second", "duplicates_reported", "mss_bytes", "not_sent_bytes", "peer_window_bytes", "receive_window_limited_seconds", "received_bytes", "reorderings", "retransmits", "retransmitted_bytes", "rtt_min_seconds", "rtt_seconds", "send_buffer_limited_seconds", "sent_bytes", "slow_start_threshold_segments", "unacknowledged_segments", "window_scaling"])
+    _optional = frozenset(["acknowledged_bytes", "arrived_bytes", "busy_seconds", "congestion_window_segments", "delivery_rate_bits_per_second", "duplicates_reported", "ecn", "mark_echoed_segments", "mss_bytes", "not_sent_bytes", "peer_window_bytes", "receive_window_limited_seconds", "received_bytes", "reorderings", "retransmits", "retransmitted_bytes", "rtt_min_seconds", "rtt_seconds", "send_buffer_limited_seconds", "sent_bytes", "slow_start_threshold_segments", "unacknowledged_segments", "window_scaling"])
 
 
 class TuneDocument(Record):
@@ -1559,7 +1575,7 @@ class QueueSpec(Record):
     """
 
     __slots__ = ()
-    kind: Literal["drop-tail", "red", "codel", "strict", "weighted"]
+    kind: Literal["drop-tail", "red", "wred", "codel", "strict", "weighted"]
     scavenger_ratio: float | None
     priority_ratio: float | None
     _records = {}
@@ -1592,6 +1608,50 @@ class RedSpec(Record):
     ecn: bool
     _records = {}
     _optional = frozenset(["gentle", "wait"])
+
+
+class Thresholds(Record):
+    """From where on the average queue has packets dropped, and how often.
+
+    Attributes:
+        min_packets: Average queue, in packets, at which dropping begins.
+        max_packets: Average queue, in packets, at which `probability` is reached.
+        drop_ratio: Drop probability at `max`.
+    """
+
+    __slots__ = ()
+    min_packets: int
+    max_packets: int
+    drop_ratio: float
+    _records = {}
+    _optional = frozenset([])
+
+
+class WredSpec(Record):
+    """Weighted Random Early Detection: RED in one queue, with thresholds for each class (Cisco IOS,
+    "Congestion Avoidance Overview").
+
+    Attributes:
+        scavenger: Of the scavenger class.
+        best_effort: Of best effort.
+        priority: Of the priority class.
+        weight_ratio: Weight of one arrival in the average.
+        gentle: Whether the probability grows to 1 between `max` and twice `max` instead of jumping
+            there.
+        rio: Whether worse packets do not count for better ones.
+        ecn: Whether packets that say they understand it are marked instead, up to `max`.
+    """
+
+    __slots__ = ()
+    scavenger: Thresholds
+    best_effort: Thresholds
+    priority: Thresholds
+    weight_ratio: float
+    gentle: bool
+    rio: bool
+    ecn: bool
+    _records = {"scavenger": "Thresholds", "best_effort": "Thresholds", "priority": "Thresholds"}
+    _optional = frozenset([])
 
 
 class CoDelSpec(Record):
@@ -2682,6 +2742,7 @@ class SweepPlan(Record):
             visited with each of them.
         unloaded_seconds: How long the idle path is probed before each visit.
         seed: Decides the order of the visits, and what chance does on paths that this host makes.
+        via: How packets leave this host; absent where the kernel decides.
     """
 
     __slots__ = ()
@@ -2690,8 +2751,27 @@ class SweepPlan(Record):
     durations_seconds: list[float]
     unloaded_seconds: float
     seed: int
-    _records = {"settings": "Setting"}
-    _optional = frozenset([])
+    via: Via | None
+    _records = {"settings": "Setting", "via": "Via"}
+    _optional = frozenset(["via"])
+
+
+class Via(Record):
+    """How packets leave this host; what is `None` is left to the kernel.
+
+    Attributes:
+        family: Only addresses of this family are tried.
+        bind: From where: `ADDRESS`, `%DEVICE` or both.
+        dscp: How packets are marked: `LE`, `CS0` to `CS7`, `AF11` to `AF43`, `EF`, `VA` or a
+            number.
+    """
+
+    __slots__ = ()
+    family: Family | None
+    bind: str | None
+    dscp: str | None
+    _records = {}
+    _optional = frozenset(["bind", "dscp", "family"])
 
 
 class SweepCell(Record):
@@ -3374,6 +3454,9 @@ class PathDocument(Record):
         round_trips: Round trips of small packets on the path as it was found.
         mtu: The largest packet that passes.
         traces: Hops by each protocol that anybody answered.
+        way_back: The way back, as the far end sees it; absent where it was not asked for.
+        branches: Branches of equal cost; absent where they were not asked for.
+        hop_capacities: The rate of each hop, nearest first; absent where it was not asked for.
         variations: Loss and delay of each direction by itself.
         capacities: Rate of the narrowest link of each direction.
         available: What others leave of each direction.
@@ -3397,6 +3480,9 @@ class PathDocument(Record):
     round_trips: RoundTripsIdle | None
     mtu: PathMtu | None
     traces: list[Trace2] | None
+    way_back: WayBack | None
+    branches: Branches | None
+    hop_capacities: list[HopCapacity] | None
     variations: list[Variation2] | None
     capacities: list[Capacity] | None
     available: list[AvailableBandwidth] | None
@@ -3405,8 +3491,8 @@ class PathDocument(Record):
     path_file: str | None
     left_out: list[LeftOut] | None
     costs: list[PartCost]
-    _records = {"host": "Host", "target": "Target", "round_trips": "RoundTripsIdle", "mtu": "PathMtu", "traces": "Trace2", "variations": "Variation2", "capacities": "Capacity", "available": "AvailableBandwidth", "loads": "LoadedWay", "buffers": "PathBuffers", "left_out": "LeftOut", "costs": "PartCost"}
-    _optional = frozenset(["available", "buffers", "capacities", "left_out", "loads", "mtu", "path_file", "round_trips", "seed", "traces", "variations"])
+    _records = {"host": "Host", "target": "Target", "round_trips": "RoundTripsIdle", "mtu": "PathMtu", "traces": "Trace2", "way_back": "WayBack", "branches": "Branches", "hop_capacities": "HopCapacity", "variations": "Variation2", "capacities": "Capacity", "available": "AvailableBandwidth", "loads": "LoadedWay", "buffers": "PathBuffers", "left_out": "LeftOut", "costs": "PartCost"}
+    _optional = frozenset(["available", "branches", "buffers", "capacities", "hop_capacities", "left_out", "loads", "mtu", "path_file", "round_trips", "seed", "traces", "variations", "way_back"])
 
 
 class RoundTripsIdle(Record):
@@ -3415,6 +3501,7 @@ class RoundTripsIdle(Record):
     Attributes:
         quartile1_seconds: First quartile; absent like the next one without an answer.
         quartile3_seconds: Third quartile.
+        losses: How losses lie among the probes; absent where none was lost.
         method: What carried the probes.
         min_seconds: Smallest round-trip time.
         mean_seconds: Mean round-trip time.
@@ -3427,6 +3514,7 @@ class RoundTripsIdle(Record):
     __slots__ = ()
     quartile1_seconds: float | None
     quartile3_seconds: float | None
+    losses: LossPattern | None
     method: ProbeMethod
     min_seconds: float | None
     mean_seconds: float | None
@@ -3434,8 +3522,24 @@ class RoundTripsIdle(Record):
     loss_ratio: float | None
     rate_variability: float | None
     probes: list[Probe]
-    _records = {"probes": "Probe"}
-    _optional = frozenset(["loss_ratio", "mean_seconds", "median_seconds", "min_seconds", "quartile1_seconds", "quartile3_seconds", "rate_variability"])
+    _records = {"losses": "LossPattern", "probes": "Probe"}
+    _optional = frozenset(["loss_ratio", "losses", "mean_seconds", "median_seconds", "min_seconds", "quartile1_seconds", "quartile3_seconds", "rate_variability"])
+
+
+class LossPattern(Record):
+    """Lost packets among those of one stream, in the terms of RFC 3357.
+
+    Attributes:
+        periods: Packets lost in a row, for each loss period in order (RFC 3357, section 5.3).
+        distances: From each lost packet to the next lost one, in packets: 1 for neighbours (RFC
+            3357, section 5.2). One fewer than are lost.
+    """
+
+    __slots__ = ()
+    periods: list[int]
+    distances: list[int]
+    _records = {}
+    _optional = frozenset([])
 
 
 class PathMtu(Record):
@@ -3516,12 +3620,131 @@ class HopAnswer(Record):
     _optional = frozenset(["from", "rtt_seconds"])
 
 
+class WayBack(Record):
+    """The way from the far end to here, beside the way there by UDP.
+
+    Attributes:
+        trace: From the first router behind the far end on; round trips are the far end's.
+        differs_from: The first link, counted from here, that is another on the way back; absent
+            where none is, or it cannot be told.
+        same: Whether all links are the same, as far as addresses tell.
+    """
+
+    __slots__ = ()
+    trace: Trace2
+    differs_from: int | None
+    same: bool
+    _records = {"trace": "Trace2"}
+    _optional = frozenset(["differs_from"])
+
+
+class Branches(Record):
+    """Where flows part, and what each way loses.
+
+    Attributes:
+        flows: Flows that were sent.
+        hops: Each hop, nearest first.
+        branches: Each way that flows took, the most frequent first.
+    """
+
+    __slots__ = ()
+    flows: int
+    hops: list[HopBranches]
+    branches: list[Branch]
+    _records = {"hops": "HopBranches", "branches": "Branch"}
+    _optional = frozenset([])
+
+
+class HopBranches(Record):
+    """Who answered at one hop, over all flows.
+
+    Attributes:
+        distance: Routers up to and including this one.
+        addresses: Every address; empty without an answer.
+        within_a_flow: Whether one flow met several: packets are shared one by one, or the route
+            changed.
+    """
+
+    __slots__ = ()
+    distance: int
+    addresses: list[str]
+    within_a_flow: bool
+    _records = {}
+    _optional = frozenset([])
+
+
+class Branch(Record):
+    """One way.
+
+    Attributes:
+        hops: Its routers; `*` for one that answered none of its flows.
+        ports: The ports here of the flows that took it.
+        sent: Echoes that its flows sent to the far end; zero where that answers too few to count.
+        lost: Those that were not answered.
+        median_seconds: Median round trip to the far end; absent without an answer.
+    """
+
+    __slots__ = ()
+    hops: list[str]
+    ports: list[int]
+    sent: int
+    lost: int
+    median_seconds: float | None
+    _records = {}
+    _optional = frozenset(["median_seconds"])
+
+
+class HopCapacity(Record):
+    """The rate of the link that leads to a hop, at the IP layer.
+
+    Attributes:
+        distance: Routers up to and including this one.
+        address: Who answered most often; absent without an answer.
+        bits_per_second: The rate; absent like the next two where it cannot be told.
+        low_bits_per_second: Lower end of the 95 % interval.
+        high_bits_per_second: Upper end.
+        unknown_because: Why there is no rate: a sentence without a full stop.
+        probes: Probes sent.
+        answers: Probes that this router answered.
+        shortest: The shortest round trip of each size that was answered, smallest size first.
+    """
+
+    __slots__ = ()
+    distance: int
+    address: str | None
+    bits_per_second: int | None
+    low_bits_per_second: int | None
+    high_bits_per_second: int | None
+    unknown_because: str | None
+    probes: int
+    answers: int
+    shortest: list[SizeTrip]
+    _records = {"shortest": "SizeTrip"}
+    _optional = frozenset(["address", "bits_per_second", "high_bits_per_second", "low_bits_per_second", "unknown_because"])
+
+
+class SizeTrip(Record):
+    """The shortest round trip of one size of packets.
+
+    Attributes:
+        packet_bytes: The size at the IP layer.
+        rtt_seconds: The shortest round trip.
+    """
+
+    __slots__ = ()
+    packet_bytes: int
+    rtt_seconds: float
+    _records = {}
+    _optional = frozenset([])
+
+
 class Variation2(Record):
     """Loss and delay of one direction, from packets far apart.
 
     Attributes:
         way: Which direction.
         loss_ratio: Share of the packets that never arrived.
+        losses: How losses lie among the packets; absent where none was lost.
         above_smallest_median_seconds: Median of the one-way delays above the smallest; absent like
             the next one where none arrived.
         above_smallest_95th_seconds: Their 95th percentile.
@@ -3532,12 +3755,13 @@ class Variation2(Record):
     __slots__ = ()
     way: Way
     loss_ratio: float | None
+    losses: LossPattern | None
     above_smallest_median_seconds: float | None
     above_smallest_95th_seconds: float | None
     stamped: Stamped
     packets: list[Passage]
-    _records = {"packets": "Passage"}
-    _optional = frozenset(["above_smallest_95th_seconds", "above_smallest_median_seconds", "loss_ratio"])
+    _records = {"losses": "LossPattern", "packets": "Passage"}
+    _optional = frozenset(["above_smallest_95th_seconds", "above_smallest_median_seconds", "loss_ratio", "losses"])
 
 
 class Passage(Record):
@@ -4084,9 +4308,11 @@ class CopyDocument(Record):
         planned: All there was to copy; absent when the copy ended before that was known.
         elapsed_seconds: Length of the copy.
         goodput_bits_per_second: Bytes of files sent over all of this time but that of waiting for a
-            place; absent when none were.
+            place or for files; absent when none were.
         streams: Stream count that carried most of it.
         rtt_mean_seconds: Mean of the streams' round trips over the readings.
+        ecn: Whether the streams agreed on ECN (RFC 3168), so that queues may mark packets in place
+            of drops; absent where that is not known: over UDP, and of a third-party copy.
         files: Regular files that got their final name.
         folders: Folders made.
         links: Symbolic links made.
@@ -4096,16 +4322,23 @@ class CopyDocument(Record):
             and unfinished files of copies that were broken off, at either end.
         removed: Files, links and folders that were removed at the destination, or would be; absent
             where that was not asked for.
-        bytes: Bytes of all files that are there now.
+        checksum_lists: Lists of checksums that were written, by the names of their files.
+        waiting_files: Files that were new or being written when it ended, and so are not copied;
+            absent where the copy did not go on while its sources were written.
+        bytes: Bytes of all files that are there now. Where the copy went on while its sources were
+            written, a file that was copied again counts again, here and among the files.
         sent_bytes: Bytes of files that arrived at the receiver this time, before compression, as
             far as this end was told.
         hole_bytes: Bytes of files that are holes, and were told in place of being sent.
+        unchanged_bytes: Bytes of files that were the same in older versions at the receiver, and so
+            were not sent; absent where that was not asked for.
         hard_linked_names: Names that share their file with another one of those copied; each became
             a file of its own.
         wire_bytes: Bytes on the streams, after compression, with headers.
         sent_again_bytes: Bytes that had to be sent twice.
         reconnects: How often the far end was lost and found again.
         streams_replaced: Streams that were replaced.
+        pairs: What each pair of addresses carried, where the streams were dealt over any.
         cpu_seconds: Processor time of this process.
         time: What its time went to, the largest part first; the shares add up to one. Absent in
             documents of older versions.
@@ -4136,6 +4369,7 @@ class CopyDocument(Record):
     goodput_bits_per_second: int | None
     streams: int
     rtt_mean_seconds: float | None
+    ecn: bool | None
     files: int
     folders: int
     links: int
@@ -4143,22 +4377,26 @@ class CopyDocument(Record):
     failed: list[FileProblem] | None
     left_out: list[FileProblem] | None
     removed: int | None
+    checksum_lists: list[str] | None
+    waiting_files: int | None
     bytes: int
     sent_bytes: int
     hole_bytes: int
+    unchanged_bytes: int | None
     hard_linked_names: int
     wire_bytes: int
     sent_again_bytes: int
     reconnects: int
     streams_replaced: int
+    pairs: list[PairShare] | None
     cpu_seconds: float
     time: list[TimeShare] | None
     limit: CopyLimit | None
     steps: list[Step] | None
     outages: list[Outage] | None
     readings: list[CopyReading]
-    _records = {"host": "Host", "target": "Target", "asked": "Asked", "planned": "Planned", "failed": "FileProblem", "left_out": "FileProblem", "time": "TimeShare", "limit": "CopyLimit", "steps": "Step", "outages": "Outage", "readings": "CopyReading"}
-    _optional = frozenset(["cut_because", "failed", "goodput_bits_per_second", "left_out", "limit", "outages", "planned", "removed", "rtt_mean_seconds", "seed", "source_host", "steps", "time"])
+    _records = {"host": "Host", "target": "Target", "asked": "Asked", "planned": "Planned", "failed": "FileProblem", "left_out": "FileProblem", "pairs": "PairShare", "time": "TimeShare", "limit": "CopyLimit", "steps": "Step", "outages": "Outage", "readings": "CopyReading"}
+    _optional = frozenset(["checksum_lists", "cut_because", "ecn", "failed", "goodput_bits_per_second", "left_out", "limit", "outages", "pairs", "planned", "removed", "rtt_mean_seconds", "seed", "source_host", "steps", "time", "unchanged_bytes", "waiting_files"])
 
 
 class Asked(Record):
@@ -4172,9 +4410,12 @@ class Asked(Record):
         permissions: Permission bits were kept.
         times: Times of modification were kept.
         links: Symbolic links were copied as links.
-        kept: What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`.
+        kept: What else was: `hard-links`, `xattrs`, `acls`, `owner-names`, `owner-numbers`,
+            `atimes`.
         verify: Files were read again from the receiver's disk.
         transport: What carried the streams; absent from what older versions wrote.
+        via: Pairs of addresses over which the streams were dealt: `10.0.1.1=10.0.1.2`, or the far
+            address alone.
         plain: Data without encryption.
         compress: Pieces could be compressed.
         dry_run: Nothing was to be written.
@@ -4184,7 +4425,11 @@ class Asked(Record):
         window: Socket buffers of each stream.
         congestion: Congestion control: asked for, or found by a search on this path.
         rate_max_bits_per_second: The most that was to be sent over all streams together.
+        rate_schedule: The same by the time of day of the near end: `08:00=50Mbit/s,18:00=none`.
         gentle_added_rtt_max_seconds: The queueing delay that a gentle copy could add.
+        follow: The copy was to go on with files that were new or changed; absent where it was not.
+        delta: Only what differed from older versions at the receiver was to be sent; absent where
+            all was.
     """
 
     __slots__ = ()
@@ -4198,6 +4443,7 @@ class Asked(Record):
     kept: list[str] | None
     verify: bool
     transport: Transport | None
+    via: list[str] | None
     plain: bool
     compress: bool
     dry_run: bool
@@ -4207,9 +4453,12 @@ class Asked(Record):
     window: Window
     congestion: str | None
     rate_max_bits_per_second: int | None
+    rate_schedule: str | None
     gentle_added_rtt_max_seconds: float | None
-    _records = {"rules": "SelectionRule"}
-    _optional = frozenset(["congestion", "gentle_added_rtt_max_seconds", "kept", "listed", "rate_max_bits_per_second", "rules", "streams", "streams_remembered", "transport"])
+    follow: AskedFollow | None
+    delta: bool | None
+    _records = {"rules": "SelectionRule", "follow": "AskedFollow"}
+    _optional = frozenset(["congestion", "delta", "follow", "gentle_added_rtt_max_seconds", "kept", "listed", "rate_max_bits_per_second", "rate_schedule", "rules", "streams", "streams_remembered", "transport", "via"])
 
 
 class SelectionRule(Record):
@@ -4225,6 +4474,22 @@ class SelectionRule(Record):
     pattern: str
     _records = {}
     _optional = frozenset([])
+
+
+class AskedFollow(Record):
+    """How a copy was to go on while its sources were written.
+
+    Attributes:
+        every_seconds: Between two looks at the sources.
+        until_idle_seconds: It was to end once nothing had changed for so long; absent where the
+            user was to end it.
+    """
+
+    __slots__ = ()
+    every_seconds: float
+    until_idle_seconds: float | None
+    _records = {}
+    _optional = frozenset(["until_idle_seconds"])
 
 
 class Planned(Record):
@@ -4269,6 +4534,26 @@ class FileProblem(Record):
     below: int | None
     _records = {}
     _optional = frozenset(["below", "hint"])
+
+
+class PairShare(Record):
+    """What one pair of addresses carried.
+
+    Attributes:
+        addresses: Which: `10.0.1.1=10.0.1.2`, or the far address alone.
+        wire_bytes: Bytes on its streams.
+        share_ratio: Its share of what all pairs carried; absent where they carried nothing.
+        gone_from_seconds: Since when it carried no stream any more, as they broke or none could be
+            connected; absent where it did until the end.
+    """
+
+    __slots__ = ()
+    addresses: str
+    wire_bytes: int
+    share_ratio: float | None
+    gone_from_seconds: float | None
+    _records = {}
+    _optional = frozenset(["gone_from_seconds", "share_ratio"])
 
 
 class TimeShare(Record):
@@ -4369,6 +4654,8 @@ class CopyReading(Record):
         streams: Streams that carried data.
         rtt_seconds: Mean smoothed round trip of the streams.
         retransmitted_ratio: Bytes sent again as a share of those sent.
+        mark_echoed_ratio: Segments of which an acknowledgement echoed a congestion mark, as a share
+            of those that arrived; absent without ECN.
         limited_by: What bound.
         sender: What the sender's threads spent their time on; absent where that is not known.
         receiver: The same of the receiver.
@@ -4381,11 +4668,12 @@ class CopyReading(Record):
     streams: int
     rtt_seconds: float | None
     retransmitted_ratio: float | None
+    mark_echoed_ratio: float | None
     limited_by: Limit | None
     sender: EndShares | None
     receiver: EndShares | None
     _records = {"sender": "EndShares", "receiver": "EndShares"}
-    _optional = frozenset(["files", "limited_by", "receiver", "retransmitted_ratio", "rtt_seconds", "sender"])
+    _optional = frozenset(["files", "limited_by", "mark_echoed_ratio", "receiver", "retransmitted_ratio", "rtt_seconds", "sender"])
 
 
 class EndShares(Record):

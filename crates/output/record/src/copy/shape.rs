@@ -111,13 +111,7 @@ impl Copy {
     ) -> Self {
         let spec = request.spec;
         Copy {
-            target: Target {
-                name: remembered_name(&spec.far.host),
-                kind: Kind::Live,
-                limits: None,
-                path_digest: None,
-                punctuality: None,
-            },
+            target: far_end(&spec.far.host),
             direction: direction(spec.direction),
             over: match spec.far.host {
                 FarHost::Ssh { .. } => Over::Ssh,
@@ -163,6 +157,16 @@ impl Copy {
             outages: log.outages,
             readings: outcome.readings.iter().map(CopyReading::from).collect(),
         }
+    }
+}
+
+fn far_end(host: &FarHost) -> Target {
+    Target {
+        name: remembered_name(host),
+        kind: Kind::Live,
+        limits: None,
+        path_digest: None,
+        punctuality: None,
     }
 }
 
