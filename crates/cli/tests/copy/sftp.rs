@@ -83,13 +83,15 @@ fn ended(running: Child) -> Value {
     serde_json::from_str(text.lines().last().unwrap()).unwrap()
 }
 
-/// Whether the session has a file open.
-fn carries(host: &FarHost, session: &str) -> bool {
-    let all = fs::read_dir(format!("/proc/{session}/fd"));
-    let all = all.into_iter().flatten().flatten();
-    let mut files = all.filter_map(|one| fs::read_link(one.path()).ok());
-    let home = host.path("home").canonicalize().unwrap();
-    files.any(|file| file.starts_with(&home))
+/// Whether the session has moved more than what it takes to begin.
+fn carries(session: &str) -> bool {
+    let text = fs::read_to_string(format!("/proc/{session}/io")).unwrap_or_default();
+    let count = |line: &str| {
+        let number = line.strip_prefix("rchar: ");
+        let number = number.or_else(|| line.strip_prefix("wchar: "));
+        number.and_then(|it| it.parse::<u64>().ok())
+    };
+    text.lines().filter_map(count).sum::<u64>() > 400_000
 }
 
 /// How many files of a folder are not whole.
@@ -358,7 +360,7 @@ fn a_connection_that_is_killed_among_others_is_made_again() {
         let mut running = [command(&host, &words).spawn().unwrap()];
         while_running(&mut running, way, || {
             let sessions = sessions(&host);
-            sessions.len() == 3 && carries(&host, &sessions[1])
+            sessions.len() == 3 && carries(&sessions[1])
         });
         let killed = sessions(&host).remove(1);
         let kill = Command::new("kill").args(["-9", &killed]).status();

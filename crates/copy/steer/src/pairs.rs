@@ -66,9 +66,12 @@ impl Pair {
     }
 
     fn fail(&mut self, now: Time) {
-        let pause = PAUSE.times(1 << self.failures.min(DOUBLINGS));
-        self.failures = self.failures.saturating_add(1);
-        self.until = Some(now + pause);
+        // Streams that fail together are one failure.
+        if self.is_open(now) {
+            let pause = PAUSE.times(1 << self.failures.min(DOUBLINGS));
+            self.failures = self.failures.saturating_add(1);
+            self.until = Some(now + pause);
+        }
         if self.streams == 0 {
             self.gone.get_or_insert(now);
         }

@@ -310,7 +310,12 @@ impl Probes for PathProbes {
         plan: &FlowPlan,
         watch: &mut dyn RunObserver,
     ) -> Result<Vec<Flow>, ProbesError> {
-        self.tracer(watch).flows(plan, watch)
+        let mut seen = self.tracer(watch).flows(plan, watch)?;
+        if self.far.is_lost() {
+            // The last echoes had a void token: what they lost is not known.
+            seen.iter_mut().for_each(|flow| flow.echoes.clear());
+        }
+        Ok(seen)
     }
 
     fn trace_back(&mut self, watch: &mut dyn RunObserver) -> Result<Trace, ProbesError> {

@@ -202,6 +202,10 @@ impl<'a> Connector<'a> {
         for (step, places) in behind.iter().chain(before).enumerate() {
             match dial(dialer, places, token, pin, opening, is_stopped) {
                 Err(error) if error.may_pass() && !is_stopped() => last = Some(error),
+                // This host has lost an address; the other ways may be there.
+                Err(DialError::Option(error)) if ways.len() > 1 && !is_stopped() => {
+                    last.get_or_insert(DialError::Option(error));
+                }
                 connected => {
                     self.first_way.set(first + step + 1);
                     return connected;

@@ -17,6 +17,7 @@ use files::{Root, problem};
 use units::Bytes;
 
 use super::{Near, over_sftp, repeat, wait};
+use crate::copy_pairs::CopyPairs;
 use crate::copy_stats::CopyStats;
 use crate::{CopyControl, CopyError, CopyObserver};
 
@@ -46,6 +47,7 @@ pub(super) fn follow(
         observer,
     };
     let mut stats = CopyStats::new(&mut noting, control);
+    stats.deal_over(CopyPairs::new(&spec.pairs));
     Following::new(spec, how, &settling)?.run(&mut stats)
 }
 

@@ -368,7 +368,7 @@ impl<'a, 'o> Crew<'a, 'o> {
         'a: 'scope,
     {
         // Those that are being made show whether the far end is still there.
-        if self.joined == 0 {
+        if self.joined == 0 && !self.numbers.is_empty() {
             return;
         }
         let target = wanted.load(Ordering::Relaxed).min(self.most.max(1));

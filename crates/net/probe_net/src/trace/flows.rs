@@ -46,6 +46,10 @@ pub(super) fn run(
     };
     let echoes = echoing.run(plan, watch);
     echoes.map_err(|error| to_probes_error(far, error))?;
+    // No answer to any flow is a firewall or a void token, and tells nothing of single ways.
+    if echoing.sent.iter().flatten().all(|(_, rtt)| rtt.is_none()) {
+        return Ok(found);
+    }
     for (flow, sent) in found.iter_mut().zip(echoing.sent) {
         flow.echoes = sent.iter().map(|(_, rtt)| *rtt).collect();
     }
