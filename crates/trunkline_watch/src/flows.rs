@@ -31,7 +31,9 @@ pub fn flows(
     since: Option<UnixTime>,
     until: Option<UnixTime>,
 ) -> Result<FlowsReport, Error> {
-    let to = until.unwrap_or_else(super::collector_event::now);
+    // What is stored in this second counts.
+    let next = || UnixTime::from_seconds(super::collector_event::now().seconds() + 1);
+    let to = until.unwrap_or_else(next);
     let day_before = UnixTime::from_seconds(to.seconds().saturating_sub(DAY));
     let range = (since.unwrap_or(day_before), to);
     let border = Store::open_to_read(database)?.border(range, STEP)?;

@@ -67,7 +67,8 @@ enum Taken {
     Stranger,
     Unreadable,
     Repeated,
-    Read(Message, i64),
+    /// With how much it moves the router's count, and how much is missing before it.
+    Read(Message, (u32, i64)),
 }
 
 impl FlowCounter {
@@ -102,10 +103,10 @@ impl FlowCounter {
         hour.datagrams += 1;
         match taken {
             Taken::Repeated => hour.repeated += 1,
-            Taken::Read(message, lost) => {
+            Taken::Read(message, (received, lost)) => {
                 hour.waiting += message.waiting;
                 hour.unreadable += u64::from(!message.is_whole);
-                hour.received += u64::from(message.advances[0].unwrap_or(0));
+                hour.received += u64::from(received);
                 hour.lost += lost;
                 for record in &message.records {
                     self.add(router, record, now);
@@ -168,7 +169,8 @@ impl FlowCounter {
             return Taken::Unreadable;
         };
         let lost = stream.sequence.take(message.sequence, message.advances);
-        Taken::Read(message, lost)
+        let received = stream.sequence.advance(message.advances);
+        Taken::Read(message, (received, lost))
     }
 
     /// The stream of a key; `None` where there are too many.

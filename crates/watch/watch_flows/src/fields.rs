@@ -66,6 +66,12 @@ impl Fields {
             IPFixField::ReverseInformationElement(Reverse::ReversePacketDeltaCount) => {
                 self.reverse.1 = value.as_u64();
             }
+            IPFixField::ReverseInformationElement(Reverse::ReverseOctetTotalCount) => {
+                self.reverse.0 = self.reverse.0.or(value.as_u64());
+            }
+            IPFixField::ReverseInformationElement(Reverse::ReversePacketTotalCount) => {
+                self.reverse.1 = self.reverse.1.or(value.as_u64());
+            }
             _ => {}
         }
     }

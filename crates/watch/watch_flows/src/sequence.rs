@@ -15,6 +15,8 @@ const REMEMBERED: usize = 64;
 pub(crate) struct Sequence {
     /// What the next one may be.
     next: [Option<u32>; 2],
+    /// Whether the router counts records where the standard counts datagrams.
+    counts_records: bool,
     late_in_a_row: u32,
     digests: VecDeque<u64>,
 }
@@ -37,11 +39,19 @@ impl Sequence {
     /// before it. Less than zero where it is late, and was counted as missing.
     pub fn take(&mut self, number: u32, advances: [Option<u32>; 2]) -> i64 {
         let ahead = |next: u32| i64::from(number.wrapping_sub(next).cast_signed());
-        let gaps = self.next.into_iter().flatten().map(ahead);
-        let gap = gaps.min_by_key(|gap| gap.abs()).unwrap_or(0);
+        let [one, other] = self.next.map(|next| next.map(ahead));
+        // What is right at once says how this router counts.
+        if let (Some(one), Some(other)) = (one, other)
+            && one != other
+            && (one == 0 || other == 0)
+        {
+            self.counts_records = other == 0;
+        }
+        let gap = if self.counts_records { other } else { one };
+        let gap = gap.or(one).unwrap_or(0);
         if (-BEHIND_MAX..0).contains(&gap) && self.late_in_a_row < IN_A_ROW {
             self.late_in_a_row += 1;
-            return -i64::from(advances[0].unwrap_or(0));
+            return -i64::from(self.advance(advances));
         }
         self.late_in_a_row = 0;
         self.next = advances.map(|advance| Some(number.wrapping_add(advance?)));
@@ -49,6 +59,12 @@ impl Sequence {
             1..=AHEAD_MAX => gap,
             _ => 0,
         }
+    }
+
+    /// By how much a datagram moves the router's count.
+    pub fn advance(&self, advances: [Option<u32>; 2]) -> u32 {
+        let own = advances[usize::from(self.counts_records)];
+        own.or(advances[0]).unwrap_or(0)
     }
 }
 
@@ -90,6 +106,16 @@ mod tests {
         let numbers = [(0, 20), (20, 30), (50, 10), (60, 1)];
         let take = |(number, records)| sequence.take(number, [Some(1), Some(records)]);
         assert_eq!(numbers.map(take), [0; 4]);
+        assert_eq!(sequence.advance([Some(1), Some(24)]), 24);
+    }
+
+    /// A gap of about as many datagrams as one has records.
+    #[test]
+    fn datagrams_with_many_records_are_missed() {
+        let mut sequence = Sequence::default();
+        let numbers = [0, 1, 2, 18, 19];
+        let take = |number| sequence.take(number, [Some(1), Some(24)]);
+        assert_eq!(numbers.map(take), [0, 0, 0, 15, 0]);
     }
 
     #[test]
