@@ -62,7 +62,7 @@ RULES = "table inet flows {\n" + "".join(
 
 # One end of a transfer: `serve PORT` or `call HOST PORT`, then `send BYTES` or `take`.
 END = """
-import socket, sys
+import socket, sys, time
 role, host, port, what, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5])
 if role == "serve":
     listener = socket.create_server((host, port))
@@ -74,6 +74,8 @@ if what == "send":
     block = bytes(1 << 16)
     while size > 0:
         peer.sendall(block[:size])
+        # softflowd loses packets that come faster than it reads.
+        time.sleep(0.004)
         size -= len(block)
     peer.shutdown(socket.SHUT_WR)
 while peer.recv(1 << 16):
@@ -116,7 +118,7 @@ def transfer(port, way, size):
 
 
 def probe(folder, version, port):
-    words = ["softflowd", "-i", "tl-far", "-n", f"127.0.0.1:{port}", "-v", version, "-d", "-t", "maxlife=30s",
+    words = ["softflowd", "-i", "tl-far", "-n", f"127.0.0.1:{port}", "-v", version, "-d", "-t", "maxlife=30s", "-B", 1 << 26,
              "-p", folder / f"{port}.pid", "-c", folder / f"{port}.ctl"]
     return subprocess.Popen(within(FAR, *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -182,8 +184,8 @@ def measure(folder, version, size):
     time.sleep(1)
     sent = truth()
     run(*within(FAR, "nft", "delete", "table", "inet", "flows"))
-    # They tell all that they know when they end.
-    for process in probes:
+    for process, port in zip(probes, (OURS, THEIRS)):
+        run("softflowctl", "-c", folder / f"{port}.ctl", "expire-all")
         end(process)
     time.sleep(2)
     end(collector)

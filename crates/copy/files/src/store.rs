@@ -228,7 +228,8 @@ impl Store {
     /// Reads a piece from the version that a file replaces; `false` where that has fewer bytes.
     pub fn read_older(&self, file: FileId, offset: u64, into: &mut [u8]) -> bool {
         let at = || self.destination.at(file).ok();
-        let older = self.older.as_ref();
+        // To say whether a piece is the same tells what is there.
+        let older = self.older.as_ref().filter(|_| self.destination.may_read());
         older.is_some_and(|older| older.read(file, at, offset, into))
     }
 
@@ -502,6 +503,9 @@ impl Store {
         let told = |(file, outcome): (FileId, Result<(), Problem>)| {
             if outcome.is_ok() {
                 self.further_names.on_published(file);
+                if let Some(older) = &self.older {
+                    older.close(file);
+                }
             }
             (file, outcome.map_err(|it| about(file, it)))
         };

@@ -190,8 +190,10 @@ impl ListWriter {
             return Ok(());
         };
         let begun = Instant::now();
+        // A copy that follows its sources ends with a stop, which is not about the lists.
+        let was_stopped = control.is_stopped();
         while !thread.is_finished() {
-            if control.is_stopped() {
+            if control.is_stopped() && !was_stopped {
                 self.is_over.store(true, Ordering::Relaxed);
                 let what = "all is copied, and its lists of checksums are not written";
                 let hint = "the same command writes them, and sends nothing again";

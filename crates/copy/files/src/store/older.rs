@@ -53,6 +53,12 @@ impl OlderFiles {
         opened.is_some_and(|opened| opened.read_exact_at(into, offset).is_ok())
     }
 
+    /// The file has its new version: the room of the old one is given back.
+    pub fn close(&self, file: FileId) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.remove(&file);
+    }
+
     fn opened(&self, file: FileId, at: impl FnOnce() -> Option<At>) -> Option<Arc<File>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = open.get(&file) {
