@@ -345,3 +345,22 @@ fn a_further_name_is_not_made_of_what_its_first_one_was_before() {
     assert!(!to.path().join("b").exists());
     assert_eq!(fs::read(to.path().join("a")).unwrap(), b"old");
 }
+
+/// Whether a piece is the same would tell what is there, byte by byte.
+#[test]
+fn who_may_only_write_learns_nothing_of_older_versions() {
+    let to = tempfile::tempdir().unwrap();
+    let large = vec![7; 2 << 20];
+    fs::write(to.path().join("a"), &large).unwrap();
+    let root = |read| Root::own().restricted(read, true);
+    for (may_read, expected) in [(true, Some(2 << 20)), (false, None)] {
+        let store = Store::open(&root(may_read), into(to.path())).unwrap();
+        let store = store.with_older();
+        let (file, plan) = store.add(&told("a", Kind::File(2 << 20)));
+        assert!(plan.is_ok(), "{plan:?}");
+        assert_eq!(store.older_bytes(file), expected);
+        let mut piece = [0; 16];
+        assert_eq!(store.read_older(file, 0, &mut piece), may_read);
+        assert_eq!(piece == [7; 16], may_read);
+    }
+}
