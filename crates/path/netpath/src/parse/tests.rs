@@ -167,7 +167,7 @@ fn wrong_values_are_refused_where_they_stand() {
             "drop-tail",
             "fair",
             "`fair` is not a known kind\n  at test.toml:5, field `forward.queue.kind`\nhint: known \
-                kinds: drop-tail, red, codel, strict, weighted",
+                kinds: drop-tail, red, wred, codel, strict, weighted",
         ),
         ("2e-5", "1.5", "a probability of 1.5 is not between 0 and 1"),
         ("2e-5", "nan", "a probability of NaN"),
