@@ -49,7 +49,7 @@ def test_lists_of_checksums_hold_at_the_other_end(store, tmp_path):
     with tl.serve(root=root, tokens=tokens) as server:
         put = tl.copy(
             source, server.place(), token=token, recursive=True, atimes=True,
-            digests={"sha256": sums}, max_rate="08:00=800M,18:00=none",
+            digest={"sha256": sums}, max_rate="08:00=800M,18:00=none",
         )
     assert tl.verify(sums, root).right == 2
     assert put.document.checksum_lists == [str(sums)]

@@ -591,7 +591,7 @@ def _copy(
     files_from: File | Iterable[File] | None = None,
     delete: bool = False,
     verify: bool = False,
-    digests: Mapping[str, File] | None = None,
+    digest: Mapping[str, File] | None = None,
     delta: bool = False,
     compress: bool = False,
     plain: bool = False,
@@ -645,7 +645,7 @@ def _copy(
         files_from: Copy only these names below the one source: several, or a file that lists them.
         delete: Once everything is copied, remove what the sources do not have.
         verify: Read each file again from the receiver's disk before it has its name.
-        digests: Lists of checksums to write once all is copied, as `sha256sum` does: files by the name
+        digest: Lists of checksums to write once all is copied, as `sha256sum` does: files by the name
             of the checksum, like `{"sha256": "SHA256SUMS"}`.
         delta: Of files that are there in an older version send only what differs.
         compress: Compress while that is faster.
@@ -730,7 +730,7 @@ def _copy(
         "files_from": listed,
         "delete": delete,
         "verify": verify,
-        "digests": [(name, os.fspath(file)) for name, file in (digests or {}).items()],
+        "digest": [(name, os.fspath(file)) for name, file in (digest or {}).items()],
         "delta": delta,
         "compress": compress,
         "plain": plain,

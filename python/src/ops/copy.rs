@@ -40,7 +40,7 @@ pub struct Asked {
     files_from: Option<FilesFrom>,
     delete: bool,
     verify: bool,
-    digests: Vec<(String, PathBuf)>,
+    digest: Vec<(String, PathBuf)>,
     delta: bool,
     compress: bool,
     plain: bool,
@@ -295,11 +295,11 @@ impl Asked {
     fn checksum_lists(&self) -> Result<Vec<ChecksumList>, Failure> {
         let list = |(name, file): &(String, PathBuf)| {
             Ok(ChecksumList {
-                algorithm: value("digests", name, ask::verify::algorithm)?,
+                algorithm: value("digest", name, ask::verify::algorithm)?,
                 file: file.clone(),
             })
         };
-        self.digests.iter().map(list).collect()
+        self.digest.iter().map(list).collect()
     }
 
     fn pairs(&self) -> Result<Vec<AddressPair>, Failure> {

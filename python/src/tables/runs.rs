@@ -108,6 +108,8 @@ pub fn samples(runs: &[(usize, usize, &Run)]) -> Columns {
     columns.u64("delivery_rate_bits_per_second", &rows, |row| {
         row.reading.delivery_rate.map(Rate::bits_per_second)
     });
+    columns.bool("ecn", &rows, |row| row.reading.ecn);
+    columns.bool("window_scaling", &rows, |row| row.reading.window_scaling);
     columns
 }
 

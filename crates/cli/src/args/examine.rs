@@ -52,7 +52,7 @@ pub(crate) struct PathOf {
     #[arg(long)]
     pub way_back: bool,
 
-    /// Also the rate of each hop, from how much longer larger packets take to it (pathchar): at most
+    /// Also the rate of each hop, from how much longer larger packets take (pathchar): at most
     /// a minute more
     #[arg(long)]
     pub hop_capacity: bool,
