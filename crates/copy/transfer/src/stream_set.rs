@@ -153,9 +153,9 @@ impl StreamSet {
         self.next += 1;
     }
 
-    /// Where the streams are dealt over pairs of addresses: reads what each carries, and tries those
-    /// again that were left out, each with one stream. A receiver ends the streams of pairs that
-    /// hang; a sender knows better which of its streams do.
+    /// Where the streams are dealt over pairs of addresses: reads what each carries, and tries
+    /// those again that were left out, each with one stream. A receiver ends the streams of pairs
+    /// that hang; a sender knows better which of its streams do.
     pub(crate) fn look(&mut self, part: Part, context: &SessionContext) {
         let Some(pairs) = self.pairs() else {
             return;

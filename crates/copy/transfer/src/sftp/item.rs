@@ -13,8 +13,8 @@ use super::far_name;
 /// Files of up to so many bytes go as a whole.
 pub(super) const SMALL: u64 = 1 << 20;
 
-/// Between two flushes of a file that arrives, at least. The last one, which the file waits for, has
-/// little left to do; and what is flushed is not sent again by the next copy.
+/// Between two flushes of a file that arrives, at least. The last one, which the file waits for,
+/// has little left to do; and what is flushed is not sent again by the next copy.
 const FLUSH_PAUSE: Duration = Duration::from_secs(1);
 /// As long where so many bytes have not come.
 const FLUSH_PAUSE_MAX: Duration = Duration::from_secs(5);
