@@ -113,8 +113,8 @@ pub(crate) struct DatagramStream {
 pub(crate) struct PreparedStream(Work);
 
 enum Work {
-    Send(sending::Sending),
-    Receive(receiving::Receiving),
+    Send(Box<sending::Sending>),
+    Receive(Box<receiving::Receiving>),
 }
 
 impl PreparedStream {
@@ -127,9 +127,10 @@ impl PreparedStream {
         socket.set_read_timeout(Some(TICK))?;
         socket.set_write_timeout(Some(TICK))?;
         Ok(PreparedStream(match task.job {
-            Job::Send(rate) => Work::Send(sending::Sending::new(socket, task, rate)?),
+            Job::Send(rate) => Work::Send(Box::new(sending::Sending::new(socket, task, rate)?)),
             Job::Receive { welcomes } => {
-                Work::Receive(receiving::Receiving::new(socket, task, welcomes)?)
+                let receiving = receiving::Receiving::new(socket, task, welcomes)?;
+                Work::Receive(Box::new(receiving))
             }
         }))
     }
