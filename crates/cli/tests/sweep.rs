@@ -317,7 +317,7 @@ fn how_packets_leave_is_kept_with_the_plan() {
     while std::net::TcpStream::connect(("::1", port)).is_err() {
         thread::sleep(Duration::from_millis(20));
     }
-    let target = format!("localhost:{port}");
+    let target = format!("[::1]:{port}");
     let words = [
         "sweep", &target, "-P", "1", "--cycles", "2", "-t", "1s", "-6", "--dscp", "AF11", "--json",
     ];
