@@ -312,7 +312,7 @@ def test_a_copy_that_follows_ends_with_a_result(store, tmp_path):
             follow="10s",
             on_progress=watch,
         )
-        with pytest.raises(tl.RequestError, match="--follow"):
+        with pytest.raises(tl.RequestError, match="`follow`"):
             tl.copy(source, server.place(), token=token, recursive=True, follow=True, delete=True)
     assert contents(root / "run7") == contents(source)
     assert result.document.files == 3
