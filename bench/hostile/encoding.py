@@ -116,7 +116,7 @@ PROBLEM = fields(kind=words("Request", "NotFound", "Permission", "DiskFull", "Di
 ACTIVITY = fields(nanoseconds=U, streams=U, bytes=U, disk=U, network=U, idle=U, held=U, computed=U, queued=U, flush=U,
                   processor=U, processors=U, host_busy=U)
 LIMITED = fields(nanoseconds=U, parts=several(fields(by=TEXT, nanoseconds=U, why=TEXT, advice=maybe(TEXT))))
-STREAMS = dict(streams=U, rate=U, rtt=maybe(U), retransmitted=maybe(FLOAT), binds=maybe(TEXT))
+STREAMS = dict(streams=U, rate=U, rtt=maybe(U), retransmitted=maybe(FLOAT), binds=maybe(TEXT), ecn=maybe(BOOL), marked=maybe(FLOAT))
 SENDING = fields(**STREAMS, limited=maybe(LIMITED))
 MESSAGE = one_of(
     Open=OPENING, Opened=fields(session=U, fresh=BOOL), Entries=several(ENTRY), EntriesEnd=fields(count=U, bytes=U, linked=U), Wants=several(WANT),

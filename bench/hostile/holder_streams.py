@@ -231,7 +231,7 @@ def nonsense(stage, server, near):
     for said in ((0, 0, 0.0), ((1 << 16) - 1, (1 << 64) - 1, 1.0), (1, 1, 7.0), (9, None, None)):
         streams, rtt, again = said
         for one in nears:
-            one.control.say(("Sending", {"streams": streams, "rate": 1_000_000, "rtt": rtt, "retransmitted": again, "binds": "network", "limited": None}), ALIVE)
+            one.control.say(("Sending", {"streams": streams, "rate": 1_000_000, "rtt": rtt, "retransmitted": again, "binds": "network", "ecn": None, "marked": None, "limited": None}), ALIVE)
         time.sleep(1.2)
     for number, one in enumerate(nears):
         parts[number] = part(one)

@@ -187,7 +187,7 @@ def turns():
         "an end of entries": ("EntriesEnd", {"count": 0, "bytes": 0, "linked": 0}),
         "an end of a file": ("FileEnds", [FILE]),
         "streams": ("Streams", 4),
-        "how the streams stand": ("Sending", {"streams": 1, "rate": 0, "rtt": None, "retransmitted": None, "binds": None, "limited": None}),
+        "how the streams stand": ("Sending", {"streams": 1, "rate": 0, "rtt": None, "retransmitted": None, "binds": None, "ecn": None, "marked": None, "limited": None}),
     }
     for name, message in sender.items():
         yield put(f"{name} of a receiver", takes(message), told="for the other end to say")
