@@ -153,13 +153,13 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub verify: bool,
 
-    /// Once all is copied, write a list of this checksum of each file, as `sha256sum` does:
-    /// `sha256=FILE`, `md5=`, `crc32c=`, `adler32=` and others; several times for several
+    /// Write a list of checksums of all files once all is copied, as `sha256sum` does:
+    /// `sha256=FILE`, `md5=FILE`, `crc32c=FILE`, `adler32=FILE` and others; may be repeated
     #[arg(long, value_name = "CHECKSUM=FILE", value_parser = checksum_list)]
     pub digest: Vec<ChecksumList>,
 
-    /// Of files that are there in an older version send only what differs: both ends read them,
-    /// and pieces that are the same at the same place are taken from there
+    /// Send only changed pieces of files that the destination has in an older version. Both ends
+    /// read the file; pieces of at most 128 KiB are compared at the same place
     #[arg(long)]
     pub delta: bool,
 

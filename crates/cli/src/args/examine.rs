@@ -47,8 +47,8 @@ pub(crate) struct PathOf {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "no_load"])]
     pub path_file: Option<PathBuf>,
 
-    /// Also the way back, hop by hop, which `trunkline serve` at the far end looks for, beside the
-    /// way there: some seconds more
+    /// Also trace the way back, from `trunkline serve` at the far end towards this host, and show
+    /// both ways side by side: up to 40 s more
     #[arg(long)]
     pub way_back: bool,
 

@@ -22,6 +22,9 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     let target = arguments.target.open(name)?;
     if takes_time {
         tell!("{}", expected(arguments));
+        if arguments.way_back {
+            tell!("the way back: up to 40 s more");
+        }
         if let Some(flows) = arguments.flows {
             tell!("the hops of {flows} flows: two seconds more for each");
         }
@@ -51,7 +54,7 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
 /// do not answer.
 fn expected(arguments: &PathOf) -> &'static str {
     match (arguments.quick, arguments.no_load) {
-        (true, _) => "small packets only: about 15 s",
+        (true, _) => "round trips, MTU and hops: about 15 s",
         (_, true) => "packets and trains of them: up to three minutes",
         _ if arguments.path_file.is_some() => {
             "a search, packets, trains of them, then streams: three to five minutes"

@@ -164,8 +164,8 @@ pub struct TcpSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
     /// Segments of which an acknowledgement echoed a congestion mark, as a share of those that
-    /// arrived: more than queues have marked, see [`crate::TcpSample::mark_echoed`]. Absent without
-    /// ECN.
+    /// arrived. More than queues have marked: a receiver echoes a mark for about a round trip.
+    /// Absent without ECN.
     #[serde(rename = "mark_echoed_ratio", skip_serializing_if = "Option::is_none")]
     pub mark_echoed_share: Option<f64>,
     /// Whether all streams agreed on ECN with the far end.
