@@ -5,7 +5,7 @@ use draw::format::lasting;
 use draw::page::{Block, Page};
 use serde_json::json;
 use watch_store::{Border, DatabaseName, Store};
-use watch_web::traffic_blocks;
+use watch_web::{minute, traffic_blocks};
 
 use trunkline::Error;
 
@@ -77,12 +77,4 @@ impl FlowsReport {
         });
         serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
     }
-}
-
-/// `2026-11-28 14:05`.
-fn minute(at: UnixTime) -> String {
-    let seconds = at.seconds().min(i64::MAX as u64).cast_signed();
-    jiff::Timestamp::from_second(seconds)
-        .map(|time| time.strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_default()
 }

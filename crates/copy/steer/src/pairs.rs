@@ -206,7 +206,9 @@ impl Pairs {
             if *moved > Bytes::ZERO {
                 pair.moved = now;
             }
-            if *moved > Bytes::ZERO && pair.streams > 0 {
+            // The first bytes are those of connecting: it has to last.
+            let lasts = pair.until.is_none_or(|until| now.since(until) > HANGS);
+            if *moved > Bytes::ZERO && pair.streams > 0 && lasts {
                 (pair.failures, pair.until) = (0, None);
             }
             if pair.streams > 0 && over > Span::ZERO {

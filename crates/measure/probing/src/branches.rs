@@ -77,7 +77,7 @@ struct Group<'a> {
 pub fn of(flows: &[Flow]) -> Branches {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for flow in flows {
-        let hops: Vec<Option<IpAddr>> = flow.trace.hops.iter().map(usual).collect();
+        let hops: Vec<Option<IpAddr>> = flow.trace.hops.iter().map(Hop::usual).collect();
         match groups.iter_mut().find(|group| agree(&group.hops, &hops)) {
             Some(group) => {
                 for (known, seen) in group.hops.iter_mut().zip(hops) {
@@ -99,10 +99,6 @@ pub fn of(flows: &[Flow]) -> Branches {
         hops: (1..=furthest).map(|distance| at(flows, distance)).collect(),
         branches: groups.iter().map(branch).collect(),
     }
-}
-
-fn usual(hop: &Hop) -> Option<IpAddr> {
-    hop.addresses().first().copied()
 }
 
 /// Whether two flows can have gone the same way: a silent router may be any.

@@ -40,7 +40,7 @@ const SIZES_MIN: usize = 8;
 const ANSWERS_MIN: usize = 30;
 /// An interval wider than this share of the difference, to either side, is no figure.
 const HALF_WIDTH_MAX: f64 = 0.5;
-/// Probes use this share of the narrowest link.
+/// Probes use this share of the narrowest link, within `SPACING_MIN` and `SPACING_MAX`.
 const SHARE: u64 = 10;
 /// Distance of probes where its rate is not known: at most 600 kbit/s.
 const SPACING: Span = Span::from_millis(20);

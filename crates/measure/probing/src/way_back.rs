@@ -81,8 +81,7 @@ fn number(link: usize) -> u8 {
 }
 
 fn usual(trace: &Trace) -> Vec<Option<IpAddr>> {
-    let address = |hop: &Hop| hop.addresses().first().copied();
-    trace.hops.iter().map(address).collect()
+    trace.hops.iter().map(Hop::usual).collect()
 }
 
 /// Whether two addresses are the two ends of one link.

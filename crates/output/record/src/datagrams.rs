@@ -90,6 +90,7 @@ pub struct RateSearch {
     pub ceiling: Option<Ceiling>,
     /// Whether the receiver told how delays grew. Where it did not, as an iperf3 server does not,
     /// losses alone counted, and a queue that was filling was not seen.
+    #[serde(default)]
     pub delays_seen: bool,
     /// Every run, in order.
     pub tries: Vec<Try>,

@@ -162,6 +162,11 @@ impl Hop {
         counts.into_iter().map(|(from, _)| from).collect()
     }
 
+    /// Who answered most often; `None` without an answer.
+    pub fn usual(&self) -> Option<IpAddr> {
+        self.addresses().first().copied()
+    }
+
     /// The smallest round trip; `None` without an answer.
     pub fn min(&self) -> Option<Span> {
         self.probes.iter().flatten().map(|answer| answer.rtt).min()

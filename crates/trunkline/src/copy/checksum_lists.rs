@@ -205,8 +205,9 @@ impl ListWriter {
             thread::sleep(TICK);
         }
         let sums = thread.join().map_err(|_| {
-            let what = "what reads files for the lists of checksums has failed";
-            Error::sentence(Fault::Run, what, None)
+            let what = "all is copied, but the thread that reads files for checksum lists failed";
+            let hint = "the same command writes them, and sends nothing again";
+            Error::sentence(Fault::Run, what, None).with_hint(hint)
         })?;
         self.write(&sums)?;
         unlisted(&sums.missing)

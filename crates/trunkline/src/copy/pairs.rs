@@ -106,7 +106,7 @@ fn possible(pair: &AddressPair, via: &Via) -> Result<(), Error> {
                 "`--via` names {pair}, which is not of the family that `-4`, `-6` or `--bind` \
                  asks for"
             ),
-            "leave those out, or name addresses of that family",
+            "leave out `-4`, `-6` and `--bind`, or name addresses of that family in `--via`",
         ));
     }
     let options = StreamOptions {

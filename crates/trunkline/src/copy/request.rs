@@ -115,16 +115,18 @@ fn check_follow(route: &Route, options: &CopyOptions) -> Result<(), Error> {
     let (what, why) = match options {
         CopyOptions { delete: true, .. } => (
             "--delete",
-            "what goes at the source stays at the destination",
+            "a copy that follows its sources removes nothing at the destination",
         ),
         CopyOptions { dry_run: true, .. } => {
-            ("--dry-run", "nothing becomes finished in the meantime")
+            ("--dry-run", "a dry run looks once, and cannot follow")
         }
         _ if options.attributes.kept.hard_links => (
             "--hard-links",
-            "a name that comes later would be a file of its own",
+            "a second name that appears later would be a file of its own",
         ),
-        _ if options.selection.listed.is_some() => ("--files-from", "no list has new names"),
+        _ if options.selection.listed.is_some() => {
+            ("--files-from", "a fixed list never gets new names")
+        }
         _ => return Ok(()),
     };
     Err(Error::wrong_request(

@@ -36,6 +36,7 @@ mod site;
 mod stores;
 mod words;
 
+pub use calendar::minute;
 pub use live::{AgentState, HeldSilence, Live, SilenceRequest};
 pub use page::traffic::blocks as traffic_blocks;
 pub use page_server::{MakePage, PageServer};

@@ -1,7 +1,7 @@
 //! Making lists: the checksums of a file, read once, and its line.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use nix::fcntl::OFlag;
 use nix::sys::stat::{SFlag, fstat};
@@ -44,7 +44,9 @@ pub fn digests(
     }
     let mut file = File::from(fd);
     let mut blake3 = blake3::Hasher::new();
-    let mut hashers: Vec<Hasher> = asked.iter().map(|one| Hasher::new(*one)).collect();
+    // The BLAKE3 is computed in any case.
+    let own = |one: &Algorithm| (*one != Algorithm::Blake3).then(|| Hasher::new(*one));
+    let mut hashers: Vec<Option<Hasher>> = asked.iter().map(own).collect();
     let (mut buffer, mut bytes) = (vec![0; BUFFER], 0);
     loop {
         if is_stopped() {
@@ -58,15 +60,17 @@ pub fn digests(
         };
         let block = &buffer[..length];
         blake3.update(block);
-        for hasher in &mut hashers {
+        for hasher in hashers.iter_mut().flatten() {
             hasher.update(block);
         }
         bytes += length as u64;
     }
+    let blake3: [u8; 32] = blake3.finalize().into();
+    let finish = |one: Option<Hasher>| one.map_or_else(|| blake3.to_vec(), Hasher::finish);
     Ok(Some(FileDigests {
         bytes,
-        blake3: blake3.finalize().into(),
-        asked: hashers.into_iter().map(Hasher::finish).collect(),
+        blake3,
+        asked: hashers.into_iter().map(finish).collect(),
     }))
 }
 
@@ -85,7 +89,8 @@ pub fn line(digest: &[u8], name: &[u8]) -> Vec<u8> {
         line.push(b'\\');
     }
     for byte in digest {
-        line.extend_from_slice(format!("{byte:02x}").as_bytes());
+        // A vector takes all.
+        let _ = write!(line, "{byte:02x}");
     }
     line.extend_from_slice(b"  ");
     for byte in name {

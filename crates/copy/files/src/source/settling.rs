@@ -291,6 +291,28 @@ mod tests {
     }
 
     #[test]
+    fn a_pass_takes_what_the_last_look_saw_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::write(&path, "ten bytes!").unwrap();
+        let stat = || nix::sys::stat::lstat(path.as_path()).unwrap();
+        let settling = Settling::default();
+        let found = [file("a", version(&stat()), 10)];
+        look(&settling, &found);
+        assert!(!settling.takes(b"a", &stat()), "it is new");
+        look(&settling, &found);
+        assert!(settling.takes(b"a", &stat()));
+        assert!(!settling.takes(b"b", &stat()), "it was never seen");
+        // Of the same size, and another file.
+        std::fs::write(&other, "other ten!").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert!(!settling.takes(b"a", &stat()), "another version");
+        look(&settling, &[file("a", version(&stat()), 10)]);
+        look(&settling, &[file("a", version(&stat()), 10)]);
+        assert!(settling.takes(b"a", &stat()));
+    }
+
+    #[test]
     fn what_has_no_content_is_told_once() {
         let settling = Settling::default();
         let problem = Problem {

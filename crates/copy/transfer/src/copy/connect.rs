@@ -219,6 +219,11 @@ impl<'a> Connector<'a> {
         }))
     }
 
+    /// The session ended well: the next one begins on the same way.
+    pub(super) fn stay(&self) {
+        self.first_way.set(self.first_way.get().saturating_sub(1));
+    }
+
     fn dialer(&self) -> Dialer {
         Dialer {
             transport: self.spec.transport,

@@ -73,6 +73,8 @@ struct Following<'a> {
     settling: &'a Settling,
     /// When a look last found something new.
     changed: Instant,
+    /// Since when looks have failed.
+    away: Option<Instant>,
     told: Option<Followed>,
 }
 
@@ -93,6 +95,7 @@ impl<'a> Following<'a> {
             how,
             settling,
             changed: Instant::now(),
+            away: None,
             told: None,
         })
     }
@@ -100,10 +103,20 @@ impl<'a> Following<'a> {
     fn run(mut self, stats: &mut CopyStats<'_>) -> Result<Outcome, CopyError> {
         loop {
             let begun = Instant::now();
-            let look = self.look(stats);
-            let Some(look) = look.map_err(|problem| CopyError::of(problem, stats))? else {
+            let look = match self.look(stats) {
+                Ok(look) => look,
+                Err(problem) if self.may_come_back(&problem) => {
+                    if !wait(self.how.every.into(), stats) {
+                        return Ok(self.conclude(stats));
+                    }
+                    continue;
+                }
+                Err(problem) => return Err(CopyError::of(problem, stats)),
+            };
+            let Some(look) = look else {
                 return Ok(self.conclude(stats));
             };
+            self.away = None;
             let took = begun.elapsed();
             if look.has_changed || look.has_finished {
                 self.changed = Instant::now();
@@ -122,6 +135,15 @@ impl<'a> Following<'a> {
                 return Ok(self.conclude(stats));
             }
         }
+    }
+
+    /// Sources that were there once may be gone for as long as the far end may.
+    fn may_come_back(&mut self, problem: &Problem) -> bool {
+        let since = *self.away.get_or_insert_with(Instant::now);
+        let patience = Duration::from(self.near.spec.patience().once_there);
+        let what = &problem.what;
+        tracing::warn!(what, "the sources cannot be looked at");
+        self.told.is_some() && since.elapsed() < patience
     }
 
     fn is_idle(&self) -> bool {
@@ -151,6 +173,7 @@ impl<'a> Following<'a> {
             (Err(error), Some(why)) => over_sftp(spec, paths, Some((why, error)), stats)?,
             (passed, _) => passed?,
         };
+        self.near.connector.stay();
         stats.end_pass();
         self.settling.end_pass();
         Ok(())

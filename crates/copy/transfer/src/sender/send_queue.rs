@@ -356,9 +356,10 @@ impl SendQueue {
     pub(crate) fn acked(&self, pieces: &[Range]) -> Option<u64> {
         let mut state = self.state();
         let had_work = state.ledger.has_work();
+        let has_older = self.has_older.load(Ordering::Acquire);
         let mut bytes = 0;
         for piece in pieces {
-            let is_offered = state.ledger.is_offered(*piece);
+            let is_offered = has_older && state.ledger.is_offered(*piece);
             match state.ledger.acked(*piece) {
                 Acked::Counted { .. } if is_offered => {
                     bytes += piece.length;

@@ -1,7 +1,7 @@
 //! The way from this server to a client that asked for it, and to no other host: one at a time for
 //! each host, and no longer than [`LASTING`].
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use measure_protocol::trains::{Cause, TracedHop};
@@ -29,24 +29,44 @@ pub(super) fn look(
     peer: SocketAddr,
 ) -> Result<Trace, (Cause, String)> {
     let host = peer.ip().to_canonical();
-    if !shared.traced().insert(host) {
-        let why = format!("the server is looking for the way to {host} already");
-        return Err((Cause::Host, why));
-    }
+    let _looking = Looking::begin(shared, host)?;
     let watch = Bounded {
         shared,
         control,
         until: Instant::now() + LASTING,
     };
     let found = Tracer::to(peer.into(), None).trace(&PLAN, &watch);
-    shared.traced().remove(&host);
     found.map_err(|error| (Cause::Host, format!("at the server, {error}")))
+}
+
+/// The only look for the way to a host, until dropped.
+struct Looking<'b, 'a> {
+    shared: &'b Shared<'a>,
+    host: IpAddr,
+}
+
+impl<'b, 'a> Looking<'b, 'a> {
+    fn begin(shared: &'b Shared<'a>, host: IpAddr) -> Result<Self, (Cause, String)> {
+        match shared.traced().insert(host) {
+            true => Ok(Looking { shared, host }),
+            false => {
+                let why = format!("the server is looking for the way to {host} already");
+                Err((Cause::Host, why))
+            }
+        }
+    }
+}
+
+impl Drop for Looking<'_, '_> {
+    fn drop(&mut self) {
+        self.shared.traced().remove(&self.host);
+    }
 }
 
 /// Who answered most often at each hop, and the shortest round trip.
 pub(super) fn told(trace: &Trace) -> Vec<TracedHop> {
     let hop = |hop: &Hop| TracedHop {
-        from: hop.addresses().first().copied(),
+        from: hop.usual(),
         rtt_ns: hop.min().map(Span::as_nanos),
     };
     trace.hops.iter().map(hop).collect()

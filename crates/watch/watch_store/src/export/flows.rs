@@ -29,9 +29,7 @@ impl Store {
         on_page: &mut dyn FnMut(Vec<Vec<Cell>>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let (from, to) = (second(selection.from), second(selection.to));
-        let kept = self.first_flow("flows", (0, i64::MAX))?;
-        // An interval is kept until the whole hour is old enough.
-        let kept = kept.map_or(i64::MAX, |kept| kept / 3600 * 3600);
+        let kept = self.intervals_from()?;
         let parts = [
             ("flow_hours", HOURS_AT_ONCE, (from, to.min(kept))),
             ("flows", INTERVALS_AT_ONCE, (from, to)),

@@ -11,7 +11,7 @@ const HOUR: u64 = 3600;
 /// Longest step of a [`Border`].
 const STEP_MAX: u64 = 86_400;
 /// The most that is stored of a second: sums of days and routers stay below what a column holds.
-const BYTES_MAX: u64 = 1 << 40;
+const BYTES_MAX: u64 = 1 << 38;
 /// What names a row of traffic, and all of its columns.
 const KEY: &str = "at, seconds, router, way, application";
 const COLUMNS: &str = "at, seconds, router, way, application, bytes, packets, records";
@@ -81,11 +81,16 @@ impl Store {
         Ok(border)
     }
 
+    /// From this second on there are intervals, and hours alone before: an interval is kept until
+    /// the whole hour is old enough.
+    pub(crate) fn intervals_from(&mut self) -> Result<i64, StoreError> {
+        let first = self.first_flow("flows", (0, i64::MAX))?;
+        Ok(first.map_or(i64::MAX, |first| first / HOUR as i64 * HOUR as i64))
+    }
+
     /// Whether there are hours in a range of which no shorter intervals are kept.
     fn has_hours_alone(&mut self, from: UnixTime, to: UnixTime) -> Result<bool, StoreError> {
-        let first = self.first_flow("flows", (0, i64::MAX))?;
-        let first = first.map_or(i64::MAX, |first| first / HOUR as i64 * HOUR as i64);
-        let ends = (second(from), second(to).min(first));
+        let ends = (second(from), second(to).min(self.intervals_from()?));
         Ok(self.first_flow("flow_hours", ends)?.is_some())
     }
 

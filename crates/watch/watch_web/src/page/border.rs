@@ -70,7 +70,11 @@ pub fn beside(
     let step = STEPS[0];
     let before = store.border((earlier(at, BESIDE), at), step)?;
     let after = store.border((at, (at + BESIDE).min(now)), step)?;
-    let is_known = |border: &Border| border.step == step && border.seconds() >= KNOWN_MIN;
+    // Longer intervals would reach over the hour.
+    let is_known = |border: &Border| {
+        let is_fine = border.covered.values().all(|seconds| *seconds <= KNOWN_MIN);
+        border.step == step && border.seconds() >= KNOWN_MIN && is_fine
+    };
     if !is_known(&before) || !is_known(&after) {
         return Ok(None);
     }
