@@ -53,7 +53,12 @@ def client(binary, words, seconds=2):
     command = [binary, "-c", host, "-p", str(PORT), *length, *words]
     if "-V" in words:
         # Its text and JSON exclude each other.
-        run = subprocess.run(command, capture_output=True, text=True)
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            return "did not end within 60 s"
+        if not run.returncode and "receiver" not in run.stdout:
+            return "no line of the receiver"
         return run.stderr[-300:] if run.returncode else None
     answer, why = ended([*command, "-J"])
     if why is None and not all(arrived(answer)):
@@ -121,6 +126,7 @@ def main():
     server = subprocess.Popen([str(TRUNKLINE), "serve", "--port", str(PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(0.5)
     failed = 0
+    print(f"Seed {asked.seed}.\n")
     chance = random.Random(asked.seed)
     try:
         rows = []

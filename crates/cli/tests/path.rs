@@ -170,18 +170,24 @@ fn the_narrow_link_is_found_at_its_hop() {
         "--hop-capacity",
         "--json",
     ];
-    let document = json(&quick);
-    let hops = document["hop_capacities"].as_array().unwrap();
-    assert_eq!(hops.len(), 3);
-    for hop in hops {
-        // A figure or a reason, and never both.
-        let is_known = hop.get("bits_per_second").is_some();
-        assert_ne!(is_known, hop.get("unknown_because").is_some(), "{hop}");
+    // Other programs may hold up the carrier of the packets: it is looked at again.
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let document = json(&quick);
+        let hops = document["hop_capacities"].as_array().unwrap();
+        assert_eq!(hops.len(), 3);
+        for hop in hops {
+            // A figure or a reason, and never both.
+            let is_known = hop.get("bits_per_second").is_some();
+            assert_ne!(is_known, hop.get("unknown_because").is_some(), "{hop}");
+        }
+        seen.push(hops[1].clone());
+        if let Some(rate) = hops[1]["bits_per_second"].as_f64() {
+            assert!((50e6..200e6).contains(&rate), "{seen:?}");
+            return;
+        }
     }
-    // Half and twice: other programs may hold up the carrier of the packets.
-    let rate = hops[1]["bits_per_second"].as_f64();
-    let is_near = rate.is_none_or(|rate| (50e6..200e6).contains(&rate));
-    assert!(is_near, "{hops:?}");
+    panic!("no rate in three looks: {seen:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -308,23 +309,25 @@ fn a_resumed_sweep_keeps_its_plan() {
 
 #[test]
 fn how_packets_leave_is_kept_with_the_plan() {
-    let free = std::net::TcpListener::bind("[::1]:0").unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
-    let mut server = trunkline(&["serve", "--bind", "::1", "--port", &port.to_string()]);
-    server.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut server = trunkline(&["serve", "--bind", "127.0.0.1", "--port", &port.to_string()]);
+    server.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut server = server.spawn().unwrap();
-    while std::net::TcpStream::connect(("::1", port)).is_err() {
-        thread::sleep(Duration::from_millis(20));
-    }
-    let target = format!("[::1]:{port}");
-    let words = [
-        "sweep", &target, "-P", "1", "--cycles", "2", "-t", "1s", "-6", "--dscp", "AF11", "--json",
-    ];
-    let document = json(&words);
+    let log = BufReader::new(server.stderr.take().unwrap()).lines();
+    let mut log = log.map(Result::unwrap);
+    assert!(log.any(|line| line.starts_with("serving")), "it ended");
+    let target = format!("127.0.0.1:{port}");
+    let small = ["-P", "1", "--cycles", "2", "-t", "1s", "--json"];
+    let leaving = ["--bind", "127.0.0.2", "--dscp", "AF11"];
+    let document = json(&[&["sweep", target.as_str()], &small[..], &leaving].concat());
     server.kill().unwrap();
     server.wait().unwrap();
-    let via = serde_json::json!({"family": "IPv6", "dscp": "AF11"});
+    let tests: Vec<String> = log.filter(|line| line.contains(": test of ")).collect();
+    let is_so = |line: &String| line.contains(" 127.0.0.2:");
+    assert!(!tests.is_empty() && tests.iter().all(is_so), "{tests:?}");
+    let via = serde_json::json!({"bind": "127.0.0.2", "dscp": "AF11"});
     assert_eq!(document["plan"]["via"], via);
     assert_eq!(measured(), 2);
     refused(&["sweep", "sim:lan", "-6"], 2, &["hint: "]);

@@ -1,4 +1,5 @@
-//! Copies that go on while their sources are written, and files of which only a part is sent.
+//! Copies that go on while their sources are written, files of which only a part is sent, and copies
+//! over several addresses.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -67,4 +68,29 @@ fn what_a_delta_saved_is_told() {
     let bytes = |key: &str| document[key].as_u64().unwrap();
     assert_eq!(bytes("sent_bytes") + bytes("unchanged_bytes"), 3_000_002);
     assert!(bytes("sent_bytes") <= 3 * 128 * 1024, "{text}");
+}
+
+#[test]
+fn pairs_of_addresses_are_used_and_told() {
+    let server = Server::start_at(std::net::Ipv4Addr::UNSPECIFIED.into(), &[]);
+    let content: Vec<u8> = (0..8_000_000_u32).map(|at| (at % 251) as u8).collect();
+    fs::write(server.near().join("large"), &content).unwrap();
+    let place = format!("trunkline://127.0.0.1:{}/", server.port());
+    let pairs = ["127.0.0.1", "127.0.0.2"];
+    let via = pairs.join(",");
+    // Slow enough for both streams to come.
+    let slowly = ["--no-history", "--json", "--max-rate", "40M", "-P", "2"];
+    let output = server.copy(&[&slowly[..], &["--via", &via, "large", &place]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    let document: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(document["asked"]["via"], serde_json::json!(pairs), "{text}");
+    let shares = document["pairs"].as_array().unwrap();
+    let named: Vec<&Value> = shares.iter().map(|one| &one["addresses"]).collect();
+    assert_eq!(named, pairs);
+    for share in shares {
+        // More than what it takes to connect.
+        assert!(share["wire_bytes"].as_u64() > Some(50_000), "{text}");
+    }
+    assert!(fs::read(server.root().join("large")).unwrap() == content);
 }

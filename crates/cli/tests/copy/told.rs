@@ -99,6 +99,10 @@ fn a_bound_by_the_clock_is_told_with_its_end() {
     let document = text.lines().last().unwrap_or_default();
     assert!(document.contains("\"rate_schedule\":\""), "{document}");
     assert!(document.contains(&part), "{document}");
+    // 25 Mbit at 16 Mbit/s are 1.6 s, less what a bucket saves.
+    let document: serde_json::Value = serde_json::from_str(document).unwrap();
+    let elapsed = document["elapsed_seconds"].as_f64();
+    assert!(elapsed > Some(1.0), "{document}");
 }
 
 #[test]

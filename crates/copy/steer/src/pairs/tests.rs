@@ -222,6 +222,31 @@ fn a_pair_that_fails_is_tried_again_after_pauses_that_double() {
     assert_eq!(gone, [None, None]);
 }
 
+/// What connecting moves is no sign that it carries.
+#[test]
+fn a_pair_that_connects_and_breaks_at_once_is_held_back_longer_each_time() {
+    let mut pairs = Pairs::new(2);
+    for _ in 0..2 {
+        let pair = pairs.deal(at(0)).unwrap();
+        pairs.on_joined(pair, at(0));
+    }
+    pairs.on_over(0, true, at(1));
+    let mut now = 1;
+    let moved = [Bytes::new(100), Bytes::new(1_000_000)];
+    for pause in [1, 2, 4, 8, 16, 32] {
+        now += pause;
+        assert_eq!(pairs.retry(at(now)), Some(0), "after {pause} s");
+        pairs.on_joined(0, at(now));
+        pairs.on_look(at(now), Span::from_secs(1), &moved);
+        pairs.on_over(0, true, at(now));
+        assert_eq!(
+            pairs.retry(at(now + 2 * pause - 1)),
+            None,
+            "after {pause} s"
+        );
+    }
+}
+
 #[test]
 fn a_pair_hangs_that_carries_nothing_while_another_does() {
     let mut pairs = Pairs::new(2);

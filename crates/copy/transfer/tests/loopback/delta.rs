@@ -92,15 +92,15 @@ fn a_delta_that_was_stopped_goes_on() {
     slowly(&mut spec);
     spec.options.delta = true;
     let control = CopyControl::default();
-    let reins = control.clone();
+    let stopping = control.clone();
     let is_within = |event: &CopyEvent| {
         let half = 2 * SIZE as u64;
-        matches!(event, CopyEvent::Progress(it) if it.done.get() > half + 2_000_000)
+        matches!(event, CopyEvent::Progress(it) if it.done.get() > half + 9_000_000)
     };
     let mut at = At {
         log: Log(Vec::new()),
         when: &is_within,
-        what: Some(Box::new(move || reins.stop())),
+        what: Some(Box::new(move || stopping.stop())),
     };
     let Err(CopyError::Cancelled { so_far }) = copy(&spec, &control, &mut at) else {
         panic!("it was stopped")

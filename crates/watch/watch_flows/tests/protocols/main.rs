@@ -69,6 +69,22 @@ fn router(counter: &FlowCounter) -> RouterHour {
     all
 }
 
+/// A stream keeps the newest 64 templates.
+#[test]
+fn the_oldest_template_makes_room() {
+    let mut counter = counter("");
+    for id in 300..=364 {
+        let template = template(0, id, &V9_FIELDS);
+        take(&mut counter, &v9(id - 299, 7, 1, &[template]));
+    }
+    let data = |id| set(id, &record(&IN, 4));
+    take(&mut counter, &v9(66, 7, 1, &[data(364)]));
+    assert_eq!(sum(&counter, Crossing::In, "https"), IN.bytes);
+    take(&mut counter, &v9(67, 7, 1, &[data(300)]));
+    assert_eq!(sum(&counter, Crossing::In, "https"), IN.bytes);
+    assert_eq!(router(&counter).waiting, 1);
+}
+
 #[test]
 fn netflow_5_with_gaps_and_copies() {
     let mut counter = counter("");

@@ -132,6 +132,6 @@ pub fn absurd_traffic_is_bounded(name: &DatabaseName) {
     }
     for step in [60, 86_400] {
         let border = read(&mut store, (0, HOUR), step);
-        assert!(border.volume(Crossing::In, |_| true).bytes >= 60 << 40);
+        assert!(border.volume(Crossing::In, |_| true).bytes >= 60 << 38);
     }
 }
