@@ -1,5 +1,5 @@
-//! Copies that go on while their sources are written, files of which only a part is sent, and copies
-//! over several addresses.
+//! Copies that go on while their sources are written, files of which only a part is sent, and
+//! copies over several addresses.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
