@@ -32,6 +32,22 @@ pub(super) fn no_way_back(address: &Address) -> ProbesError {
     }
 }
 
+/// No echoes of a size that one chooses.
+pub(super) fn no_icmp(address: &Address) -> ProbesError {
+    ProbesError::Unsupported {
+        why: format!("{} answers no ICMP echoes", address.host),
+        hint: Some("let them pass in its firewall".to_owned()),
+    }
+}
+
+/// The kernel of this host sends none for this user.
+pub(super) fn icmp_forbidden(error: &std::io::Error) -> ProbesError {
+    ProbesError::Unsupported {
+        why: format!("this host sends no ICMP echoes: {error}"),
+        hint: Some("set `net.ipv4.ping_group_range` so that it has this user's group".to_owned()),
+    }
+}
+
 /// No kind of probe is answered.
 pub(super) fn unanswered(address: &Address) -> ProbesError {
     failed(
