@@ -315,8 +315,8 @@ impl Probes for PathProbes {
         match (watch.is_cancelled(), seen) {
             (true, _) => Err(errors::cancelled()),
             (false, Ok(Some(seen))) => Ok(seen),
-            (false, Ok(None)) => Err(errors::no_icmp(&self.address)),
-            (false, Err(error)) => Err(errors::icmp_forbidden(&error)),
+            (false, Ok(None)) => Err(errors::no_icmp(&self.address, None)),
+            (false, Err(error)) => Err(errors::no_icmp(&self.address, Some(error))),
         }
     }
 

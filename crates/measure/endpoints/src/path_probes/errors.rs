@@ -32,19 +32,16 @@ pub(super) fn no_way_back(address: &Address) -> ProbesError {
     }
 }
 
-/// No echoes of a size that one chooses.
-pub(super) fn no_icmp(address: &Address) -> ProbesError {
+/// No echoes of a size that one chooses; without an error the far host answers none.
+pub(super) fn no_icmp(address: &Address, error: Option<std::io::Error>) -> ProbesError {
+    let why = match error {
+        Some(error) => format!("this host sends no ICMP echoes: {error}"),
+        None => format!("{} answers no ICMP echoes", address.host),
+    };
+    let hint = "open firewalls for ICMP, and `net.ipv4.ping_group_range` for this user's group";
     ProbesError::Unsupported {
-        why: format!("{} answers no ICMP echoes", address.host),
-        hint: Some("let them pass in its firewall".to_owned()),
-    }
-}
-
-/// The kernel of this host sends none for this user.
-pub(super) fn icmp_forbidden(error: &std::io::Error) -> ProbesError {
-    ProbesError::Unsupported {
-        why: format!("this host sends no ICMP echoes: {error}"),
-        hint: Some("set `net.ipv4.ping_group_range` so that it has this user's group".to_owned()),
+        why,
+        hint: Some(hint.to_owned()),
     }
 }
 
