@@ -158,8 +158,12 @@ fn iperf3(ends: &Ends<'_>, setting: &ProgramSetting) -> Result<Carried, String> 
 
 /// What `iperf3 -J` says.
 fn read(said: &str) -> Result<Carried, String> {
-    let all: Value = serde_json::from_str(said)
-        .map_err(|_| format!("iperf3 said `{}`", said.lines().last().unwrap_or_default()))?;
+    let all: Value = serde_json::from_str(said).map_err(|_| {
+        format!(
+            "iperf3 said `{}`",
+            said.lines().next_back().unwrap_or_default()
+        )
+    })?;
     if let Some(error) = all.get("error").and_then(Value::as_str) {
         return Err(format!("iperf3 says `{error}`"));
     }
