@@ -100,7 +100,7 @@ fn how(path: &EmulatedPath, has_own: bool) -> String {
     };
     format!(
         "Real programs crossed {} ({path}), emulated on this host, from memory to memory: {} \
-         counted behind {}, {congestion}.",
+         each behind {} that do not count, {congestion}.",
         path.name,
         COUNTED.human(),
         WARM_UP.human(),
