@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use observe::{RunObserver, SamplePlan, Setting, StreamCount, Window};
+use observe::{SamplePlan, Setting, StreamCount, Window};
 use serde_json::Value;
 use sockets::child::Child;
 use studies::programs::{ProgramRun, ProgramRuns, ProgramSetting, STUDY};
@@ -11,7 +11,8 @@ use studies::{Programme, programs};
 use units::{Rate, Span};
 
 use crate::emulate::{EmulatedPath, FarProgram, addresses};
-use crate::{Cancel, Error, Target, report};
+use crate::progress::Watcher;
+use crate::{Cancel, Error, Progress, Target, report};
 
 /// What is left out of a run, and what counts.
 const WARM_UP: Span = Span::from_secs(5);
@@ -201,22 +202,14 @@ fn gridftp(ends: &Ends<'_>, setting: &ProgramSetting) -> Result<Carried, String>
         let target = Target::open(&format!("gridftp://{}/dev/null", ends.far), 1);
         let mut target = target.map_err(|error| error.what())?;
         let setting = Setting::new(streams, window);
-        let seen = target
-            .observed
-            .observe(&setting, &plan, &mut Watch(ends.cancel));
+        let mut quiet = |_: Progress<'_>| {};
+        let mut watch = Watcher::new(ends.cancel, &mut quiet);
+        let seen = target.observed.observe(&setting, &plan, &mut watch);
         let seen = seen.map_err(|error| error.to_string())?;
         Ok::<_, String>(seen.summary().goodput().mean)
     };
     let rate = ends.path.near().run(run);
     Ok((rate.map_err(|error| error.to_string())??, None))
-}
-
-struct Watch<'a>(&'a Cancel);
-
-impl RunObserver for Watch<'_> {
-    fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
-    }
 }
 
 #[cfg(test)]
