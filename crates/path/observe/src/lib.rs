@@ -42,7 +42,8 @@ pub use observation::{
 };
 pub use probes::{
     Clocks, Flow, FlowPlan, Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes,
-    ProbesError, SizedHop, SizedPlan, SizedProbe, Stamped, Trace, TracePlan, TraceProtocol, Train,
+    ProbesError, SizedEcho, SizedHop, SizedPlan, SizedProbe, Stamped, Trace, TracePlan,
+    TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use run_observer::{RunObserver, Snapshot};
