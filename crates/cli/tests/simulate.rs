@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,9 +39,17 @@ fn lasting(mut document: Value) -> Value {
 }
 
 fn kept(folder: &Path) -> usize {
-    let files = fs::read_dir(folder.join("trunkline/simulate"));
-    let whole = |file: &fs::DirEntry| file.path().extension().is_some_and(|end| end == "run");
-    files.map_or(0, |files| files.flatten().filter(whole).count())
+    kept_files(folder).len()
+}
+
+/// The files of finished runs, which lie in folders by the beginning of their names.
+fn kept_files(folder: &Path) -> Vec<PathBuf> {
+    let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+    below(folder.join("trunkline/simulate"))
+        .flat_map(|prefix| below(prefix.path()))
+        .map(|file| file.path())
+        .filter(|file| file.extension().is_some_and(|end| end == "run"))
+        .collect()
 }
 
 #[test]
@@ -266,8 +274,7 @@ fn what_was_kept_is_used_and_what_was_damaged_is_computed_again() {
     let first = document(folder.path(), &asked);
     assert_eq!(first["cost"]["cached_runs"], 0);
     assert_eq!(kept(folder.path()), 4);
-    let runs = fs::read_dir(folder.path().join("trunkline/simulate")).unwrap();
-    let file = runs.flatten().next().unwrap().path();
+    let file = kept_files(folder.path()).swap_remove(0);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(
         &file,
@@ -282,7 +289,7 @@ fn what_was_kept_is_used_and_what_was_damaged_is_computed_again() {
 #[test]
 fn a_campaign_that_was_interrupted_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    // One more run than settings: the cross traffic alone, which comes last.
+    // One more run than settings: the cross traffic alone.
     let asked = ["dadc-dumbbell-cross5", "-P", "1..24", "-t", "60s", "--json"];
     let mut command = trunkline(&[&["simulate"], &asked[..]].concat());
     command.env("XDG_CACHE_HOME", folder.path());
