@@ -141,7 +141,7 @@ def families(names, place):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--path", default="slac-cern", help="a named path or a path file")
+    parser.add_argument("--path", default="slac-cern", help="a named path or a path file, without cross traffic")
     parser.add_argument("--streams", type=int, default=500, help="from 1 to so many; 20 cells each")
     parser.add_argument("--duration", default="4s", help="of each run, in simulated time")
     parser.add_argument("--rounds", type=int, default=3, help="how often the undisturbed grid is made")

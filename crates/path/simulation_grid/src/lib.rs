@@ -7,8 +7,8 @@
 //! Left out: several machines, and a bound on the folder's size; it can be deleted at any time.
 //!
 //! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, `cost.rs` for
-//! which comes first, [`Cache`] for keeping them, `entry.rs` for the text they are kept as, [`figures`] for what the seeds show
-//! together, [`log`](fn@log) for the packets of a run.
+//! which comes first, [`Cache`] for keeping them, `entry.rs` for the text they are kept as,
+//! [`figures`] for what the seeds show together, [`log`](fn@log) for the packets of a run.
 
 mod cache;
 mod cost;
