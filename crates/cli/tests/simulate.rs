@@ -526,6 +526,24 @@ fn plots_of_a_transfer_fit_the_time_that_it_took() {
 }
 
 #[test]
+fn plots_of_endless_data_change_no_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let asked = ["slac-cern", "-P", "2", "-t", "6s", "--seeds", "2"];
+    let page = ["--report", page.to_str().unwrap()];
+    let drawn = document(folder.path(), &[&asked[..], &page].concat());
+    let samples = |run: &Value| run["series"].as_array().map_or(0, Vec::len);
+    let runs = drawn["runs"].as_array().unwrap();
+    let seen: Vec<usize> = runs.iter().map(samples).collect();
+    assert!((290..=302).contains(&seen[0]), "{seen:?}");
+    assert_eq!(seen[1..], [0], "the first seed alone is drawn");
+    assert_eq!(kept(folder.path()), 3, "both seeds, and the drawn run");
+    let plain = document(folder.path(), &asked);
+    assert_eq!(plain["cost"]["cached_runs"], 2);
+    assert_eq!(plain["aggregate"], drawn["aggregate"]);
+}
+
+#[test]
 fn the_other_simulators_tcp_is_what_the_document_says() {
     let folder = tempfile::tempdir().unwrap();
     let asked = ["dadc-dumbbell", "-t", "2s", "--compat", "ns2"];
