@@ -2,7 +2,7 @@
 
 use models::{Conditions, mathis_with_window};
 use sim::{Scenario, Work};
-use units::{Bytes, Rate, Way};
+use units::{Bytes, Way};
 
 /// What setting up a run costs, and each of its streams, in packets.
 const RUN: f64 = 100.0;
@@ -42,7 +42,7 @@ fn of_stream(scenario: &Scenario) -> Option<f64> {
     };
     let carried = mathis_with_window(&conditions, window)?;
     let paced = scenario.pacing.map_or(carried, |most| carried.min(most));
-    Some(paced).map(Rate::as_f64)
+    Some(paced.as_f64())
 }
 
 #[cfg(test)]
