@@ -373,6 +373,7 @@ impl Leaving {
             family: self.family.family(),
             source: self.family.source(self.bind.as_ref())?,
             dscp: self.dscp,
+            multipath: false,
         })
     }
 }
