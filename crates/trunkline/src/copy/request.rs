@@ -12,6 +12,7 @@ use sockets::options::StreamOptions;
 use units::{AddressPair, Family, Via};
 
 use super::checksum_lists::{self, ChecksumList};
+use super::multipath::{self, Beside};
 use super::pairs::{PairsAsked, pairs};
 use super::{Place, Route};
 use crate::Error;
@@ -186,6 +187,14 @@ impl CopyRequest {
         check_kept(&options, route.commanded().is_some())?;
         check_follow(&route, &options)?;
         check_delta(&route, &options)?;
+        let beside = Beside {
+            via: &access.via,
+            is_between_others: route.commanded().is_some(),
+            transport: access.transport,
+            has_pairs: !access.pairs.is_empty(),
+            from_far: access.from_far,
+        };
+        multipath::check(&beside, &options)?;
         let mut names: Vec<String> = places
             .iter()
             .map(|path| path.display().to_string())
