@@ -4,8 +4,8 @@ mod datagrams;
 
 use std::process::ExitCode;
 
-use trunkline::{Error, TargetName};
 use trunkline::measure::{Amount, Direction, Moving, SamplePlan, Setting};
+use trunkline::{Error, TargetName};
 
 use crate::args::{Measure, Way};
 use crate::failure::Failure;

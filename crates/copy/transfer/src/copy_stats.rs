@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use copy_net::control_socket::Status;
 use copy_protocol::{
-    Activity, CopyEvent, CopyProgress, CopySpec, EndShares, Entry, FileProblem, Kind, Message, Name,
-    Outcome, Problem, ProblemKind, Reading, Removed, Sending,
+    Activity, CopyEvent, CopyProgress, CopySpec, EndShares, Entry, FileProblem, Kind, Message,
+    Name, Outcome, Problem, ProblemKind, Reading, Removed, Sending,
 };
 use observe::{Limit, StreamCount};
 use steer::LinkReport;

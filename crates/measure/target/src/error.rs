@@ -38,10 +38,7 @@ pub enum OpenError {
     )]
     NoHost,
     /// Multipath TCP was asked for, and no connection leaves this host.
-    #[error(
-        "`--mptcp` is for a host that runs `trunkline serve`, or an iperf3 server with \
-         `--mptcp`, and this target is none"
-    )]
+    #[error("`--mptcp` is for a host on the network, and this target is none")]
     NoMultipath,
     /// Others' transfers are more than a host carries.
     #[error(

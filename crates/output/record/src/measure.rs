@@ -1,6 +1,8 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
-use observe::{Limit, Multipath, Observation, Peer, RateInterval, Summary, TargetInfo, TerminalCpu, Verdict};
+use observe::{
+    Limit, Multipath, Observation, Peer, RateInterval, Summary, TargetInfo, TerminalCpu, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Rate, Span};

@@ -132,6 +132,10 @@ mod tests {
             program: FarProgram::Sftp,
             ..Access::default()
         };
-        assert!(asked(sftp).unwrap_err().contains("`--mptcp` needs trunkline"));
+        assert!(
+            asked(sftp)
+                .unwrap_err()
+                .contains("`--mptcp` needs trunkline")
+        );
     }
 }

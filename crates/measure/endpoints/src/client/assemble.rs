@@ -3,7 +3,8 @@
 use measure_protocol::{Answer, Results, StreamResult, stream_id};
 use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Multipath, MultipathConnection, Observation,
-    Peer, ProbeMethod, ProbeSeries, Progress, RoundTrips, Setting, Stream, StreamCount, StreamDirection, TcpSample, TerminalCpu,
+    Peer, ProbeMethod, ProbeSeries, Progress, RoundTrips, Setting, Stream, StreamCount,
+    StreamDirection, TcpSample, TerminalCpu,
 };
 use units::{Bytes, Span};
 

@@ -177,7 +177,9 @@ impl ClientError {
             Self::Descriptors { .. } => {
                 Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())
             }
-            Self::OnlyOfTcp { .. } | Self::NotOverMultipath { .. } | Self::Unmarked => Some("leave out one of the two".to_owned()),
+            Self::OnlyOfTcp { .. } | Self::NotOverMultipath { .. } | Self::Unmarked => {
+                Some("leave out one of the two".to_owned())
+            }
             Self::NoUdp { .. } => Some(
                 "start `trunkline serve` of this version there, or leave out `--transport udp`"
                     .to_owned(),
