@@ -38,7 +38,7 @@ fn copied(direction: CopyDirection, through_plain: bool) -> Option<(Multipath, V
     };
     address.via = asked.via;
     if through_plain {
-        address.port = Proxy::start(server.port, Arc::new(|_, _, _| true)).port;
+        address.port = Proxy::start(server.port, Arc::new(|_, _, _: &mut [u8]| true)).port;
     }
     let mut log = Log(Vec::new());
     let outcome = copy(&spec, &CopyControl::default(), &mut log).unwrap();
