@@ -34,7 +34,10 @@ pub(super) fn together(at: Time, parts: &[TcpSample], whole: &Whole) -> TcpSampl
         cwnd_segments: count(parts, |one| one.cwnd_segments),
         ssthresh_segments: count(parts, |one| one.ssthresh_segments),
         mss: each().filter_map(|one| one.mss).max(),
-        unacked_segments: count(parts, |one| one.unacked_segments),
+        unacked_segments: match parts {
+            [] => (whole.outstanding == Bytes::ZERO).then_some(0),
+            _ => count(parts, |one| one.unacked_segments),
+        },
         peer_window: each().filter_map(|one| one.peer_window).max(),
         bytes_acked: acked,
         bytes_arrived: acked,
