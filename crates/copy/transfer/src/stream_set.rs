@@ -157,8 +157,9 @@ impl StreamSet {
     }
 
     /// Sees what streams of multipath TCP go over. Where the streams are dealt over pairs of
-    /// addresses: reads what each carries, and tries those again that were left out, each with one stream. A receiver ends the streams of pairs
-    /// that hang; a sender knows better which of its streams do.
+    /// addresses: reads what each carries, and tries those again that were left out, each with one
+    /// stream. A receiver ends the streams of pairs that hang; a sender knows better which of its
+    /// streams do.
     pub(crate) fn look(&mut self, part: Part, context: &SessionContext) {
         if let Some(multipath) = self.multipath() {
             multipath.look();
