@@ -199,7 +199,6 @@ class Bench:
             share = statistics.median(shares)
             self.bound(share >= MPTCP_SHARE_MIN, f"{way} over multipath TCP reaches {share:.3f}")
         print(f"\nMbit/s of files over the whole copy, {runs} runs by turns; `ip mptcp endpoint` at the far end.\n")
-        self.mptcp_cut(runs, seconds)
 
     def of_link_1(self, way, seen):
         """Its share of what all subflows carried, of which there has to be one on each link."""
@@ -207,23 +206,6 @@ class Bench:
         self.bound(seen["plain_connections"] == 0, f"{way}: {seen['plain_connections']} connections are plain TCP")
         self.bound(set(carried) == {"10.79.1.2", "10.79.2.2"}, f"{way}: subflows to {sorted(carried)}")
         return carried.get("10.79.1.2", 0) / max(1, sum(carried.values()))
-
-    def mptcp_cut(self, runs, seconds):
-        print("## Multipath TCP, a link is cut in the middle\n")
-        print("| way | cut | seconds | reconnects | streams replaced |\n|---|---|---|---|---|")
-        for way in ("put", "get"):
-            for cut in (1, 2):
-                took, lost, replaced = [], [], []
-                for _ in range(runs):
-                    source = self.file(seconds, sum(RATES))
-                    document = self.copy(way, source, [1, 2], lambda: self.break_off(cut, seconds / 3, None), ["--mptcp"])
-                    self.links.set(cut, "up")
-                    took.append(document["elapsed_seconds"])
-                    lost.append(document["reconnects"])
-                    replaced.append(document["streams_replaced"])
-                    time.sleep(2)
-                print(f"| {way} | link {cut} | {spread(took)} | {spread(lost)} | {spread(replaced)} |", flush=True)
-        print(f"\n{runs} runs each; every file is compared. The conversation begins on link 1.\n")
 
     def break_off(self, link, after, back):
         time.sleep(after)

@@ -122,19 +122,6 @@ fn streams_of_multipath_tcp_tell_what_they_go_over() {
 }
 
 #[test]
-fn what_multipath_tcp_cannot_do_is_refused() {
-    let mut target = Running::start().target();
-    target.via.multipath = true;
-    let paced = Setting {
-        pacing: Some(Rate::from_bits_per_second(1_000_000)),
-        ..setting(1)
-    };
-    let refused = Client::new(target).run(&paced, &plan(), &mut ());
-    let error = refused.unwrap_err().to_string();
-    assert!(error.contains("`--pacing`"), "{error}");
-}
-
-#[test]
 fn a_two_way_test_moves_data_both_ways() {
     let server = Running::start();
     let mut both = setting(2);

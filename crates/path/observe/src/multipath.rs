@@ -57,19 +57,6 @@ impl MultipathConnection {
 
 impl Multipath {
     /// Adds a connection.
-    ///
-    /// ```
-    /// use observe::{Multipath, MultipathConnection};
-    /// use std::net::SocketAddr;
-    /// use units::Bytes;
-    /// let at = |last: u8, port: u16| SocketAddr::from(([10, 0, 1, last], port));
-    /// let mut seen = MultipathConnection::default();
-    /// seen.subflows.insert((at(1, 40_000), at(2, 5201)), Bytes::new(7));
-    /// seen.subflows.insert((at(1, 40_001), at(2, 5201)), Bytes::new(3));
-    /// let mut all = Multipath::default();
-    /// all.add(&seen);
-    /// assert_eq!((all.subflows[0].count, all.subflows[0].carried_bytes), (2, 10));
-    /// ```
     pub fn add(&mut self, connection: &MultipathConnection) {
         self.connections += 1;
         self.plain_connections += u32::from(connection.is_plain);
@@ -125,11 +112,11 @@ mod tests {
 
     fn seen(subflows: &[(u8, u16, u64)]) -> MultipathConnection {
         let subflow = |(link, port, carried): &(u8, u16, u64)| {
-            let ends = [1, 2].map(|last| SocketAddr::from(([10, 0, *link, last], *port)));
-            ((ends[0], ends[1]), Bytes::new(*carried))
+            let end = |last| SocketAddr::from(([10, 0, *link, last], *port));
+            ((end(1), end(2)), Bytes::new(*carried))
         };
         MultipathConnection {
-            is_plain: false,
+            is_plain: subflows.is_empty(),
             subflows: subflows.iter().map(subflow).collect(),
         }
     }
@@ -140,27 +127,16 @@ mod tests {
         connection.see(seen(&[(2, 8, 50)]));
         // The first link is back, with another port.
         connection.see(seen(&[(2, 8, 60), (1, 9, 1)]));
-        let all: Multipath = [&connection, &seen(&[(1, 10, 4)])].into_iter().collect();
-        assert_eq!(all.connections, 2);
-        let told: Vec<_> = all
-            .subflows
-            .iter()
-            .map(|one| (one.local.to_string(), one.count, one.carried_bytes))
+        let all: Multipath = [&connection, &seen(&[(1, 10, 4)]), &seen(&[])]
+            .into_iter()
             .collect();
-        let expected = [("10.0.1.1", 3, 105), ("10.0.2.1", 1, 60)];
-        assert_eq!(
-            told,
-            expected.map(|(ip, count, sum)| (ip.to_owned(), count, sum))
-        );
-    }
-
-    #[test]
-    fn plain_connections_beside_others_are_counted() {
-        let plain = MultipathConnection {
-            is_plain: true,
-            ..MultipathConnection::default()
-        };
-        let all: Multipath = [&plain, &seen(&[(1, 7, 1)])].into_iter().collect();
-        assert!(all.plain_words().unwrap().contains("1 of 2 connections"));
+        let told = |one: &Subflow| (one.local.to_string(), one.count, one.carried_bytes);
+        let told: Vec<_> = all.subflows.iter().map(told).collect();
+        let expected = [
+            ("10.0.1.1".to_owned(), 3, 105),
+            ("10.0.2.1".to_owned(), 1, 60),
+        ];
+        assert_eq!(told, expected);
+        assert!(all.plain_words().unwrap().contains("1 of 3 connections"));
     }
 }

@@ -5,23 +5,14 @@ use observe::Transport;
 use sockets::options::StreamOptions;
 use units::Via;
 
+use super::pairs::PairsAsked;
 use crate::Error;
-
-/// What a copy is asked for beside multipath TCP.
-pub(super) struct Beside<'a> {
-    /// How all connections leave this host.
-    pub via: &'a Via,
-    pub is_between_others: bool,
-    pub transport: Transport,
-    pub has_pairs: bool,
-    pub from_far: bool,
-}
 
 /// Whether a copy can have multipath TCP, where it was asked for.
 ///
 /// # Errors
 /// What that cannot be combined with; that this host does not have it.
-pub(super) fn check(beside: &Beside<'_>, options: &CopyOptions) -> Result<(), Error> {
+pub(super) fn check(beside: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> {
     if !beside.via.multipath {
         return Ok(());
     }
@@ -39,7 +30,7 @@ pub(super) fn check(beside: &Beside<'_>, options: &CopyOptions) -> Result<(), Er
     })
 }
 
-fn combined(beside: &Beside<'_>, options: &CopyOptions) -> Result<(), Error> {
+fn combined(beside: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> {
     let (what, why) = match beside {
         it if it.is_between_others => {
             return Err(Error::wrong_request(
@@ -49,7 +40,7 @@ fn combined(beside: &Beside<'_>, options: &CopyOptions) -> Result<(), Error> {
             ));
         }
         it if it.transport == Transport::Udp => ("--transport udp", "multipath TCP is TCP"),
-        it if it.has_pairs => (
+        it if !it.pairs.is_empty() => (
             "--via",
             "either the kernel deals the data over links, or the copy does",
         ),
@@ -74,68 +65,36 @@ mod tests {
     use super::super::{Access, CopyRequest};
     use super::*;
     use copy_protocol::FarProgram;
-    use units::{Dscp, Span};
+    use units::Dscp;
 
-    fn asked(access: Access, options: CopyOptions, places: &[&str]) -> Result<bool, String> {
-        let access = Access {
-            via: Via {
-                multipath: true,
-                ..access.via
-            },
-            ..access
-        };
-        let request = CopyRequest::new(places, options, access);
-        let request = request.map_err(|error| error.to_string())?;
-        Ok(request.spec.is_multipath())
+    fn refused(change: impl Fn(&mut Access)) -> Option<String> {
+        let mut access = Access::default();
+        access.via.multipath = true;
+        change(&mut access);
+        let request = CopyRequest::new(&["run7", "dtn:/store"], CopyOptions::default(), access);
+        request.err().map(|error| error.to_string())
     }
 
+    /// `errors.txt` of `trunkline-cli` has the other ones.
     #[test]
     fn what_multipath_tcp_cannot_be_combined_with_is_named() {
-        let put = ["run7", "dtn:/store"];
-        let refused = |access, options| asked(access, options, &put).unwrap_err();
-        let usual = CopyOptions::default;
-        let udp = Access {
-            transport: Transport::Udp,
-            ..Access::default()
-        };
-        assert!(refused(udp, usual()).contains("`--transport udp`"));
-        let pairs = Access {
-            pairs: vec!["127.0.0.1".parse().unwrap()],
-            ..Access::default()
-        };
-        assert!(refused(pairs, usual()).contains("`--via`"));
-        let from_far = Access {
-            from_far: true,
-            ..Access::default()
-        };
-        assert!(refused(from_far, usual()).contains("`--connect from-far`"));
-        let mut marked = Access::default();
-        marked.via.dscp = Some(Dscp::LOWER_EFFORT);
-        assert!(refused(marked, usual()).contains("`--dscp`"));
-        let gentle = CopyOptions {
-            gentle: Some(Span::from_millis(10)),
-            ..usual()
-        };
-        assert!(refused(Access::default(), gentle).contains("`--gentle`"));
-        let between = asked(Access::default(), usual(), &["a:x", "b:y"]).unwrap_err();
-        assert!(between.contains("two other hosts"), "{between}");
-    }
-
-    #[test]
-    fn it_is_asked_of_hosts_that_have_it() {
-        let asked = |access| asked(access, CopyOptions::default(), &["run7", "dtn:/store"]);
-        match asked(Access::default()) {
-            Ok(is_multipath) => assert!(is_multipath),
-            Err(error) => return testkit::skip(&error),
+        let said =
+            |error: Option<String>, what: &str| assert!(error.unwrap().contains(what), "{what}");
+        said(
+            refused(|it| it.transport = Transport::Udp),
+            "`--transport udp`",
+        );
+        said(refused(|it| it.from_far = true), "`--connect from-far`");
+        said(
+            refused(|it| it.via.dscp = Some(Dscp::LOWER_EFFORT)),
+            "`--dscp`",
+        );
+        if let Some(error) = refused(|_| ()) {
+            return testkit::skip(&error);
         }
-        let sftp = Access {
-            program: FarProgram::Sftp,
-            ..Access::default()
-        };
-        assert!(
-            asked(sftp)
-                .unwrap_err()
-                .contains("`--mptcp` needs trunkline")
+        said(
+            refused(|it| it.program = FarProgram::Sftp),
+            "`--mptcp` needs trunkline",
         );
     }
 }

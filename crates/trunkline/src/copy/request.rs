@@ -12,7 +12,7 @@ use sockets::options::StreamOptions;
 use units::{AddressPair, Family, Via};
 
 use super::checksum_lists::{self, ChecksumList};
-use super::multipath::{self, Beside};
+use super::multipath;
 use super::pairs::{PairsAsked, pairs};
 use super::{Place, Route};
 use crate::Error;
@@ -187,14 +187,6 @@ impl CopyRequest {
         check_kept(&options, route.commanded().is_some())?;
         check_follow(&route, &options)?;
         check_delta(&route, &options)?;
-        let beside = Beside {
-            via: &access.via,
-            is_between_others: route.commanded().is_some(),
-            transport: access.transport,
-            has_pairs: !access.pairs.is_empty(),
-            from_far: access.from_far,
-        };
-        multipath::check(&beside, &options)?;
         let mut names: Vec<String> = places
             .iter()
             .map(|path| path.display().to_string())
@@ -245,6 +237,14 @@ impl CopyRequest {
 }
 
 fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec, Error> {
+    let asked = PairsAsked {
+        pairs: &access.pairs,
+        via: &access.via,
+        is_between_others: route.commanded().is_some(),
+        from_far: access.from_far,
+        transport: access.transport,
+    };
+    multipath::check(&asked, &options)?;
     let (near, far) = match route {
         Route::Put {
             sources,
@@ -280,16 +280,7 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
         direction: route.direction(),
         near,
         far,
-        pairs: pairs(
-            &PairsAsked {
-                pairs: &access.pairs,
-                via: &access.via,
-                is_between_others: route.commanded().is_some(),
-                from_far: access.from_far,
-                transport: access.transport,
-            },
-            &options,
-        )?,
+        pairs: pairs(&asked, &options)?,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {
