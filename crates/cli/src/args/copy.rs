@@ -209,6 +209,11 @@ pub(crate) struct Copy {
     #[arg(long, value_name = "[FROM=]ADDRESS", value_delimiter = ',')]
     pub via: Vec<AddressPair>,
 
+    /// Connections of multipath TCP: the kernel sends each stream over all links that
+    /// `ip mptcp endpoint` names
+    #[arg(long)]
+    pub mptcp: bool,
+
     /// Which end opens the data connections, where ssh starts the far end
     #[arg(long, value_enum, default_value = "to-far")]
     pub connect: Connect,

@@ -23,7 +23,6 @@ use self::connect::Connector;
 use self::controller::Controller;
 use self::opener::{Opener, Presence};
 use self::retry::OlderCopy;
-use crate::copy_pairs::CopyPairs;
 use crate::copy_stats::CopyStats;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
@@ -89,7 +88,7 @@ fn near_copy(
     {
         return over_sftp(spec, paths, None, stats);
     }
-    stats.deal_over(CopyPairs::new(&spec.pairs));
+    stats.deal_over(spec);
     let mut near = Near::new(spec, paths)?;
     let copied = repeat(&mut near, spec.patience(), stats);
     match (copied, near.connector.without_program()) {
@@ -435,6 +434,7 @@ pub(crate) fn open_session(
                 plain: opening.plain,
                 preconnected: connected.preconnected,
                 pairs: stats.begin_dealing(),
+                multipath: stats.begin_multipath(),
             },
             Some(incoming) => StreamSource::Ask(Arc::new(incoming)),
         },

@@ -408,6 +408,7 @@ impl FarEnd {
                 plain: opening.plain,
                 preconnected: Preconnected::default(),
                 pairs: None,
+                multipath: None,
             },
             None => StreamSource::Ask(Arc::new(accepted.streams)),
         };

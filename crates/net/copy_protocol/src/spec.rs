@@ -56,6 +56,14 @@ impl CopySpec {
         }
     }
 
+    /// Whether its connections are of multipath TCP.
+    pub fn is_multipath(&self) -> bool {
+        match &self.far.host {
+            FarHost::Ssh { via, .. } => via.multipath,
+            FarHost::Server { address, .. } => address.via.multipath,
+        }
+    }
+
     /// What of it an SFTP server cannot do, as a sentence without a full stop, and the next step;
     /// `None` where it can do all.
     pub fn beyond_sftp(&self) -> Option<(String, &'static str)> {
@@ -68,6 +76,7 @@ impl CopySpec {
             }
             _ if self.transport == Transport::Udp => "--transport udp",
             _ if !self.pairs.is_empty() => "--via",
+            _ if self.is_multipath() => "--mptcp",
             _ if matches!(self.connect, Connect::FromFar(_)) => "--connect from-far",
             _ if self.connect != Connect::ToFar(None) => "--port-range",
             _ if options.delete => "--delete",

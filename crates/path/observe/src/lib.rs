@@ -16,6 +16,7 @@ pub mod datagrams;
 mod least_delays;
 pub mod limit;
 mod losses;
+mod multipath;
 pub mod observation;
 pub mod probes;
 pub mod round_trip;
@@ -36,6 +37,7 @@ pub use errors::Fault;
 pub use least_delays::LeastDelays;
 pub use limit::{Limit, Verdict};
 pub use losses::LossPattern;
+pub use multipath::{Multipath, MultipathConnection, Subflow};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,

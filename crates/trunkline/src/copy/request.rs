@@ -12,6 +12,7 @@ use sockets::options::StreamOptions;
 use units::{AddressPair, Family, Via};
 
 use super::checksum_lists::{self, ChecksumList};
+use super::multipath;
 use super::pairs::{PairsAsked, pairs};
 use super::{Place, Route};
 use crate::Error;
@@ -238,6 +239,14 @@ impl CopyRequest {
 }
 
 fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec, Error> {
+    let asked = PairsAsked {
+        pairs: &access.pairs,
+        via: &access.via,
+        is_between_others: route.commanded().is_some(),
+        from_far: access.from_far,
+        transport: access.transport,
+    };
+    multipath::check(&asked, &options)?;
     let (near, far) = match route {
         Route::Put {
             sources,
@@ -273,16 +282,7 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
         direction: route.direction(),
         near,
         far,
-        pairs: pairs(
-            &PairsAsked {
-                pairs: &access.pairs,
-                via: &access.via,
-                is_between_others: route.commanded().is_some(),
-                from_far: access.from_far,
-                transport: access.transport,
-            },
-            &options,
-        )?,
+        pairs: pairs(&asked, &options)?,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {

@@ -4,6 +4,7 @@ mod delta;
 mod follow;
 mod interrupted;
 mod meddled;
+mod multipath;
 mod pairs;
 mod sparse;
 mod together;

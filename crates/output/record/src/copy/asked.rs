@@ -37,6 +37,9 @@ pub struct Asked {
     /// address alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<String>,
+    /// Connections of multipath TCP; absent where none were asked for.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub mptcp: bool,
     /// Data without encryption.
     pub plain: bool,
     /// Pieces could be compressed.
@@ -119,6 +122,7 @@ impl From<&CopySpec> for Asked {
             verify: spec.options.verify,
             transport: Some(spec.transport),
             via: spec.pairs.iter().map(ToString::to_string).collect(),
+            mptcp: spec.is_multipath(),
             plain: spec.options.plain,
             compress: spec.options.compress,
             dry_run: spec.options.dry_run,

@@ -220,6 +220,7 @@ fn copy_outcome() -> Outcome {
         reconnects: 1,
         streams_replaced: 2,
         pairs: Vec::new(),
+        multipath: None,
         streams: 12,
         limit: Some(LimitedBy {
             by: Limit::Link,
