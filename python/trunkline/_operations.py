@@ -668,8 +668,8 @@ def _copy(
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
         via: Deal the streams over these addresses of the far end, `["10.0.1.2", "10.0.2.2"]`, or
-            pairs with an address of this host, `"10.0.1.1=10.0.1.2"`; one that fails is left out
-            and tried again.
+            pairs with an address of this host, `"10.0.1.1=10.0.1.2"`, or `"all"` that the far end
+            tells; one that fails is left out and tried again.
         connect: Which end opens the data connections, where ssh starts the far end.
         port_range: Ports to listen on, where ssh starts the far end: `"50000-50100"`.
         ssh: The ssh client with its options.

@@ -146,6 +146,11 @@ pub struct Opening {
     /// where it is not zero.
     #[serde(skip)]
     pub pairs: u16,
+    /// The far end tells its addresses, and the near end deals the streams over those that it can
+    /// reach; see [`crate::Message::Addresses`]. On the wire it stands behind the opening, and only
+    /// where it is asked for.
+    #[serde(skip)]
+    pub asks_addresses: bool,
     /// The receiver tells which files it has in an older version, and the sender offers pieces of
     /// those by their hashes first. On the wire it stands behind what else is kept, and only where
     /// it is asked for.
@@ -192,6 +197,7 @@ impl Opening {
                 Window::Fixed(bytes) => Some(bytes.get()),
             },
             pairs: 0,
+            asks_addresses: false,
             delta: options.delta,
         }
     }
@@ -201,10 +207,10 @@ impl Opening {
         let kept = self.attributes.kept.options();
         let delta = if self.delta { "`--delta`" } else { "" };
         let is_get = self.direction == CopyDirection::Get;
-        let via = if self.pairs > 0 && is_get {
-            "`--via`"
-        } else {
-            ""
+        let via = match self.asks_addresses {
+            true => "`--via all`",
+            false if self.pairs > 0 && is_get => "`--via`",
+            false => "",
         };
         let asked = [kept.as_str(), delta, via];
         let asked: Vec<&str> = asked.into_iter().filter(|one| !one.is_empty()).collect();

@@ -2,7 +2,7 @@
 //!
 //! [`options`] sets what a stream asks for and reads what it got, [`tcp_info`] reads `TCP_INFO`,
 //! [`datagrams`] moves many at once, [`poll`] and [`Deadline`] wait, [`mod@connect`] connects,
-//! [`ListenAt`] says where servers listen. [`host`] has the limits of this network namespace,
+//! [`ListenAt`] says where servers listen, [`interfaces`] at which addresses that is. [`host`] has the limits of this network namespace,
 //! [`processor`] the processor time of threads, [`Clock`] the monotonic clock, [`random`] the
 //! kernel's randomness. [`child`] runs other programs, [`diag`] reads their connections.
 //! [`eviction`] chooses which connection goes when too many are unidentified.
@@ -17,6 +17,7 @@ mod deadline;
 pub mod diag;
 pub mod eviction;
 pub mod host;
+pub mod interfaces;
 mod leaving;
 mod listen;
 pub mod options;

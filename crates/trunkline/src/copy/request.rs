@@ -9,7 +9,7 @@ use copy_protocol::{
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
-use units::{AddressPair, Family, Via};
+use units::{Family, PairChoice, Via};
 
 use super::checksum_lists::{self, ChecksumList};
 use super::pairs::{PairsAsked, pairs};
@@ -37,9 +37,9 @@ pub struct Access {
     pub transport: Transport,
     /// How packets leave this host.
     pub via: Via,
-    /// Pairs of addresses over which the streams of a copy are dealt; without any they go where the
-    /// far end answers. Pipes take none.
-    pub pairs: Vec<AddressPair>,
+    /// Pairs of addresses over which the streams of a copy are dealt, or all that the far end tells;
+    /// without any they go where the far end answers. Pipes take none.
+    pub pairs: Vec<PairChoice>,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -267,20 +267,22 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
             )?,
         ),
     };
+    let (pairs, all_addresses) = pairs(
+        &PairsAsked {
+            pairs: &access.pairs,
+            via: &access.via,
+            is_between_others: route.commanded().is_some(),
+            from_far: access.from_far,
+            transport: access.transport,
+        },
+        &options,
+    )?;
     Ok(CopySpec {
         direction: route.direction(),
         near,
         far,
-        pairs: pairs(
-            &PairsAsked {
-                pairs: &access.pairs,
-                via: &access.via,
-                is_between_others: route.commanded().is_some(),
-                from_far: access.from_far,
-                transport: access.transport,
-            },
-            &options,
-        )?,
+        pairs,
+        all_addresses,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {
