@@ -6,6 +6,7 @@ mod order;
 mod spots;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use units::Bytes;
 use watch_plan::section::{Findings, Section, parse, read_toml};
@@ -17,6 +18,9 @@ use crate::names::{HostName, LinkName};
 
 /// The link of groups that name none.
 pub const LINK_DEFAULT: &str = "default";
+
+/// Lengths that parts of a file can have.
+const PARTS: RangeInclusive<Bytes> = Bytes::new(64 << 20)..=Bytes::new(1 << 50);
 
 const LAYOUT: &str = "a plan has `key = \"value\"` lines under `[groups.NAME]`, `[links.NAME]`, \
                       `[hosts.NAME]`";
@@ -79,13 +83,23 @@ fn cut(root: &Section, found: &mut Findings) -> CutBounds {
     let Some(shards) = root.section("shards", found) else {
         return cut;
     };
-    shards.only(&["files", "bytes"], found);
+    shards.only(&["files", "bytes", "parts"], found);
     if let Some(names) = links::count(&shards, "files", 1..=1_000_000, found) {
         cut.names = names;
     }
     let bytes = shards.parsed::<Bytes>("bytes", found);
     let bytes = bytes.and_then(|bytes| bytes.within(Bytes::new(1)..=Bytes::new(1 << 60), found));
     cut.bytes = bytes.map_or(cut.bytes, |bytes| bytes.value);
+    if let Some(part) = shards.parsed::<Bytes>("parts", found) {
+        match PARTS.contains(&part.value) && part.value.get().is_power_of_two() {
+            true => cut.part = Some(part.value),
+            false => {
+                let problem = format!("{} is no length of parts", part.value);
+                let hint = "write a power of two from 64MiB to 1024TiB, like 16GiB";
+                found.refuse(&part.place, problem, hint);
+            }
+        }
+    }
     cut
 }
 

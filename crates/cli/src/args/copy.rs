@@ -292,6 +292,7 @@ impl Copy {
                 ..Follow::UNTIL_STOPPED
             }),
             delta: self.delta,
+            part: None,
         }
     }
 

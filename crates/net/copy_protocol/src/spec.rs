@@ -76,6 +76,7 @@ impl CopySpec {
             _ if options.delete => "--delete",
             _ if options.follow.is_some() => "--follow",
             _ if options.delta => "--delta",
+            _ if options.part.is_some() => "shards.parts",
             _ if options.compress => "--compress",
             _ if options.plain => "--plain",
             _ if options.filter == Filter::Content => "--checksum",

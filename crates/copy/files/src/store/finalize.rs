@@ -114,14 +114,17 @@ fn hash(part: &Part) -> io::Result<[u8; HASH_LENGTH]> {
     }
 }
 
-/// Flushes the files, gives them their names and flushes their folders. One outcome for each, in
-/// order.
-pub(super) fn publish(parts: &[Arc<Part>], filter: Filter) -> Vec<Result<(), Problem>> {
+/// Flushes the files, gives them their names by `name` and flushes their folders. One outcome for
+/// each, in order.
+pub(super) fn publish(
+    parts: &[Arc<Part>],
+    name: impl Fn(&Part) -> Result<(), Problem>,
+) -> Vec<Result<(), Problem>> {
     let mut outcomes = flush(parts, |part| part.file.as_fd());
     let mut folders: BTreeMap<(u64, u64), Arc<Part>> = BTreeMap::new();
     for (part, outcome) in parts.iter().zip(&mut outcomes) {
         if outcome.is_ok() {
-            *outcome = rename(part, filter);
+            *outcome = name(part);
             folders
                 .entry(folder_of(part))
                 .or_insert_with(|| Arc::clone(part));
@@ -204,7 +207,7 @@ fn rename_to_new(folder: &impl AsFd, from: &OsStr, to: &OsStr) -> Result<(), Err
     renamed.map_err(|error| Errno::from_raw(error.raw_os_error()))
 }
 
-fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
+pub(super) fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
     let at = &part.at;
     let temporary = at.beside(PART);
     if !part.is_there() {

@@ -5,6 +5,7 @@ mod follow;
 mod interrupted;
 mod meddled;
 mod pairs;
+mod parts;
 mod sparse;
 mod together;
 
