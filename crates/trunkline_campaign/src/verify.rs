@@ -203,8 +203,8 @@ impl Verifying {
         Ok(compared)
     }
 
-    /// Of files in parts, the first one stands for all of them, once all are copied; what it came to
-    /// holds for the others, so that all are copied again.
+    /// Of files in parts, the first one stands for all of them, once all are copied. What it came
+    /// to holds for the others, so that all are copied again.
     fn first_parts(
         &self,
         shard: &ShardId,

@@ -106,7 +106,7 @@ fn cut(root: &Section, found: &mut Findings) -> CutBounds {
 fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<HostName, Host> {
     let mut hosts = BTreeMap::new();
     for (name, section) in root.named("hosts", found) {
-        section.only(&["address", "token", "program", "root"], found);
+        section.only(&["address", "also", "token", "program", "root"], found);
         let name = parse::<HostName>(name, &section.place, found);
         let address = section.text("address", found);
         let hint = "write how it is reached: `ana@dtn.example.org` for ssh, or \
@@ -127,12 +127,14 @@ fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<Host
                 found.refuse(&path.place, problem, hint);
             }
         }
+        let also = also(&section, address.value, checks, found);
         let text = |key, found: &mut Findings| {
             let text = section.text(key, found);
             text.map(|text| text.value.to_owned())
         };
         let host = Host {
             address: address.value.to_owned(),
+            also,
             token: text("token", found),
             program: text("program", found),
             root: text("root", found),
@@ -142,6 +144,24 @@ fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<Host
         }
     }
     hosts
+}
+
+/// Addresses of further hosts, which one token and one program have to serve.
+fn also(section: &Section, address: &str, checks: &Checks, found: &mut Findings) -> Vec<String> {
+    let is_server = |address: &str| address.starts_with("trunkline://");
+    let mut also = Vec::new();
+    for other in section.texts("also", found).unwrap_or_default() {
+        if let Err((problem, hint)) = (checks.address)(other.value) {
+            found.refuse(&other.place, problem, hint);
+        } else if is_server(other.value) != is_server(address) {
+            let problem = format!("`{}` is not reached as `{address}` is", other.value);
+            let hint = "name servers alone, or hosts that ssh reaches alone";
+            found.refuse(&other.place, problem, hint);
+        } else {
+            also.push(other.value.to_owned());
+        }
+    }
+    also
 }
 
 #[cfg(test)]

@@ -204,6 +204,11 @@ fn mistakes_are_told_with_value_line_and_next_step() {
             "letters",
         ),
         ("[shards]\nfiles = 1.5", "1.5 is not a whole", "write"),
+        (
+            "[hosts]\nx = { address = \"x\", also = [\"trunkline://y\"] }",
+            "not reached as `x`",
+            "servers alone",
+        ),
         ("[shards]\nparts = \"48MiB\"", "no length of parts", "16GiB"),
         ("[shards]\nparts = \"32MiB\"", "no length of parts", "16GiB"),
     ];

@@ -90,7 +90,7 @@ impl OpenParts {
         Ok(Some(rest))
     }
 
-    /// Takes part in a file whose parts come from several copies, and says what is there of its own.
+    /// Takes up one part of a file, whose others come by other copies, and says what is there.
     pub fn join(&self, file: FileId, at: At) -> Result<Rest, Problem> {
         let (part, rest) = Part::join(at)?;
         self.parts().hold(file, part, self.journals_max);

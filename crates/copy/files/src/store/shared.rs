@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `NAME-VERSION.trunkline-part` | the file itself; each copy writes its own part, and no other |
 //! | `NAME-VERSION-id.trunkline-journal` | a random number of that temporary file |
-//! | `NAME-VERSION-N.trunkline-journal` | what has arrived of part N; locked while a copy is at it |
+//! | `NAME-VERSION-N.trunkline-journal` | what has arrived of part N; its copy has it locked |
 //! | `NAME-VERSION-N-whole.trunkline-journal` | part N is on the disk, and its chaining value |
 //!
 //! VERSION is a hash of the source's size, times and inode and of the length of the parts, so that
@@ -89,7 +89,9 @@ fn try_open(at: &At) -> Result<Option<(File, u64)>, Problem> {
         return Ok(Some((file, number)));
     }
     file.unlock().map_err(failed)?;
-    if is_locked(at, file.try_lock())? && number(at, &file).is_none() {
+    // Others may have made it meanwhile, or even named it.
+    let is_alone = is_locked(at, file.try_lock())? && at.is_at(PART, &stat);
+    if is_alone && number(at, &file).is_none() {
         make(at, &file).map_err(failed)?;
     }
     // The next look takes the shared lock.

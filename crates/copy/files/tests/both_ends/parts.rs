@@ -99,14 +99,6 @@ fn parts_that_end_at_the_same_time_leave_one_whole_file() {
     }
 }
 
-#[test]
-fn a_part_whose_file_is_there_is_not_wanted() {
-    let folder = tempfile::tempdir().unwrap();
-    (0..PARTS).for_each(|index| copied(folder.path(), index));
-    copy_part(folder.path(), 3, &entry(), 0).unwrap();
-    check_whole(folder.path());
-}
-
 /// What was noted as arrived is not believed of a temporary file that was made anew.
 #[test]
 fn parts_of_a_temporary_file_that_was_removed_do_not_count() {

@@ -43,22 +43,3 @@ fn parts_arrive_in_any_order_and_the_last_one_names_the_file() {
         assert_eq!(left, 1, "nothing is beside it");
     }
 }
-
-#[test]
-fn a_part_cannot_be_combined_with_what_is_about_the_whole_file() {
-    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let source = near.path().join("a");
-    fs::write(&source, noise(100_000)).unwrap();
-    let asked = |index, length, verify| {
-        let change = move |spec: &mut CopySpec| {
-            spec.options.part = Some(FilePart { index, length });
-            spec.options.verify = verify;
-        };
-        let refused = run_as(&change, CopyDirection::Put, &source, far.path(), "b");
-        refused.map(|outcome| outcome.failed.len())
-    };
-    assert!(asked(0, LENGTH, true).is_err());
-    assert!(asked(0, LENGTH - 1, false).is_err());
-    assert_eq!(asked(1, LENGTH, false).unwrap(), 1, "it has no second part");
-    assert!(!far.path().join("b").exists());
-}
