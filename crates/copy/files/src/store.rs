@@ -618,15 +618,15 @@ impl Store {
         let Kind::File(size) = entry.kind else {
             return Ok(plan);
         };
+        if self.part.is_some() && matches!(plan, EntryPlan::Whole) {
+            let rest = self.open_parts.join(file, self.at(file)?)?;
+            return Ok(EntryPlan::Rest(rest));
+        }
         if self.spec.dry_run || size <= JOURNAL_MIN || self.is_fresh() {
             return Ok(plan);
         }
         match plan {
             EntryPlan::Present => self.at(file)?.sweep(),
-            EntryPlan::Whole if self.part.is_some() => {
-                let rest = self.open_parts.join(file, self.at(file)?)?;
-                return Ok(EntryPlan::Rest(rest));
-            }
             EntryPlan::Whole => {
                 if let Some(rest) = self.open_parts.resume(file, self.at(file)?)? {
                     return Ok(EntryPlan::Rest(rest));

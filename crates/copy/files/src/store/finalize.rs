@@ -211,13 +211,7 @@ pub(super) fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
     let at = &part.at;
     let temporary = at.beside(PART);
     if !part.is_there() {
-        let what = format!(
-            "`{}` is not the file any more that this copy wrote for `{}`",
-            shown(&temporary),
-            at.shown
-        );
-        let hint = "some other program moves files in that folder; copy it again once that is done";
-        return Err(with_hint(problem(ProblemKind::Busy, what), hint));
+        return Err(moved(part));
     }
     let (from, to) = (OsStr::from_bytes(&temporary), OsStr::from_bytes(&at.last));
     let folder = &at.folder;
@@ -251,6 +245,17 @@ pub(super) fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
             Err(with_hint(trouble, hint))
         }
     }
+}
+
+/// Its temporary name stands for something else.
+pub(super) fn moved(part: &Part) -> Problem {
+    let what = format!(
+        "`{}` is not the file any more that this copy wrote for `{}`",
+        shown(&part.at.beside(PART)),
+        part.at.shown
+    );
+    let hint = "some other program moves files in that folder; copy it again once that is done";
+    with_hint(problem(ProblemKind::Busy, what), hint)
 }
 
 /// What came to the name meanwhile stays, as it was asked for; it is not what was copied.

@@ -11,7 +11,7 @@ use nix::sys::stat::{fstat, fstatat};
 use nix::unistd::fsync;
 
 use super::Piece;
-use super::finalize::{rename, set_attributes};
+use super::finalize::{moved, rename, set_attributes};
 use super::journal::HEADER;
 use super::part::Part;
 use super::shared::{is_locked, read_small, remove_small, wait, write_small};
@@ -31,8 +31,7 @@ pub(super) fn complete(
         return Err(at.failed("name", Errno::EINVAL));
     };
     if !part.is_there() {
-        // Says so.
-        return rename(part, filter);
+        return Err(moved(part));
     }
     let failed = |error: io::Error| at.failed("write the journal of", error);
     let whole = seal(part, own, *hash);
