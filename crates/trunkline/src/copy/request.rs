@@ -37,8 +37,8 @@ pub struct Access {
     pub transport: Transport,
     /// How packets leave this host.
     pub via: Via,
-    /// Pairs of addresses over which the streams of a copy are dealt, or all that the far end tells;
-    /// without any they go where the far end answers. Pipes take none.
+    /// Pairs of addresses over which the streams of a copy are dealt, or all that the far end
+    /// tells; without any they go where the far end answers. Pipes take none.
     pub pairs: Vec<PairChoice>,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
