@@ -12,7 +12,7 @@ use trunkline::copy::{
     ProblemKind, Route, Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
-use trunkline::units::{AddressPair, Via};
+use trunkline::units::{PairChoice, Via};
 
 use crate::asked::{Keep, Leaving, at_most_one, exclusive, optional, transport, value};
 use crate::call::{Call, Tell};
@@ -306,9 +306,9 @@ impl Asked {
         self.digest.iter().map(list).collect()
     }
 
-    fn pairs(&self) -> Result<Vec<AddressPair>, Failure> {
+    fn pairs(&self) -> Result<Vec<PairChoice>, Failure> {
         let read = |text: &str| {
-            let pair = text.parse::<AddressPair>();
+            let pair = text.parse::<PairChoice>();
             pair.map_err(|error| error.to_string())
         };
         let pairs = self.via.iter().map(|text| value("via", text, read));

@@ -7,6 +7,7 @@ mod follow;
 mod host;
 mod opener;
 mod retry;
+mod told_addresses;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ use files::{Root, problem};
 pub(crate) use self::connect::{Connected, Starting, bad_token, dial, start_through_ssh, why_not};
 pub(crate) use self::opener::{has_wildcard, name_of, new_number};
 pub(crate) use self::retry::RetryTimer;
+pub(crate) use self::told_addresses::pairs_max;
 
 /// How long the far end may take to answer the request.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
@@ -424,6 +426,12 @@ pub(crate) fn open_session(
     };
     tracing::debug!(is_fresh, "the far end has opened the copy");
     on_opened();
+    let mut opening = opening.clone();
+    if opening.asks_addresses {
+        let ends = (&dialed.streams, dialed.peer.ip());
+        opening.pairs = told_addresses::deal_over(&message_loop, &opening, ends, stats, &stopped)?;
+    }
+    let opening = &opening;
     let setup = SessionSetup {
         opening,
         files,

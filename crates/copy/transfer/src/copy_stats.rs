@@ -16,7 +16,7 @@ use copy_protocol::{
 };
 use observe::{Limit, StreamCount};
 use steer::LinkReport;
-use units::{Bytes, Rate, Span, Time};
+use units::{AddressPair, Bytes, Rate, Span, Time};
 
 use self::rate_history::{RateWindow, Readings};
 use self::timeline::Timeline;
@@ -210,6 +210,12 @@ impl<'a> CopyStats<'a> {
         let multipath = self.multipath.clone()?;
         multipath.begin();
         Some(multipath)
+    }
+
+    /// The pairs of addresses over which its streams are dealt, as far as they are known.
+    pub(crate) fn pair_addresses(&self) -> Vec<AddressPair> {
+        let addresses = self.pairs.as_ref().map(CopyPairs::addresses);
+        addresses.unwrap_or_default()
     }
 
     /// A session begins, whose streams are dealt over these.

@@ -3,10 +3,10 @@
 //! [`options`] sets what a stream asks for and reads what it got, [`tcp_info`] reads `TCP_INFO`,
 //! [`multipath`] the same of connections over several links, [`datagrams`] moves many at once,
 //! [`poll`] and [`Deadline`] wait, [`mod@connect`] connects, [`ListenAt`] says where servers
-//! listen. [`host`] has the limits of this network namespace, [`processor`] the processor time of
-//! threads, [`Clock`] the monotonic clock, [`random`] the kernel's randomness. [`child`] runs other
-//! programs, [`diag`] reads their connections. [`eviction`] chooses which connection goes when too
-//! many are unidentified.
+//! listen, [`interfaces`] at which addresses that is. [`host`] has the limits of this network
+//! namespace, [`processor`] the processor time of threads, [`Clock`] the monotonic clock,
+//! [`random`] the kernel's randomness. [`child`] runs other programs, [`diag`] reads their
+//! connections. [`eviction`] chooses which connection goes when too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`.
 
@@ -18,6 +18,7 @@ mod deadline;
 pub mod diag;
 pub mod eviction;
 pub mod host;
+pub mod interfaces;
 mod leaving;
 mod listen;
 pub mod multipath;

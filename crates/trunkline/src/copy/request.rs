@@ -9,7 +9,7 @@ use copy_protocol::{
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
-use units::{AddressPair, Family, Via};
+use units::{Family, PairChoice, Via};
 
 use super::checksum_lists::{self, ChecksumList};
 use super::multipath;
@@ -38,9 +38,9 @@ pub struct Access {
     pub transport: Transport,
     /// How packets leave this host.
     pub via: Via,
-    /// Pairs of addresses over which the streams of a copy are dealt; without any they go where the
-    /// far end answers. Pipes take none.
-    pub pairs: Vec<AddressPair>,
+    /// Pairs of addresses over which the streams of a copy are dealt, or all that the far end
+    /// tells; without any they go where the far end answers. Pipes take none.
+    pub pairs: Vec<PairChoice>,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -278,11 +278,13 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
             )?,
         ),
     };
+    let (pairs, all_addresses) = pairs(&asked, &options)?;
     Ok(CopySpec {
         direction: route.direction(),
         near,
         far,
-        pairs: pairs(&asked, &options)?,
+        pairs,
+        all_addresses,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {

@@ -56,6 +56,7 @@ pub fn copy_spec() -> CopySpec {
         connect: Connect::ToFar(None),
         transport: Transport::Tcp,
         pairs: Vec::new(),
+        all_addresses: false,
         patience: Patience::default(),
     }
 }
