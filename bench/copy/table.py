@@ -94,14 +94,15 @@ def section(cell, by_tool):
     some = next((run for runs in by_tool.values() for run in runs if "bytes" in run), None)
     what = f"{some['files']} file{'s' * (some['files'] > 1)}, {some['bytes'] / 1e6:.1f} MB" if some else ""
     lines = [f"## {path}, {kind}: {what}", "",
-             "| tool | s | range | runs | Mbit/s | client s/GB | server s/GB | client MiB | server MiB |", "|---" * 9 + "|"]
+             "| tool | s | range | runs | Mbit/s | client s/GB | server s/GB | both | hashes | encrypts | client MiB | server MiB |",
+             "|---" * 12 + "|"]
     rated = {name: good(runs) for name, runs in by_tool.items()}
     for name in sorted((name for name in rated if rated[name]), key=lambda name: median(rated[name])):
         lines.append(row(name, rated[name]))
     for name, runs in sorted(by_tool.items()):
         errors = [run.get("error", "nothing arrived") for run in runs if run not in rated[name]]
         if errors:
-            lines.append(f"| {name} | failed {len(errors)} of {len(runs)} | {clean(errors[0])} | | | | | | |")
+            lines.append(f"| {name} | failed {len(errors)} of {len(runs)} | {clean(errors[0])} |" + " |" * 9)
     return [*lines, ""]
 
 
@@ -115,15 +116,22 @@ def row(name, runs):
     middle = statistics.median(times)
     rate = runs[0]["bytes"] * 8 / middle / 1e6
     spread = f"{times[0]:.2f} to {times[-1]:.2f}" if len(times) > 1 else ""
-    cells = [name, f"{guess}{middle:.2f}", spread, str(len(runs)), f"{rate:.4g}", processor(runs, lambda run: run),
-             processor(runs, lambda run: run["server"]), memory(runs, lambda run: run),
-             memory(runs, lambda run: run["server"])]
+    tool = next(tool for tool in tools.ALL if tool.name == name)
+    client, server = (lambda run: [run]), (lambda run: [run["server"]])
+    cells = [name, f"{guess}{middle:.2f}", spread, str(len(runs)), f"{rate:.4g}", processor(runs, client),
+             processor(runs, server), processor(runs, lambda run: client(run) + server(run)), said(tool.hashes),
+             said(tool.encrypts), memory(runs, lambda run: run), memory(runs, lambda run: run["server"])]
     return "| " + " | ".join(cells) + " |"
 
 
-def processor(runs, end):
-    values = [end(run)["processor_seconds"] / run["bytes"] * 1e9 for run in runs
-              if "processor_seconds" in end(run) and not run.get("capped")]
+def said(does):
+    return {None: "", True: "yes", False: "no"}[does]
+
+
+def processor(runs, ends):
+    """Processor seconds a gigabyte of all of `ends`."""
+    counted = [run for run in runs if not run.get("capped") and all("processor_seconds" in end for end in ends(run))]
+    values = [sum(end["processor_seconds"] for end in ends(run)) / run["bytes"] * 1e9 for run in counted]
     return f"{statistics.median(values):.2f}" if values else ""
 
 

@@ -15,6 +15,7 @@ SSH_PORT = 2222
 GRIDFTP_PORT = 2811
 XROOTD_PORT = 1094
 TAR_PORT = 9000
+RSYNC_PORT = 8730
 COPY_PORT = 5201
 # An unprivileged user for servers that refuse to be root.
 NOBODY = "nobody"
@@ -51,6 +52,10 @@ class Tool:
     default: bool = False           # what somebody gets who sets nothing
     needs: str = ""                 # the program that has to be there
     fast: bool = False              # differs from another one in processor time only
+    # What it does to every byte, at both ends; None where that is not known. The code that an encrypted record has
+    # against forgery is no hash of the file.
+    hashes: bool | None = None
+    encrypts: bool | None = None
 
 
 # --- ssh ------------------------------------------------------------------------------------------------------------
@@ -120,6 +125,11 @@ def rsync(*more):
     def client(place):
         return ["rsync", "-a", "-e", ssh(place, *more), str(place.source), f"{place.host}:{place.target}/"]
     return over_ssh(client)
+
+
+def nothing_over_ssh(place):
+    """What starting ssh takes, and then the kernel's own copy: the least for a copy over ssh within one host."""
+    return ["sh", "-c", f"{ssh(place)} {place.host} true && cp {place.source} {place.result}"]
 
 
 def rclone(parts, pulls):
@@ -203,6 +213,37 @@ def tar(place):
     return {"server": server, "port": TAR_PORT, "client": ["sh", "-c", client], "environment": {}}
 
 
+def socat(is_encrypted):
+    """One file through one stream, with nothing else done to it: what reading, sending, receiving and writing cost.
+    With TLS, its version 1.3 by OpenSSL, which prefers AES-256-GCM. Nothing is confirmed, so the client looks at the
+    length of the result."""
+    def plan(place):
+        listen, connect = f"TCP-LISTEN:{TAR_PORT},reuseaddr", f"TCP:{place.host}:{TAR_PORT}"
+        if is_encrypted:
+            pem = place.run / "tls.pem"
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                            "-nodes", "-days", "2", "-subj", "/CN=bench", "-keyout", pem, "-out", f"{pem}.crt"],
+                           check=True, capture_output=True)
+            pem.write_text(pem.read_text() + pathlib.Path(f"{pem}.crt").read_text())
+            listen, connect = f"OPENSSL-LISTEN:{TAR_PORT},reuseaddr,verify=0,cert={pem}", f"OPENSSL{connect[3:]},verify=0"
+        server = ["socat", "-u", "-b", "65536", listen, f"CREATE:{place.result}"]
+        length = f'"$(stat -c %s {place.result} 2>/dev/null || echo 0)"'
+        client = (f"socat -u -b 65536 OPEN:{place.source},rdonly {connect} && "
+                  f"until [ {length} -ge {place.source.stat().st_size} ]; do sleep 0.005; done")
+        return {"server": server, "port": TAR_PORT, "client": ["sh", "-c", client], "environment": {}}
+    return plan
+
+
+def rsync_daemon(place):
+    """In the clear; a new file is hashed at both ends (xxh128 since rsync 3.2)."""
+    configuration = place.run / "rsyncd.conf"
+    rights = "uid = root\ngid = root\n" if os.geteuid() == 0 else ""
+    configuration.write_text(f"use chroot = no\n{rights}[data]\npath = {place.target}\nread only = no\n")
+    server = ["rsync", "--daemon", "--no-detach", f"--port={RSYNC_PORT}", f"--config={configuration}"]
+    client = ["rsync", "-a", "--whole-file", str(place.source), f"rsync://{place.host}:{RSYNC_PORT}/data/"]
+    return {"server": server, "port": RSYNC_PORT, "client": client, "environment": {}}
+
+
 # --- ours -----------------------------------------------------------------------------------------------------------
 
 def ours_over_ssh(*more):
@@ -232,18 +273,18 @@ def own_archive(place):
 TREES = ("tree", "mixed")
 
 ALL = [
-    Tool("trunkline", ours_over_ssh(), kind="ours", default=True, needs="trunkline"),
-    Tool("trunkline --plain", ours_over_ssh("--plain"), kind="ours", needs="trunkline", fast=True),
-    Tool("trunkline to serve", ours_to_server(), kind="ours", default=True, needs="trunkline"),
-    Tool("trunkline to serve --plain", ours_to_server("--plain"), kind="ours", needs="trunkline", fast=True),
-    Tool("scp", scp(), default=True, needs="scp"),
-    Tool("scp -c aes128-gcm", scp("-c", AES), needs="scp", fast=True),
-    Tool("rsync -a", rsync(), default=True, needs="rsync"),
-    Tool("rsync -a, aes128-gcm", rsync("-c", AES), needs="rsync", fast=True),
-    Tool("globus -p 1", gridftp(1), only=("file",), default=True, needs="globus-url-copy"),
-    Tool("globus -p 4", gridftp(4), only=("file",), needs="globus-url-copy"),
-    Tool("globus -p 8", gridftp(8), only=("file",), needs="globus-url-copy"),
-    Tool("globus -p 16", gridftp(16), only=("file",), needs="globus-url-copy"),
+    Tool("trunkline", ours_over_ssh(), kind="ours", default=True, needs="trunkline", hashes=True, encrypts=True),
+    Tool("trunkline --plain", ours_over_ssh("--plain"), kind="ours", needs="trunkline", fast=True, hashes=True, encrypts=False),
+    Tool("trunkline to serve", ours_to_server(), kind="ours", default=True, needs="trunkline", hashes=True, encrypts=True),
+    Tool("trunkline to serve --plain", ours_to_server("--plain"), kind="ours", needs="trunkline", fast=True, hashes=True, encrypts=False),
+    Tool("scp", scp(), default=True, needs="scp", hashes=False, encrypts=True),
+    Tool("scp -c aes128-gcm", scp("-c", AES), needs="scp", fast=True, hashes=False, encrypts=True),
+    Tool("rsync -a", rsync(), default=True, needs="rsync", hashes=True, encrypts=True),
+    Tool("rsync -a, aes128-gcm", rsync("-c", AES), needs="rsync", fast=True, hashes=True, encrypts=True),
+    Tool("globus -p 1", gridftp(1), only=("file",), default=True, needs="globus-url-copy", hashes=False, encrypts=False),
+    Tool("globus -p 4", gridftp(4), only=("file",), needs="globus-url-copy", hashes=False, encrypts=False),
+    Tool("globus -p 8", gridftp(8), only=("file",), needs="globus-url-copy", hashes=False, encrypts=False),
+    Tool("globus -p 16", gridftp(16), only=("file",), needs="globus-url-copy", hashes=False, encrypts=False),
     Tool("globus -pp -cc 1 -p 1", gridftp(1, 1), only=TREES, default=True, needs="globus-url-copy"),
     Tool("globus -pp -cc 4 -p 4", gridftp(4, 4), only=TREES, needs="globus-url-copy"),
     Tool("globus -pp -cc 16 -p 1", gridftp(1, 16), only=TREES, needs="globus-url-copy"),
@@ -264,4 +305,9 @@ ALL = [
     Tool("syq, remembering", syq(remembers=True), needs="syq", fast=True),
     Tool("syq --tcp-plain", syq("--tcp-plain"), needs="syq", fast=True),
     Tool("tar through one stream", tar, kind="baseline", needs="socat"),
+    Tool("socat", socat(False), kind="baseline", only=("file",), needs="socat", fast=True, hashes=False, encrypts=False),
+    Tool("socat, TLS", socat(True), kind="baseline", only=("file",), needs="socat", fast=True, hashes=False, encrypts=True),
+    Tool("ssh true, then cp", over_ssh(nothing_over_ssh), kind="baseline", only=("file",), needs="ssh", fast=True,
+         hashes=False, encrypts=False),
+    Tool("rsync to a daemon", rsync_daemon, only=("file",), needs="rsync", fast=True, hashes=True, encrypts=False),
 ]

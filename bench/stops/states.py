@@ -365,6 +365,7 @@ def others():
         "simulate", "slac-cern", "-P", "100", "-t", "86000s", "--no-cache", "--no-history"], STOPPED)
     yield State("verify", "list from a pipe", lambda stage, run: ["verify", "-"], STOPPED, is_plain=True, holds_input=True)
     yield State("study", "all", lambda stage, run: ["study", "all", "--no-cache", "--out", run / "studies"], STOPPED)
+    yield State("study", "programs", lambda stage, run: ["study", "striping", "--programs", "--no-cache"], STOPPED)
     yield State("emulate", "program", lambda stage, run: ["emulate", "slac-cern", "--", "sleep", "100"], ENDED)
     yield State("emulate", "programs at both ends", lambda stage, run: [
         "emulate", "slac-cern", "--far", "sleep 100", "--", "sleep", "100"], ENDED)

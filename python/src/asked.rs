@@ -145,6 +145,7 @@ impl Leaving {
             family,
             source,
             dscp: optional("dscp", self.dscp.as_deref(), read)?,
+            multipath: false,
         })
     }
 }

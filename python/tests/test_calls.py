@@ -206,6 +206,15 @@ def test_packets_leave_as_they_were_asked_to():
         tl.measure("127.0.0.1", dscp="AF44", history=False)
 
 
+def test_multipath_tcp_is_refused_where_it_cannot_be():
+    with pytest.raises(tl.RequestError, match="a host on the network"):
+        tl.measure("sim:slac-cern", mptcp=True, history=False)
+    with pytest.raises(tl.RequestError, match="--pacing"):
+        tl.measure("127.0.0.1", mptcp=True, pacing="1M", history=False)
+    with pytest.raises(tl.RequestError, match="--gentle"):
+        tl.copy("run7", "dtn:/store", mptcp=True, gentle=True, history=False)
+
+
 def test_defaults_are_those_of_the_program(program):
     """Both make the same document of the same call, but for what differs from run to run."""
     for operation, words in [

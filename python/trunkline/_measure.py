@@ -37,6 +37,7 @@ class OfStreams(Options, total=False):
 
     window: Size
     transport: Literal["tcp", "udp"]
+    mptcp: bool
     bytes: Size | None
     pacing: Rate | None
     congestion: str | None

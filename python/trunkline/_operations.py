@@ -103,6 +103,7 @@ def _measure(
     streams: int = 1,
     window: Size = "auto",
     transport: Literal["tcp", "udp"] = "tcp",
+    mptcp: bool = False,
     duration: Time | None = None,
     bytes: Size | None = None,
     pacing: Rate | None = None,
@@ -134,6 +135,8 @@ def _measure(
         window: Socket buffers of each stream; `"auto"` leaves them to the kernel.
         transport: What carries the streams; `"udp"` fills paths that lose packets without `"bbr"`
             in the sender's kernel, and needs `trunkline serve` at the far end.
+        mptcp: Connections of multipath TCP: the kernel sends each stream over all links that
+            `ip mptcp endpoint` names; `r.document.mptcp` says over which.
         duration: How long to send; 10 s without.
         bytes: How much to send over all streams together, instead of how long.
         pacing: Upper bound on each stream's rate.
@@ -171,6 +174,7 @@ def _measure(
         "streams": _text.count(streams),
         "window": _text.size(window),
         "transport": transport,
+        "mptcp": mptcp,
         "duration": _text.optional_span(duration),
         "bytes": _text.optional_size(bytes),
         "pacing": _text.rate(pacing),
@@ -608,6 +612,7 @@ def _copy(
     bind: str | None = None,
     dscp: str | int | None = None,
     via: str | Iterable[str] = (),
+    mptcp: bool = False,
     connect: Literal["to-far", "from-far"] = "to-far",
     port_range: str | None = None,
     ssh: str = "ssh",
@@ -668,8 +673,10 @@ def _copy(
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
         via: Deal the streams over these addresses of the far end, `["10.0.1.2", "10.0.2.2"]`, or
-            pairs with an address of this host, `"10.0.1.1=10.0.1.2"`; one that fails is left out
-            and tried again.
+            pairs with an address of this host, `"10.0.1.1=10.0.1.2"`, or `"all"` that the far end
+            tells; one that fails is left out and tried again.
+        mptcp: Connections of multipath TCP: the kernel sends each stream over all links that
+            `ip mptcp endpoint` names; `r.document.mptcp` says over which.
         connect: Which end opens the data connections, where ssh starts the far end.
         port_range: Ports to listen on, where ssh starts the far end: `"50000-50100"`.
         ssh: The ssh client with its options.
@@ -748,6 +755,7 @@ def _copy(
         "transport": transport,
         "leaving": _leaving(ipv4, ipv6, bind, dscp),
         "via": _words(via),
+        "mptcp": mptcp,
         "connect": connect,
         "port_range": port_range,
         "ssh": ssh,

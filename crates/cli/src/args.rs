@@ -194,6 +194,11 @@ pub(crate) struct Measure {
     #[command(flatten)]
     pub carrier: Carrier,
 
+    /// Connections of multipath TCP: the kernel sends each stream over all links that
+    /// `ip mptcp endpoint` names
+    #[arg(long)]
+    pub mptcp: bool,
+
     /// Send datagrams at this rate, of all streams together, in place of bulk data, and tell loss,
     /// jitter and order; `find` looks for the highest rate that loses no more than 1 %
     #[arg(long, value_name = "RATE|find", value_parser = datagram_rate)]
@@ -373,6 +378,7 @@ impl Leaving {
             family: self.family.family(),
             source: self.family.source(self.bind.as_ref())?,
             dscp: self.dscp,
+            multipath: false,
         })
     }
 }

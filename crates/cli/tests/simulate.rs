@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,9 +39,17 @@ fn lasting(mut document: Value) -> Value {
 }
 
 fn kept(folder: &Path) -> usize {
-    let files = fs::read_dir(folder.join("trunkline/simulate"));
-    let whole = |file: &fs::DirEntry| file.path().extension().is_some_and(|end| end == "run");
-    files.map_or(0, |files| files.flatten().filter(whole).count())
+    kept_files(folder).len()
+}
+
+/// The files of finished runs, which lie in folders by the beginning of their names.
+fn kept_files(folder: &Path) -> Vec<PathBuf> {
+    let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+    below(folder.join("trunkline/simulate"))
+        .flat_map(|prefix| below(prefix.path()))
+        .map(|file| file.path())
+        .filter(|file| file.extension().is_some_and(|end| end == "run"))
+        .collect()
 }
 
 #[test]
@@ -266,8 +274,7 @@ fn what_was_kept_is_used_and_what_was_damaged_is_computed_again() {
     let first = document(folder.path(), &asked);
     assert_eq!(first["cost"]["cached_runs"], 0);
     assert_eq!(kept(folder.path()), 4);
-    let runs = fs::read_dir(folder.path().join("trunkline/simulate")).unwrap();
-    let file = runs.flatten().next().unwrap().path();
+    let file = kept_files(folder.path()).swap_remove(0);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(
         &file,
@@ -282,7 +289,7 @@ fn what_was_kept_is_used_and_what_was_damaged_is_computed_again() {
 #[test]
 fn a_campaign_that_was_interrupted_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    // One more run than settings: the cross traffic alone, which comes last.
+    // One more run than settings: the cross traffic alone.
     let asked = ["dadc-dumbbell-cross5", "-P", "1..24", "-t", "60s", "--json"];
     let mut command = trunkline(&[&["simulate"], &asked[..]].concat());
     command.env("XDG_CACHE_HOME", folder.path());
@@ -515,6 +522,24 @@ fn plots_of_a_transfer_fit_the_time_that_it_took() {
     );
     assert_eq!(samples(&runs[1]), 0);
     let plain = document(folder.path(), &asked);
+    assert_eq!(plain["aggregate"], drawn["aggregate"]);
+}
+
+#[test]
+fn plots_of_endless_data_change_no_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let asked = ["slac-cern", "-P", "2", "-t", "6s", "--seeds", "2"];
+    let page = ["--report", page.to_str().unwrap()];
+    let drawn = document(folder.path(), &[&asked[..], &page].concat());
+    let samples = |run: &Value| run["series"].as_array().map_or(0, Vec::len);
+    let runs = drawn["runs"].as_array().unwrap();
+    let seen: Vec<usize> = runs.iter().map(samples).collect();
+    assert!((290..=302).contains(&seen[0]), "{seen:?}");
+    assert_eq!(seen[1..], [0], "the first seed alone is drawn");
+    assert_eq!(kept(folder.path()), 3, "both seeds, and the drawn run");
+    let plain = document(folder.path(), &asked);
+    assert_eq!(plain["cost"]["cached_runs"], 2);
     assert_eq!(plain["aggregate"], drawn["aggregate"]);
 }
 

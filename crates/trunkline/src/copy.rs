@@ -2,6 +2,7 @@
 
 mod checksum_lists;
 mod far_program;
+mod multipath;
 mod pairs;
 mod place;
 mod request;

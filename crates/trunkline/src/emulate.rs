@@ -5,8 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ::target::EmulatedNetwork;
-use emu::{DuplexBooks, LinkBooks, Program};
+use emu::{DuplexBooks, LinkBooks, Namespace, Program};
 use netpath::PathSpec;
+use observe::Punctuality;
 use record::{Document, DuplexCounters, Emulation, LinkCounters};
 
 use crate::{Cancel, Error, origin};
@@ -102,6 +103,16 @@ impl EmulatedPath {
         Ok(self.emulated.network().make_default_congestion(name)?)
     }
 
+    /// The near host.
+    pub(crate) fn near(&self) -> &Namespace {
+        self.emulated.network().near()
+    }
+
+    /// How punctual it has been; `None` before the first packet.
+    pub(crate) fn punctuality(&self) -> Option<Punctuality> {
+        self.emulated.punctuality(&self.path)
+    }
+
     /// Moves the calling thread into a host of the path for good. What it starts from then on by
     /// way of [`init_arguments`] and [`become_init`] is in that host, with a process namespace of
     /// its own.
@@ -156,7 +167,7 @@ impl EmulatedPath {
     }
 
     /// Starts the far program and waits until it is ready for connections.
-    fn start_far(
+    pub(crate) fn start_far(
         &self,
         command: &str,
         cancel: &Cancel,

@@ -214,7 +214,7 @@ impl Server {
     ) -> Result<Self, Error> {
         let numbers = Arc::new(AtomicU64::new(0));
         let files = options.files.as_ref();
-        let files = files.map(|files| far_end(files, cancel, &numbers, &on_event));
+        let files = files.map(|files| far_end(files, &options.at, cancel, &numbers, &on_event));
         let (tokens, far) = files.transpose()?.unzip();
         let mut server = endpoints::Server::bind(options.at.clone(), options.limits.clone())?;
         server = server.numbered_by(numbers);
@@ -264,6 +264,7 @@ impl Server {
 /// What serves copies, with its tokens.
 fn far_end(
     files: &Files,
+    at: &ListenAt,
     cancel: &Cancel,
     numbers: &Arc<AtomicU64>,
     on_event: &Arc<OnServeEvent>,
@@ -273,7 +274,9 @@ fn far_end(
     let tell = Box::new(move |event: &FarEvent| on_event(ServeEvent::Copy(event)));
     let keys = Keys::Tokens(Arc::clone(&file.tokens));
     let mut far = FarEnd::new(keys, files.root()?, cancel.flag(), tell);
-    far = far.numbered_by(Arc::clone(numbers));
+    far = far
+        .numbered_by(Arc::clone(numbers))
+        .listening_at(at.clone());
     far = far.bounded_by(files.bounds());
     if !files.takes_plain {
         far = far.without_plain();

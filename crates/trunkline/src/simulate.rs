@@ -6,7 +6,7 @@ use netpath::PathSpec;
 use record::simulate::Cell;
 use record::{AnyDocument, Document};
 use sim::Scenario;
-use simulation_grid::Ran;
+use simulation_grid::{Finished, Ran};
 use units::Span;
 
 use crate::{Cancel, Error, origin};
@@ -108,17 +108,30 @@ pub fn simulate(
     let mut cells = grid.cells();
     runs.extend(grid.alone());
     simulation_grid::check(&cells)?;
-    let flag = cancel.flag();
-    let mut finished = simulation_grid::run(&runs, kept, &flag, on_progress)?;
-    if let ([cell], true) = (&mut cells[..], draws) {
-        *cell = simulation_grid::to_draw(cell, &finished.runs[0].result);
-        let drawn = simulation_grid::run(std::slice::from_ref(cell), kept, &flag, on_progress)?;
-        finished.runs[0].result.series = drawn
-            .runs
-            .into_iter()
-            .flat_map(|ran| ran.result.series)
-            .collect();
-    }
+    let mut run = |runs: &[Scenario]| simulation_grid::run(runs, kept, &cancel.flag(), on_progress);
+    let drawn = match &mut cells[..] {
+        [cell] if draws => Some(cell),
+        _ => None,
+    };
+    let finished = match drawn {
+        None => run(&runs)?,
+        // How long it lasts is known: the drawn run goes beside the others.
+        Some(cell) if cell.work == Work::Endless => {
+            *cell = simulation_grid::to_draw(cell, None);
+            runs.push(cell.clone());
+            let mut finished = run(&runs)?;
+            let drawn = finished.runs.pop();
+            take_series(&mut finished, drawn);
+            finished
+        }
+        Some(cell) => {
+            let mut finished = run(&runs)?;
+            *cell = simulation_grid::to_draw(cell, finished.runs[0].result.completion);
+            let drawn = run(std::slice::from_ref(cell))?.runs.pop();
+            take_series(&mut finished, drawn);
+            finished
+        }
+    };
     Ok(Simulated {
         document: document(grid, &cells, &finished.runs),
         unfinished: simulation_grid::unfinished(&grid.base, &finished.runs),
@@ -126,6 +139,13 @@ pub fn simulate(
         runs: finished.runs,
         not_kept: finished.not_kept,
     })
+}
+
+/// Gives the first run the state over time of `drawn`, which is the same run.
+fn take_series(finished: &mut Finished, drawn: Option<Ran>) {
+    if let (Some(first), Some(drawn)) = (finished.runs.first_mut(), drawn) {
+        first.result.series = drawn.result.series;
+    }
 }
 
 /// The packets of one run of `scenario`, with its first seed, written to `out`.

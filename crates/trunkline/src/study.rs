@@ -1,10 +1,14 @@
 //! Published studies, made again.
 
+mod programs;
+
 use std::io;
 
 use crate::simulate::{Cache, Progress};
 use crate::{Cancel, Error, origin};
 
+pub use programs::run_programs;
+pub use studies::programs::{ProgramRun, ProgramRuns, ProgramSetting};
 pub use studies::{NAMES, Programme, Studied, Study, listing, summary};
 
 /// Studies that were made.
@@ -36,18 +40,21 @@ pub fn named(names: &[String]) -> Result<Vec<Study>, Error> {
 /// from them.
 ///
 /// * `kept`: where finished runs are kept and looked up; `None` keeps nothing.
+/// * `programs`: what [`run_programs`] gave, to be shown beside.
 ///
 /// # Errors
 /// When there are too many runs, or it was cancelled.
 pub fn make(
     programme: &Programme,
     kept: Option<&Cache>,
+    programs: Option<&ProgramRuns>,
     cancel: &Cancel,
     on_progress: &mut dyn FnMut(&Progress),
 ) -> Result<Made, Error> {
     let runs = programme.runs()?;
     let finished = simulation_grid::run(&runs, kept, &cancel.flag(), on_progress)?;
-    let studies = programme.read(&finished.runs);
+    let mut studies = programme.read(&finished.runs);
+    studies::programs::put_beside(&mut studies, programs);
     let files = studies::files(&studies, &origin(Some(1)))?;
     Ok(Made {
         studies,

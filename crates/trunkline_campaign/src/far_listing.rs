@@ -111,6 +111,7 @@ impl Listing<'_> {
                 kind,
                 modified_nanoseconds: info.identity.modified_nanoseconds,
                 digest: None,
+                part: None,
             }),
         }
     }
@@ -142,6 +143,7 @@ impl Listing<'_> {
                 kind: Kind::Folder,
                 modified_nanoseconds: 0,
                 digest: None,
+                part: None,
             })?;
         }
         self.walked.runs = self.sorter.finish()?;

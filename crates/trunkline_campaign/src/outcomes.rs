@@ -70,7 +70,8 @@ impl<'a> Outcomes<'a> {
             let fate = changes::changed(&entry, &why);
             return self.changed.push(Failed { entry, fate });
         }
-        entry.digest = digest.or(entry.digest);
+        // What stands for the digest of a part is of no use without the others.
+        entry.digest = digest.or(entry.digest).filter(|_| entry.part.is_none());
         let noted = self.notes.push(&entry);
         self.note(noted);
         self.done.insert(entry.name.clone(), entry);

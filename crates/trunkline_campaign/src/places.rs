@@ -1,9 +1,10 @@
 //! From places of a plan to places of a copy, as they are named on the host that runs it.
 
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use campaign_plan::{Campaign as Plan, Group, HostName, Spot};
+use campaign_plan::{Campaign as Plan, Group, Host, HostName, Spot};
 use units::{Span, Via};
 
 use trunkline::Error;
@@ -163,14 +164,24 @@ pub(super) fn far_place(plan: &Plan, spot: &Spot) -> Result<PathBuf, Error> {
             "write it under `[hosts]`",
         ));
     };
-    Ok(PathBuf::from(match host.address.starts_with(SERVER) {
+    let address = any_address(host);
+    Ok(PathBuf::from(match address.starts_with(SERVER) {
         true => {
-            let address = host.address.trim_end_matches('/');
+            let address = address.trim_end_matches('/');
             let path = spot.path.trim_start_matches('/');
             format!("{address}/{}", escaped(path))
         }
-        false => format!("{}:{}", host.address, spot.path),
+        false => format!("{address}:{}", spot.path),
     }))
+}
+
+/// One of its addresses, at random: machines that run shards know nothing of each other.
+fn any_address(host: &Host) -> &str {
+    let count = host.also.len() as u64 + 1;
+    let drawn = RandomState::new().hash_one(std::process::id()) % count;
+    let drawn = usize::try_from(drawn).ok().and_then(|at| at.checked_sub(1));
+    let other = drawn.and_then(|at| host.also.get(at));
+    other.map_or(host.address.as_str(), String::as_str)
 }
 
 /// What a place of a server takes for itself: `%` (RFC 3986, section 2.1).

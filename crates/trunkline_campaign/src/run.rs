@@ -536,7 +536,9 @@ impl Running<'_> {
     fn keep_unchanged(&self, done: BTreeMap<Vec<u8>, Entry>, sum: &mut Sum) {
         for (name, entry) in done {
             // A folder's time is that of its last new name, on both ends.
-            if self.is_as_planned(&entry, &mut sum.failed) {
+            // Until its last part is there, the destination has no file of the name.
+            let is_nameless = entry.part.is_some() && !matches!(self.ends.here, Here::Source(_));
+            if is_nameless || self.is_as_planned(&entry, &mut sum.failed) {
                 sum.done.insert(name, entry);
             }
         }

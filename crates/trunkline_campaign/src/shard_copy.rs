@@ -42,8 +42,16 @@ pub(super) fn request(
     filter: Filter,
     rate_max: Option<Rate>,
 ) -> Result<CopyRequest, Error> {
+    let part = entries.first().and_then(|entry| entry.part);
+    if part.is_some() && ends.here.folder().is_none() {
+        return Err(Error::wrong_request(
+            "a part of a file is copied at one of its two hosts, and this machine is neither",
+            "run the shard there with `--host`, or plan without `parts`",
+        ));
+    }
     let options = CopyOptions {
         filter,
+        part,
         rate_max: rate_max.map(RateLimit::from),
         ..options(link, entries)?
     };

@@ -1,6 +1,6 @@
 //! Compares both ends of a campaign, file by file, and writes what an auditor can check.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -75,7 +75,9 @@ impl Campaign {
     ) -> Result<Verified, Error> {
         self.check_host(options.host.as_deref())?;
         let mut verifying = Verifying::new();
-        for row in self.folder.shards()? {
+        let rows = self.folder.shards()?;
+        verifying.whole = whole_files(self, &rows)?;
+        for row in rows {
             if cancel.is_cancelled() {
                 return Err(Error::cancelled("ended before all was compared"));
             }
@@ -95,8 +97,15 @@ struct Compared {
     different: Vec<Failed>,
 }
 
+/// A file that is copied in parts: the plan, the group, the name.
+type Parted = (u32, String, Vec<u8>);
+
 struct Verifying {
     found: Verified,
+    /// Files in parts of which all are copied, and those of them that differ. Both are known once
+    /// the first part was looked at.
+    whole: BTreeSet<Parted>,
+    parted_different: BTreeSet<Parted>,
     /// Of each group: the digest of each file.
     digests: BTreeMap<String, BTreeMap<Vec<u8>, blake3::Hash>>,
 }
@@ -115,6 +124,8 @@ impl Verifying {
                 lists: Vec::new(),
                 list_digests: Vec::new(),
             },
+            whole: BTreeSet::new(),
+            parted_different: BTreeSet::new(),
             digests: BTreeMap::new(),
         }
     }
@@ -167,6 +178,7 @@ impl Verifying {
             .into_iter()
             .partition(|entry| matches!(entry.kind, Kind::File(_)));
         self.found.without_content += others.len() as u64;
+        let files = self.first_parts(&row.shard, files, &mut compared);
         if files.is_empty() {
             return Ok(compared);
         }
@@ -191,6 +203,29 @@ impl Verifying {
         Ok(compared)
     }
 
+    /// Of files in parts, the first one stands for all of them, once all are copied. What it came
+    /// to holds for the others, so that all are copied again.
+    fn first_parts(
+        &self,
+        shard: &ShardId,
+        files: Vec<Entry>,
+        compared: &mut Compared,
+    ) -> Vec<Entry> {
+        let (parts, mut files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|entry| entry.part.is_some());
+        for entry in parts {
+            let file = parted(shard, &entry);
+            let is_first = entry.part.is_some_and(|part| part.index == 0);
+            if is_first && self.whole.contains(&file) {
+                files.push(entry);
+            } else if self.parted_different.contains(&file) {
+                let fate = self.differs();
+                compared.different.push(Failed { entry, fate });
+            }
+        }
+        files
+    }
+
     fn take(
         &mut self,
         shard: &ShardId,
@@ -204,6 +239,9 @@ impl Verifying {
             let name = format!("{group}/{}", shown(&entry.name));
             if !heard.equal.contains(&entry.name) {
                 self.found.different.push(name);
+                if entry.part.is_some() {
+                    self.parted_different.insert(parted(shard, &entry));
+                }
                 let fate = self.differs();
                 different.push(Failed { entry, fate });
                 continue;
@@ -216,7 +254,10 @@ impl Verifying {
                 self.found.other_digest.push(name);
             }
             self.found.equal += 1;
-            self.found.bytes += Bytes::new(entry.bytes());
+            self.found.bytes += Bytes::new(match entry.kind {
+                Kind::File(bytes) => bytes,
+                Kind::Link(_) | Kind::Folder => 0,
+            });
             let of_group = self.digests.entry(group.clone()).or_default();
             if let Some(digest) = digest {
                 of_group.insert(entry.name, digest);
@@ -252,10 +293,31 @@ impl Verifying {
     }
 }
 
-fn superseded_in(
-    run: &ShardRun,
-    superseded: &std::collections::BTreeSet<Vec<u8>>,
-) -> Result<u64, Error> {
+fn parted(shard: &ShardId, entry: &Entry) -> Parted {
+    (shard.plan, shard.group.to_string(), entry.name.clone())
+}
+
+/// Files of which each part is noted as copied. A part is alone in its shard.
+fn whole_files(campaign: &Campaign, rows: &[ShardRow]) -> Result<BTreeSet<Parted>, Error> {
+    let mut noted: BTreeMap<Parted, u64> = BTreeMap::new();
+    let mut whole = BTreeSet::new();
+    for row in rows.iter().filter(|row| row.names == 1) {
+        for entry in ShardRun::of(&campaign.folder, row)?.noted()?.into_values() {
+            let (Some(part), Kind::File(bytes)) = (entry.part, &entry.kind) else {
+                continue;
+            };
+            let file = parted(&row.shard, &entry);
+            let count = noted.entry(file.clone()).or_default();
+            *count += 1;
+            if *count == bytes.div_ceil(part.length) {
+                whole.insert(file);
+            }
+        }
+    }
+    Ok(whole)
+}
+
+fn superseded_in(run: &ShardRun, superseded: &BTreeSet<Vec<u8>>) -> Result<u64, Error> {
     if superseded.is_empty() {
         return Ok(0);
     }
@@ -267,7 +329,7 @@ fn superseded_in(
 /// Names that the comparison said are the same.
 #[derive(Default)]
 struct Heard {
-    equal: std::collections::BTreeSet<Vec<u8>>,
+    equal: BTreeSet<Vec<u8>>,
 }
 
 impl CopyObserver for Heard {

@@ -210,6 +210,7 @@ fn via(plan: &Plan, task: &Task, due: &Due) -> Via {
         family: task.ip,
         source: here.and_then(|host| host.bind.clone()).unwrap_or_default(),
         dscp: task.dscp,
+        multipath: false,
     }
 }
 

@@ -14,7 +14,7 @@ mod throughput;
 
 use std::path::PathBuf;
 
-use changes::{Failure, ProbeCount, ProbeSequence, RoundTrips, Share, Visit};
+use changes::{Failure, LossPattern, ProbeCount, ProbeSequence, RoundTrips, Share, Visit};
 use observe::{Passages, ProbeSeries, Setting, TargetError};
 use units::{Bytes, Direction, Rate, Span};
 use watch_plan::Kind;
@@ -117,6 +117,7 @@ impl Part {
         });
         let probes: Vec<Option<Span>> = series.probes.iter().map(|probe| probe.rtt).collect();
         visit.sequence = Some(ProbeSequence::of(&probes));
+        visit.losses = LossPattern::of(probes.iter().map(Option::is_none));
         visit.round_trips = RoundTrips::new(answered);
     }
 

@@ -12,7 +12,7 @@ use trunkline::copy::{
     ProblemKind, Route, Selection, SelectionRule, Token, check_listed, check_pattern,
 };
 use trunkline::report;
-use trunkline::units::AddressPair;
+use trunkline::units::{PairChoice, Via};
 
 use crate::asked::{Keep, Leaving, at_most_one, exclusive, optional, transport, value};
 use crate::call::{Call, Tell};
@@ -54,6 +54,7 @@ pub struct Asked {
     transport: String,
     leaving: Leaving,
     via: Vec<String>,
+    mptcp: bool,
     connect: String,
     port_range: Option<String>,
     ssh: String,
@@ -276,7 +277,10 @@ impl Asked {
             token: self.token(route)?,
             source_token: self.source_token()?,
             transport: transport(&self.transport)?,
-            via: self.leaving.via()?,
+            via: Via {
+                multipath: self.mptcp,
+                ..self.leaving.via()?
+            },
             pairs: self.pairs()?,
             from_far: match self.connect.as_str() {
                 "to-far" => false,
@@ -302,9 +306,9 @@ impl Asked {
         self.digest.iter().map(list).collect()
     }
 
-    fn pairs(&self) -> Result<Vec<AddressPair>, Failure> {
+    fn pairs(&self) -> Result<Vec<PairChoice>, Failure> {
         let read = |text: &str| {
-            let pair = text.parse::<AddressPair>();
+            let pair = text.parse::<PairChoice>();
             pair.map_err(|error| error.to_string())
         };
         let pairs = self.via.iter().map(|text| value("via", text, read));

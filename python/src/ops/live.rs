@@ -77,6 +77,7 @@ struct Measure {
     streams: String,
     window: String,
     transport: String,
+    mptcp: bool,
     duration: Option<String>,
     bytes: Option<String>,
     pacing: Option<String>,
@@ -94,6 +95,7 @@ impl Measure {
         let streams = [
             ("window", self.window != "auto"),
             ("transport", self.transport != "tcp"),
+            ("mptcp", self.mptcp),
             ("bytes", self.bytes.is_some()),
             ("pacing", self.pacing.is_some()),
             ("congestion", tcp.congestion.is_some()),
@@ -146,6 +148,10 @@ pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         return start_datagrams(common, tcp, &own, rate);
     }
     let (name, seed) = (common.name()?, common.seed);
+    let name = match own.mptcp {
+        true => name.over_multipath().map_err(Failure::from)?,
+        false => name,
+    };
     let setting = Setting {
         moving: own.moving(&name)?,
         transport: transport(&own.transport)?,

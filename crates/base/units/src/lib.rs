@@ -22,7 +22,7 @@ mod way;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use bytes::Bytes;
-pub use pair::{AddressPair, AddressPairError};
+pub use pair::{AddressPair, AddressPairError, PairChoice, can_be_dialed};
 pub use parse::{ParseError, Problem};
 pub use rate::Rate;
 pub use rate_limit::{RateBound, RateLimit, RateSchedule, TimeOfDay};

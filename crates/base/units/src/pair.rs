@@ -1,4 +1,4 @@
-//! Pairs of addresses that connections are made between.
+//! Pairs of addresses that connections are made between, and which addresses can be of use there.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -73,9 +73,97 @@ impl fmt::Display for AddressPair {
     }
 }
 
+/// What a user says of the pairs of one copy: one of them, or `all` addresses that the far end
+/// tells.
+///
+/// ```
+/// use units::PairChoice;
+/// assert_eq!("all".parse(), Ok(PairChoice::All));
+/// assert_eq!("10.0.1.2".parse::<PairChoice>().unwrap().to_string(), "10.0.1.2");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PairChoice {
+    /// All addresses of the far end.
+    All,
+    /// One pair.
+    One(AddressPair),
+}
+
+impl FromStr for PairChoice {
+    type Err = AddressPairError;
+
+    fn from_str(text: &str) -> Result<Self, AddressPairError> {
+        match text {
+            "all" => Ok(PairChoice::All),
+            text => text.parse().map(PairChoice::One),
+        }
+    }
+}
+
+impl fmt::Display for PairChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PairChoice::All => f.write_str("all"),
+            PairChoice::One(pair) => write!(f, "{pair}"),
+        }
+    }
+}
+
+/// Whether an address of one host can be of use to another: it is no address of a group, of a
+/// single link, or of no host. One of the loopback device (127.0.0.0/8, ::1) is of use to the same
+/// host alone.
+///
+/// ```
+/// use units::can_be_dialed;
+/// assert!(can_be_dialed("10.0.1.2".parse().unwrap(), false));
+/// assert!(!can_be_dialed("fe80::1".parse().unwrap(), true));
+/// assert!(!can_be_dialed("127.0.0.1".parse().unwrap(), false));
+/// ```
+pub fn can_be_dialed(address: IpAddr, is_same_host: bool) -> bool {
+    match address.to_canonical() {
+        loopback if loopback.is_loopback() => is_same_host,
+        // 0.0.0.0/8 is "this network", 224.0.0.0/3 groups, reserved and broadcast (RFC 6890).
+        IpAddr::V4(v4) => !v4.is_link_local() && (1..224).contains(&v4.octets()[0]),
+        IpAddr::V6(v6) => !v6.is_unicast_link_local() && !v6.is_multicast() && !v6.is_unspecified(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_that_lead_to_no_single_host_cannot_be_dialed() {
+        let not = [
+            "0.0.0.0",
+            "0.1.2.3",
+            "127.0.0.2",
+            "169.254.7.7",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "fe80::7",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.1.1",
+        ];
+        for text in not {
+            assert!(!can_be_dialed(text.parse().unwrap(), false), "{text}");
+        }
+        for text in [
+            "192.0.2.7",
+            "10.0.0.1",
+            "223.255.255.255",
+            "2001:db8::7",
+            "fd00::1",
+        ] {
+            assert!(can_be_dialed(text.parse().unwrap(), false), "{text}");
+        }
+        for text in ["127.0.0.2", "::1", "::ffff:127.0.0.1", "192.0.2.7"] {
+            assert!(can_be_dialed(text.parse().unwrap(), true), "{text}");
+        }
+    }
 
     #[test]
     fn a_pair_is_read_as_it_is_written() {

@@ -93,6 +93,9 @@ pub struct Via {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub dscp: Option<Dscp>,
+    /// TCP connections are of multipath TCP (RFC 8684), which no plan asks for.
+    #[serde(skip)]
+    pub multipath: bool,
 }
 
 impl Via {
@@ -326,7 +329,7 @@ mod tests {
         let via = |source: &str, family| Via {
             family,
             source: source.parse().unwrap(),
-            dscp: None,
+            ..Via::default()
         };
         let (v4, v6) = ("192.0.2.1".parse().unwrap(), "2001:db8::1".parse().unwrap());
         assert!(via("192.0.2.7", None).fits(&v4) && !via("192.0.2.7", None).fits(&v6));

@@ -14,6 +14,8 @@ pub struct CutBounds {
     pub names: u32,
     /// Bytes of all files; a larger file is a shard of its own.
     pub bytes: Bytes,
+    /// Larger files are cut into parts of so many, each a shard of its own.
+    pub part: Option<Bytes>,
 }
 
 /// 5,000 names are ten million in 2,000 to 4,000 tasks, few for any engine; 64 GB take nine
@@ -23,6 +25,7 @@ impl Default for CutBounds {
         CutBounds {
             names: 5_000,
             bytes: Bytes::new(64_000_000_000),
+            part: None,
         }
     }
 }
@@ -31,7 +34,11 @@ impl Default for CutBounds {
 /// ```
 /// use campaign_plan::{CutBounds, Cutter};
 /// use units::Bytes;
-/// let mut cutter = Cutter::new(CutBounds { names: 10, bytes: Bytes::new(100) });
+/// let mut cutter = Cutter::new(CutBounds {
+///     names: 10,
+///     bytes: Bytes::new(100),
+///     part: None,
+/// });
 /// assert!(!cutter.begins_with(b"a", 60), "the first name begins no other shard");
 /// assert!(cutter.begins_with(b"b", 60), "both together would be 120 bytes");
 /// ```
@@ -65,7 +72,9 @@ impl Cutter {
     }
 
     fn is_cut_before(&self, name: &[u8], bytes: u64) -> bool {
-        let CutBounds { names, bytes: most } = self.bounds;
+        let CutBounds {
+            names, bytes: most, ..
+        } = self.bounds;
         let is_full = self.names >= names || self.bytes.saturating_add(bytes) > most.get();
         let is_half = self.names >= names / 2 || self.bytes >= most.get() / 2;
         // On average an eighth of the bound behind its half: few lists reach the bound itself.
@@ -118,6 +127,7 @@ mod tests {
     const BOUNDS: CutBounds = CutBounds {
         names: 500,
         bytes: Bytes::new(5_000_000_000),
+        part: None,
     };
 
     #[test]

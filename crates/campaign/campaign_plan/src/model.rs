@@ -55,6 +55,9 @@ impl Campaign {
 pub struct Host {
     /// As ssh takes it, or `trunkline://HOST[:PORT]` of a standing server.
     pub address: String,
+    /// Addresses of further hosts in front of the same file system, reached in the same way; each
+    /// shard takes any.
+    pub also: Vec<String>,
     /// The file with the token of a server.
     pub token: Option<String>,
     /// The program that ssh starts there.

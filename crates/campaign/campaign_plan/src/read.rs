@@ -6,6 +6,7 @@ mod order;
 mod spots;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use units::Bytes;
 use watch_plan::section::{Findings, Section, parse, read_toml};
@@ -17,6 +18,9 @@ use crate::names::{HostName, LinkName};
 
 /// The link of groups that name none.
 pub const LINK_DEFAULT: &str = "default";
+
+/// Lengths that parts of a file can have.
+const PARTS: RangeInclusive<Bytes> = Bytes::new(64 << 20)..=Bytes::new(1 << 50);
 
 const LAYOUT: &str = "a plan has `key = \"value\"` lines under `[groups.NAME]`, `[links.NAME]`, \
                       `[hosts.NAME]`";
@@ -79,20 +83,30 @@ fn cut(root: &Section, found: &mut Findings) -> CutBounds {
     let Some(shards) = root.section("shards", found) else {
         return cut;
     };
-    shards.only(&["files", "bytes"], found);
+    shards.only(&["files", "bytes", "parts"], found);
     if let Some(names) = links::count(&shards, "files", 1..=1_000_000, found) {
         cut.names = names;
     }
     let bytes = shards.parsed::<Bytes>("bytes", found);
     let bytes = bytes.and_then(|bytes| bytes.within(Bytes::new(1)..=Bytes::new(1 << 60), found));
     cut.bytes = bytes.map_or(cut.bytes, |bytes| bytes.value);
+    if let Some(part) = shards.parsed::<Bytes>("parts", found) {
+        match PARTS.contains(&part.value) && part.value.get().is_power_of_two() {
+            true => cut.part = Some(part.value),
+            false => {
+                let problem = format!("{} is no length of parts", part.value);
+                let hint = "write a power of two from 64MiB to 1024TiB, like 16GiB";
+                found.refuse(&part.place, problem, hint);
+            }
+        }
+    }
     cut
 }
 
 fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<HostName, Host> {
     let mut hosts = BTreeMap::new();
     for (name, section) in root.named("hosts", found) {
-        section.only(&["address", "token", "program", "root"], found);
+        section.only(&["address", "also", "token", "program", "root"], found);
         let name = parse::<HostName>(name, &section.place, found);
         let address = section.text("address", found);
         let hint = "write how it is reached: `ana@dtn.example.org` for ssh, or \
@@ -113,12 +127,14 @@ fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<Host
                 found.refuse(&path.place, problem, hint);
             }
         }
+        let also = also(&section, address.value, checks, found);
         let text = |key, found: &mut Findings| {
             let text = section.text(key, found);
             text.map(|text| text.value.to_owned())
         };
         let host = Host {
             address: address.value.to_owned(),
+            also,
             token: text("token", found),
             program: text("program", found),
             root: text("root", found),
@@ -128,6 +144,24 @@ fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<Host
         }
     }
     hosts
+}
+
+/// Addresses of further hosts, which one token and one program have to serve.
+fn also(section: &Section, address: &str, checks: &Checks, found: &mut Findings) -> Vec<String> {
+    let is_server = |address: &str| address.starts_with("trunkline://");
+    let mut also = Vec::new();
+    for other in section.texts("also", found).unwrap_or_default() {
+        if let Err((problem, hint)) = (checks.address)(other.value) {
+            found.refuse(&other.place, problem, hint);
+        } else if is_server(other.value) != is_server(address) {
+            let problem = format!("`{}` is not reached as `{address}` is", other.value);
+            let hint = "name servers alone, or hosts that ssh reaches alone";
+            found.refuse(&other.place, problem, hint);
+        } else {
+            also.push(other.value.to_owned());
+        }
+    }
+    also
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One name of a tree, and its form in files that only this crate reads.
 
+use copy_protocol::FilePart;
 use serde::{Deserialize, Serialize};
 
 /// Something that is copied.
@@ -13,6 +14,8 @@ pub struct Entry {
     pub modified_nanoseconds: i64,
     /// BLAKE3 of the content, where it is known.
     pub digest: Option<[u8; 32]>,
+    /// Only this part of the file is meant; other shards have the others.
+    pub part: Option<FilePart>,
 }
 
 /// What an entry is.
@@ -27,10 +30,13 @@ pub enum Kind {
 }
 
 impl Entry {
-    /// Bytes of the file; none of others.
+    /// Bytes of the file, or of its part; none of others.
     pub fn bytes(&self) -> u64 {
         match self.kind {
-            Kind::File(bytes) => bytes,
+            Kind::File(bytes) => self.part.map_or(bytes, |part| {
+                let within = part.within(bytes);
+                within.end - within.start
+            }),
             Kind::Link(_) | Kind::Folder => 0,
         }
     }
@@ -81,5 +87,6 @@ pub(crate) fn decode(record: &[u8]) -> Option<Entry> {
         kind,
         modified_nanoseconds,
         digest,
+        part: None,
     })
 }

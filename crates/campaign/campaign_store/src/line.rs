@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use copy_protocol::ProblemKind;
+use copy_protocol::{FilePart, ProblemKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{Entry, Kind, ShardId, StoreError};
@@ -44,6 +44,11 @@ pub struct Line {
     /// BLAKE3 in hexadecimal digits, as `b3sum` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
+    /// Which part of the file, from 0, and the bytes of each part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part_bytes: Option<u64>,
     /// What became of it, in results.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub fate: Option<Fate>,
@@ -93,11 +98,16 @@ impl Line {
         Line {
             name,
             name_base64,
-            size: matches!(entry.kind, Kind::File(_)).then(|| entry.bytes()),
+            size: match entry.kind {
+                Kind::File(bytes) => Some(bytes),
+                Kind::Link(_) | Kind::Folder => None,
+            },
             link,
             link_base64,
             modified_nanoseconds: entry.modified_nanoseconds,
             digest: entry.digest.map(hex),
+            part: entry.part.map(|part| part.index),
+            part_bytes: entry.part.map(|part| part.length),
             fate,
         }
     }
@@ -121,7 +131,16 @@ impl Line {
         let digest = digest
             .transpose()
             .map_err(|error| format!("digest: {error}"))?;
+        let part = match (self.part, self.part_bytes) {
+            (None, None) => None,
+            (Some(index), Some(length)) => Some(FilePart { index, length }),
+            _ => return Err("`part` and `part_bytes` go together".to_owned()),
+        };
+        if part.is_some_and(|part| !part.is_legal() || !matches!(kind, Kind::File(_))) {
+            return Err("no file has such a part".to_owned());
+        }
         Ok(Entry {
+            part,
             name,
             kind,
             modified_nanoseconds: self.modified_nanoseconds,

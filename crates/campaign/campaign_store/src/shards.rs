@@ -5,8 +5,13 @@ use std::path::{Path, PathBuf};
 
 use campaign_plan::{CutBounds, Cutter, GroupName, LinkName};
 
+use copy_protocol::FilePart;
+
 use crate::line::{Line, ManifestWriter};
 use crate::{Entry, ShardId, ShardRow, StoreError};
+
+/// Most parts of one file; of a larger one they are longer.
+const PARTS_MAX: u64 = 1 << 16;
 
 /// The shards of one group.
 pub(crate) struct ShardWriter {
@@ -14,6 +19,7 @@ pub(crate) struct ShardWriter {
     plan: u32,
     group: GroupName,
     link: LinkName,
+    bounds: CutBounds,
     cutter: Cutter,
     open: Option<(ManifestWriter, ShardId)>,
     names: u64,
@@ -34,6 +40,7 @@ impl ShardWriter {
             plan,
             group: group.clone(),
             link: link.clone(),
+            bounds,
             cutter: Cutter::new(bounds),
             open: None,
             names: 0,
@@ -42,7 +49,34 @@ impl ShardWriter {
         }
     }
 
+    /// Adds an entry, or a shard for each of its parts.
     pub fn push(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        let Some(length) = self.part_length(entry.bytes()) else {
+            return self.push_one(entry);
+        };
+        for index in 0..u32::try_from(entry.bytes().div_ceil(length)).unwrap_or(u32::MAX) {
+            self.close()?;
+            self.cutter = Cutter::new(self.bounds);
+            let part = Some(FilePart { index, length });
+            self.push_one(&Entry {
+                part,
+                ..entry.clone()
+            })?;
+        }
+        self.cutter = Cutter::new(self.bounds);
+        self.close()
+    }
+
+    /// Bytes of each part of a file; `None` where it is not cut.
+    fn part_length(&self, bytes: u64) -> Option<u64> {
+        let mut length = self.bounds.part?.get();
+        while bytes.div_ceil(length) > PARTS_MAX {
+            length *= 2;
+        }
+        (bytes > length).then_some(length)
+    }
+
+    fn push_one(&mut self, entry: &Entry) -> Result<(), StoreError> {
         if self.cutter.begins_with(&entry.name, entry.bytes()) {
             self.close()?;
         }

@@ -275,6 +275,7 @@ mod tests {
                     kind,
                     modified_nanoseconds: random.next_u64() as i64,
                     digest: random.next_u32().is_multiple_of(2).then_some([7; 32]),
+                    part: None,
                 };
                 sorter.push(&entry).unwrap();
                 all.push(entry);

@@ -14,7 +14,7 @@ use trunkline::copy::{
     Selection,
 };
 use trunkline::measure::{StreamCount, Window};
-use trunkline::units::{AddressPair, RateLimit, Span};
+use trunkline::units::{PairChoice, RateLimit, Span};
 
 use super::{Keep, Leaving, Output};
 
@@ -205,9 +205,15 @@ pub(crate) struct Copy {
     pub leaving: Leaving,
 
     /// Deal the streams over these addresses of the far end: `10.0.1.2,10.0.2.2`, or pairs with an
-    /// address of this host, `10.0.1.1=10.0.1.2`; one that fails is left out and tried again
+    /// address of this host, `10.0.1.1=10.0.1.2`, or `all` that the far end tells; one that fails
+    /// is left out and tried again
     #[arg(long, value_name = "[FROM=]ADDRESS", value_delimiter = ',')]
-    pub via: Vec<AddressPair>,
+    pub via: Vec<PairChoice>,
+
+    /// Connections of multipath TCP: the kernel sends each stream over all links that
+    /// `ip mptcp endpoint` names
+    #[arg(long)]
+    pub mptcp: bool,
 
     /// Which end opens the data connections, where ssh starts the far end
     #[arg(long, value_enum, default_value = "to-far")]
@@ -291,6 +297,7 @@ impl Copy {
                 ..Follow::UNTIL_STOPPED
             }),
             delta: self.delta,
+            part: None,
         }
     }
 

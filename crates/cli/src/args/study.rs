@@ -14,6 +14,7 @@ use trunkline::ask::simulate::seeds;
 #[command(after_help = "Examples:\n  \
     trunkline study\n  \
     trunkline study taiwan --out taiwan\n  \
+    trunkline study striping --programs --out striping\n  \
     trunkline study all --out studies")]
 pub(crate) struct Study {
     /// Which studies; `all` for every one
@@ -23,6 +24,12 @@ pub(crate) struct Study {
     /// Write pages (HTML and Markdown), plots (SVG) and every point (CSV) into this folder
     #[arg(long, value_name = "DIR", requires = "names")]
     pub out: Option<PathBuf>,
+
+    /// Also run iperf3 and globus-url-copy over an emulated path, and show them beside `striping`
+    ///
+    /// Takes four minutes, and root or user namespaces. Says so where a program is not installed.
+    #[arg(long, requires = "names")]
+    pub programs: bool,
 
     /// How many seeds to run each setting with
     #[arg(

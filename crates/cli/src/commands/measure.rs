@@ -4,8 +4,8 @@ mod datagrams;
 
 use std::process::ExitCode;
 
-use trunkline::TargetName;
 use trunkline::measure::{Amount, Direction, Moving, SamplePlan, Setting};
+use trunkline::{Error, TargetName};
 
 use crate::args::{Measure, Way};
 use crate::failure::Failure;
@@ -15,6 +15,10 @@ use crate::stop;
 
 pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     let name = arguments.mover.of(arguments.target.parse()?)?;
+    let name = match arguments.mptcp {
+        true => name.over_multipath().map_err(Error::from)?,
+        false => name,
+    };
     refuse_moving(arguments, &name)?;
     if let Some(rate) = arguments.udp {
         return datagrams::run(arguments, rate, name);

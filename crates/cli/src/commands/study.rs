@@ -28,10 +28,19 @@ pub(crate) fn run(arguments: &Study) -> Result<ExitCode, Failure> {
     }
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
     let cancel = stop::listen()?;
+    // First of all: users who are not root can only make the path while there is one thread.
+    let programs = arguments
+        .programs
+        .then(|| study::run_programs(&programme, &cancel, &mut |run| tell!("{run}")));
+    let programs = programs.transpose()?;
     let mut progress = CampaignProgress::new();
-    let made = study::make(&programme, cache.as_ref(), &cancel, &mut |seen| {
-        progress.show(seen)
-    })?;
+    let made = study::make(
+        &programme,
+        cache.as_ref(),
+        programs.as_ref(),
+        &cancel,
+        &mut |seen| progress.show(seen),
+    )?;
     drop(progress);
     if let Some(error) = &made.not_kept {
         tell!("warning: not every finished run could be kept: {error}");

@@ -156,6 +156,34 @@ fn a_campaign_goes_from_a_plan_to_digests_and_again_with_the_difference_only() {
     assert_eq!(changed, "changed");
 }
 
+/// Mostly a hole, so that it costs little.
+#[test]
+fn a_large_file_goes_in_parts_and_has_its_name_with_the_last_one() {
+    let site = Site::new(3, "");
+    let plan = fs::read_to_string(site.near("plan.toml")).unwrap();
+    let plan = plan.replacen("files = 40", "files = 40\nparts = \"64MiB\"", 1);
+    fs::write(site.near("plan.toml"), plan).unwrap();
+    let big = fs::File::create(site.source().join("big")).unwrap();
+    big.set_len((129 << 20) + 5).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&big, b"in the second part", 70 << 20).unwrap();
+    site.ends(&["plan"], 0);
+    site.ends(&["run", "raw-1-00002"], 0);
+    let named = site.server.root().join("store/big");
+    assert!(!named.exists(), "two parts are missing");
+    site.ends(&["verify"], 1);
+    site.ends(&["run"], 0);
+    site.assert_same();
+    let told = site.ends(&["verify"], 0);
+    assert!(told.contains("4 files"), "{told}");
+    let link = &site.status()["links"][0];
+    assert_eq!(link["names_done"], 6, "each part counts");
+    fs::write(&named, "damaged").unwrap();
+    site.ends(&["verify"], 1);
+    site.ends(&["retry"], 0);
+    site.ends(&["run"], 0);
+    site.assert_same();
+}
+
 #[test]
 fn runs_that_are_killed_at_any_moment_lose_nothing_and_send_little_twice() {
     let site = Site::new(400, "copies = 3");

@@ -23,16 +23,19 @@
 //! file (hard links) are made at the end, once its first one is there.
 //!
 //! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and
-//! `journal` (a file on its way), `open_parts` (which are open), `older` (what of it is there),
-//! `finalize` (its last steps), `stream_file` (a file of unknown length).
+//! `journal` (a file on its way), `shared` and `last_part` (one whose parts come by several
+//! copies), `open_parts` (which are open), `older` (what of it is there), `finalize` (its last
+//! steps), `stream_file` (a file of unknown length).
 
 mod destination;
 mod finalize;
 mod further_names;
 mod journal;
+mod last_part;
 mod older;
 mod open_parts;
 mod part;
+mod shared;
 mod stream_file;
 mod temporary;
 #[cfg(any(test, feature = "testing"))]
@@ -47,8 +50,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use copy_protocol::{
-    Attributes, Entry, FileId, FileProblem, Filter, HASH_LENGTH, Inode, Kind, Problem, ProblemKind,
-    Shared, Want,
+    Attributes, Entry, FileId, FilePart, FileProblem, Filter, HASH_LENGTH, Inode, Kind, Problem,
+    ProblemKind, Shared, Want,
 };
 use nix::fcntl::AtFlags;
 use nix::sys::stat::fstatat;
@@ -64,6 +67,7 @@ use older::OlderFiles;
 use open_parts::OpenParts;
 use part::Part;
 pub use stream_file::StreamFile;
+use temporary::At;
 
 /// Between two looks whether another copy has let the first file go.
 const CLAIM_PAUSE: Duration = Duration::from_millis(20);
@@ -175,6 +179,8 @@ pub struct Store {
     further_names: FurtherNames,
     /// Where pieces are taken from older versions of files.
     older: Option<OlderFiles>,
+    /// Only this part of each file arrives.
+    part: Option<FilePart>,
 }
 
 impl Store {
@@ -200,7 +206,27 @@ impl Store {
             is_claimed: AtomicBool::new(false),
             further_names: FurtherNames::default(),
             older: None,
+            part: None,
         })
+    }
+
+    /// The same for one part of each file. The others arrive by other copies, each with a store of
+    /// its own, and the last of them gives the file its name.
+    #[must_use]
+    pub fn for_part(mut self, part: FilePart) -> Self {
+        self.part = Some(part);
+        self
+    }
+
+    /// Of a file of `size` bytes, what is to arrive and has not.
+    pub fn tree(&self, size: u64) -> HashTree {
+        let within = self.part.map_or(0..size, |part| part.within(size));
+        HashTree::part(size, within)
+    }
+
+    fn at(&self, file: FileId) -> Result<At, Problem> {
+        let part = self.part;
+        self.destination.at(file).map(|at| At { part, ..at })
     }
 
     /// The same, which takes pieces from the versions that files replace.
@@ -221,13 +247,13 @@ impl Store {
         let older = self.older.as_ref()?;
         let may_read = self.destination.may_read();
         may_read
-            .then(|| older.bytes(&self.destination.at(file).ok()?))
+            .then(|| older.bytes(&self.at(file).ok()?))
             .flatten()
     }
 
     /// Reads a piece from the version that a file replaces; `false` where that has fewer bytes.
     pub fn read_older(&self, file: FileId, offset: u64, into: &mut [u8]) -> bool {
-        let at = || self.destination.at(file).ok();
+        let at = || self.at(file).ok();
         // To say whether a piece is the same tells what is there.
         let older = self.older.as_ref().filter(|_| self.destination.may_read());
         older.is_some_and(|older| older.read(file, at, offset, into))
@@ -235,7 +261,7 @@ impl Store {
 
     /// Whether the destination is new or an empty folder, so that everything will be wanted.
     pub fn is_fresh(&self) -> bool {
-        self.destination.is_fresh()
+        self.destination.is_fresh() && self.part.is_none()
     }
 
     /// Takes the next entry; the first has id 0. Folders and links are made at once.
@@ -346,7 +372,7 @@ impl Store {
 
     /// The inode that has a file's final name now.
     fn published_inode(&self, file: FileId) -> Option<u64> {
-        let at = self.destination.at(file).ok()?;
+        let at = self.at(file).ok()?;
         let last = OsStr::from_bytes(&at.last);
         let stat = fstatat(&at.folder, last, AtFlags::AT_SYMLINK_NOFOLLOW);
         stat.ok().map(|stat| stat.st_ino)
@@ -356,7 +382,7 @@ impl Store {
     fn claim(&self, file: FileId, plan: EntryPlan) -> Result<EntryPlan, Problem> {
         let is_wanted = matches!(plan, EntryPlan::Whole | EntryPlan::Rest(_)) && !self.spec.dry_run;
         if is_wanted && !self.is_claimed.load(Ordering::Relaxed) {
-            self.open_parts.open(file, || self.destination.at(file))?;
+            self.open_parts.open(file, || self.at(file))?;
             self.is_claimed.store(true, Ordering::Relaxed);
         }
         Ok(plan)
@@ -390,7 +416,7 @@ impl Store {
         file: FileId,
         change: impl FnOnce(&Part) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let part = self.open_parts.open(file, || self.destination.at(file));
+        let part = self.open_parts.open(file, || self.at(file));
         let changed = part.and_then(|part| change(&part));
         changed.map_err(|trouble| {
             // While another copy is at it, it is not this one's to give up.
@@ -447,6 +473,12 @@ impl Store {
         let Some(part) = found else {
             return Ok(());
         };
+        if part.is_shared() {
+            // The one that names the file sets the rest.
+            part.arrived.get_or_init(|| *digest);
+            self.waiting().push(file);
+            return Ok(());
+        }
         let verified = match self.spec.verify {
             true => finalize::verify(&part, digest),
             false => Ok(()),
@@ -477,11 +509,8 @@ impl Store {
         if let Some(part) = self.open_parts.find(file) {
             return Ok(Some(part));
         }
-        match self.destination.at(file)?.size {
-            0 => self
-                .open_parts
-                .open(file, || self.destination.at(file))
-                .map(Some),
+        match self.at(file)?.size {
+            0 => self.open_parts.open(file, || self.at(file)).map(Some),
             _ => Ok(None),
         }
     }
@@ -498,7 +527,11 @@ impl Store {
         // Files that were discarded meanwhile are gone.
         let take = |file: FileId| self.open_parts.take(file).map(|part| (file, part));
         let (files, parts): (Vec<_>, Vec<_>) = files.into_iter().filter_map(take).unzip();
-        let outcomes = finalize::publish(&parts, self.spec.filter);
+        let (attributes, filter) = (&self.spec.attributes, self.spec.filter);
+        let outcomes = finalize::publish(&parts, |part| match part.is_shared() {
+            true => last_part::complete(part, attributes, filter),
+            false => finalize::rename(part, filter),
+        });
         let named = files.into_iter().zip(outcomes);
         let told = |(file, outcome): (FileId, Result<(), Problem>)| {
             if outcome.is_ok() {
@@ -585,13 +618,17 @@ impl Store {
         let Kind::File(size) = entry.kind else {
             return Ok(plan);
         };
+        if self.part.is_some() && matches!(plan, EntryPlan::Whole) {
+            let rest = self.open_parts.join(file, self.at(file)?)?;
+            return Ok(EntryPlan::Rest(rest));
+        }
         if self.spec.dry_run || size <= JOURNAL_MIN || self.is_fresh() {
             return Ok(plan);
         }
         match plan {
-            EntryPlan::Present => self.destination.at(file)?.sweep(),
+            EntryPlan::Present => self.at(file)?.sweep(),
             EntryPlan::Whole => {
-                if let Some(rest) = self.open_parts.resume(file, self.destination.at(file)?)? {
+                if let Some(rest) = self.open_parts.resume(file, self.at(file)?)? {
                     return Ok(EntryPlan::Rest(rest));
                 }
             }

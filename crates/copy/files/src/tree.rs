@@ -162,6 +162,8 @@ pub enum TreeError {
 #[derive(Debug, Clone)]
 pub struct HashTree {
     size: u64,
+    /// What is to be there.
+    within: Range<u64>,
     /// By offset: the span of each subtree and its value. None lies within another, and no two make
     /// up a third.
     nodes: BTreeMap<u64, (u64, ChainingValue)>,
@@ -170,8 +172,15 @@ pub struct HashTree {
 impl HashTree {
     /// Of a file of `size` bytes, of which nothing is there.
     pub fn new(size: u64) -> Self {
+        HashTree::part(size, 0..size)
+    }
+
+    /// Of the bytes `within` such a file, which are a subtree of it: only they can be there, only
+    /// they are missing, and what stands for the digest is their chaining value.
+    pub fn part(size: u64, within: Range<u64>) -> Self {
         HashTree {
             size,
+            within,
             nodes: BTreeMap::new(),
         }
     }
@@ -189,11 +198,15 @@ impl HashTree {
         length: u64,
         hash: [u8; HASH_LENGTH],
     ) -> Result<u64, TreeError> {
-        let span = subtree(self.size, offset, length).ok_or(TreeError::NoSubtree {
+        let no_subtree = TreeError::NoSubtree {
             size: self.size,
             offset,
             length,
-        })?;
+        };
+        let span = subtree(self.size, offset, length).ok_or(no_subtree)?;
+        if !self.is_within(offset, length) {
+            return Err(no_subtree);
+        }
         if self.covers(offset, length) {
             return Ok(0);
         }
@@ -221,20 +234,29 @@ impl HashTree {
         }
     }
 
-    /// Whether all of `length` bytes at `offset` are there, as one subtree or within one.
+    fn is_within(&self, offset: u64, length: u64) -> bool {
+        let end = offset.checked_add(length);
+        offset >= self.within.start && end.is_some_and(|end| end <= self.within.end)
+    }
+
+    /// Whether all of `length` bytes at `offset` are there, as one subtree or within one, or are
+    /// not to be there.
     pub fn covers(&self, offset: u64, length: u64) -> bool {
+        if !self.is_within(offset, length) {
+            return true;
+        }
         let before = self.nodes.range(..=offset).next_back();
         let end = offset.saturating_add(length);
         before.is_some_and(|(start, (span, _))| end <= start + self.length_of(*start, *span))
     }
 
-    /// BLAKE3 of the file, once all of it is there.
+    /// BLAKE3 of the file, once all of it is there; of a part, its chaining value.
     pub fn digest(&self) -> Option<[u8; HASH_LENGTH]> {
         if self.size == 0 {
             return Some(*blake3::hash(&[]).as_bytes());
         }
-        let (span, hash) = self.nodes.get(&0)?;
-        (*span >= self.size).then_some(*hash)
+        let (span, hash) = self.nodes.get(&self.within.start)?;
+        (*span >= self.within.end - self.within.start).then_some(*hash)
     }
 
     /// Bytes that are there.
@@ -249,12 +271,12 @@ impl HashTree {
     /// more, the last reaches over what is there.
     pub fn missing(&self, ranges_max: usize) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
-        let mut from = 0;
+        let mut from = self.within.start;
         for (start, (span, _)) in &self.nodes {
             missing.push(from..*start);
             from = start + self.length_of(*start, *span);
         }
-        missing.push(from..self.size);
+        missing.push(from..self.within.end);
         missing.retain(|range| !range.is_empty());
         let end = missing.last().map_or(0, |range: &Range<u64>| range.end);
         if missing.len() > ranges_max.max(1) {

@@ -7,6 +7,7 @@ mod follow;
 mod host;
 mod opener;
 mod retry;
+mod told_addresses;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +24,6 @@ use self::connect::Connector;
 use self::controller::Controller;
 use self::opener::{Opener, Presence};
 use self::retry::OlderCopy;
-use crate::copy_pairs::CopyPairs;
 use crate::copy_stats::CopyStats;
 use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
@@ -36,6 +36,7 @@ use files::{Root, problem};
 pub(crate) use self::connect::{Connected, Starting, bad_token, dial, start_through_ssh, why_not};
 pub(crate) use self::opener::{has_wildcard, name_of, new_number};
 pub(crate) use self::retry::RetryTimer;
+pub(crate) use self::told_addresses::pairs_max;
 
 /// How long the far end may take to answer the request.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
@@ -89,7 +90,7 @@ fn near_copy(
     {
         return over_sftp(spec, paths, None, stats);
     }
-    stats.deal_over(CopyPairs::new(&spec.pairs));
+    stats.deal_over(spec);
     let mut near = Near::new(spec, paths)?;
     let copied = repeat(&mut near, spec.patience(), stats);
     match (copied, near.connector.without_program()) {
@@ -425,6 +426,12 @@ pub(crate) fn open_session(
     };
     tracing::debug!(is_fresh, "the far end has opened the copy");
     on_opened();
+    let mut opening = opening.clone();
+    if opening.asks_addresses {
+        let ends = (&dialed.streams, dialed.peer.ip());
+        opening.pairs = told_addresses::deal_over(&message_loop, &opening, ends, stats, &stopped)?;
+    }
+    let opening = &opening;
     let setup = SessionSetup {
         opening,
         files,
@@ -435,6 +442,7 @@ pub(crate) fn open_session(
                 plain: opening.plain,
                 preconnected: connected.preconnected,
                 pairs: stats.begin_dealing(),
+                multipath: stats.begin_multipath(),
             },
             Some(incoming) => StreamSource::Ask(Arc::new(incoming)),
         },

@@ -49,6 +49,11 @@ impl CopyPairs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The pairs themselves.
+    pub(crate) fn addresses(&self) -> Vec<AddressPair> {
+        self.state().addresses.clone()
+    }
+
     /// A session begins, whose streams have other numbers.
     pub(crate) fn begin(&self, now: Time) {
         let mut state = self.state();

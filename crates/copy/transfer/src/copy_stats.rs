@@ -11,16 +11,17 @@ use std::time::Instant;
 
 use copy_net::control_socket::Status;
 use copy_protocol::{
-    Activity, CopyEvent, CopyProgress, EndShares, Entry, FileProblem, Kind, Message, Name, Outcome,
-    Problem, ProblemKind, Reading, Removed, Sending,
+    Activity, CopyEvent, CopyProgress, CopySpec, EndShares, Entry, FileProblem, Kind, Message,
+    Name, Outcome, Problem, ProblemKind, Reading, Removed, Sending,
 };
 use observe::{Limit, StreamCount};
 use steer::LinkReport;
-use units::{Bytes, Rate, Span, Time};
+use units::{AddressPair, Bytes, Rate, Span, Time};
 
 use self::rate_history::{RateWindow, Readings};
 use self::timeline::Timeline;
 use crate::budget::{BudgetUser, CopyShare};
+use crate::copy_multipath::CopyMultipath;
 use crate::copy_pairs::CopyPairs;
 use crate::peer_links::LinkMember;
 use crate::standstill::{Change, Marks, Standstill};
@@ -63,6 +64,8 @@ pub(crate) struct CopyStats<'a> {
     standstill: Standstill,
     /// Over which its streams are dealt.
     pairs: Option<CopyPairs>,
+    /// What its streams go over, where they are of multipath TCP.
+    multipath: Option<CopyMultipath>,
 }
 
 /// Passes that are complete.
@@ -134,6 +137,7 @@ impl<'a> CopyStats<'a> {
             done_most: Bytes::ZERO,
             standstill: Standstill::new(control.stalled_after()),
             pairs: None,
+            multipath: None,
         }
     }
 
@@ -190,13 +194,28 @@ impl<'a> CopyStats<'a> {
         outcome.processor = Span::from(activity::processor());
         outcome.streams = self.streams_mostly();
         outcome.readings = self.readings.all().to_vec();
+        outcome.multipath = self.multipath.as_ref().map(CopyMultipath::outcome);
         outcome.pairs = self.pairs.iter().flat_map(CopyPairs::outcome).collect();
         outcome
     }
 
-    /// Its streams are dealt over these.
-    pub(crate) fn deal_over(&mut self, pairs: Option<CopyPairs>) {
-        self.pairs = pairs;
+    /// Its streams are dealt over the pairs of a copy, or are of multipath TCP, where they are.
+    pub(crate) fn deal_over(&mut self, spec: &CopySpec) {
+        self.pairs = CopyPairs::new(&spec.pairs);
+        self.multipath = spec.is_multipath().then(CopyMultipath::default);
+    }
+
+    /// A session begins, whose streams are of multipath TCP where that was asked for.
+    pub(crate) fn begin_multipath(&self) -> Option<CopyMultipath> {
+        let multipath = self.multipath.clone()?;
+        multipath.begin();
+        Some(multipath)
+    }
+
+    /// The pairs of addresses over which its streams are dealt, as far as they are known.
+    pub(crate) fn pair_addresses(&self) -> Vec<AddressPair> {
+        let addresses = self.pairs.as_ref().map(CopyPairs::addresses);
+        addresses.unwrap_or_default()
     }
 
     /// A session begins, whose streams are dealt over these.

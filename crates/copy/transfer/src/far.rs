@@ -7,7 +7,7 @@ mod open_pipes;
 mod pipe;
 mod remote;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
@@ -21,12 +21,14 @@ use copy_protocol::{
     ProblemKind, Rights, Speaker, Token, Tokens,
 };
 use observe::StreamCount;
+use sockets::{ListenAt, interfaces};
 use units::{Bytes, Span};
 
 use self::active_copies::ActiveCopies;
 use self::grants::Grants;
 use self::open_pipes::OpenPipes;
 use crate::budget::{Budget, Use};
+use crate::copy::pairs_max;
 use crate::copy_stats::CopyStats;
 use crate::peer_links::PeerLinks;
 use crate::preconnect::Preconnected;
@@ -193,6 +195,7 @@ pub struct FarEnd {
     runs_programs: bool,
     numbers: Arc<AtomicU64>,
     tells_files: bool,
+    at: ListenAt,
 }
 
 impl FarEnd {
@@ -225,7 +228,15 @@ impl FarEnd {
             runs_programs: false,
             numbers: Arc::default(),
             tells_files: false,
+            at: ListenAt::from(0),
         }
+    }
+
+    /// It listens there, and not at all addresses of this host.
+    #[must_use]
+    pub fn listening_at(mut self, at: ListenAt) -> Self {
+        self.at = at;
+        self
     }
 
     /// This end connects the streams, to where `back` says, if it does.
@@ -346,6 +357,19 @@ impl FarEnd {
         });
     }
 
+    /// Says where else this end takes streams. Returns how many addresses that are.
+    fn tell_addresses(&self, message_loop: &MessageLoop, opening: &Opening, peer: IpAddr) -> u16 {
+        let told = interfaces::served(&self.at, peer);
+        let mut told = told.unwrap_or_else(|error| {
+            tracing::warn!(%error, "this host's addresses cannot be read");
+            Vec::new()
+        });
+        told.truncate(pairs_max(opening).into());
+        let count = u16::try_from(told.len()).unwrap_or(u16::MAX);
+        message_loop.send(Message::Addresses(told));
+        count
+    }
+
     fn serve_session(
         &self,
         number: u64,
@@ -358,7 +382,7 @@ impl FarEnd {
         let back = self.back.as_ref();
         let dialer = back.map(|back| back.streams(&accepted, STREAM_MAX));
         let message_loop = MessageLoop::start(accepted.conversation, Speaker::Far).map_err(lost)?;
-        let (message_loop, opening) = first_opening(message_loop)?;
+        let (message_loop, mut opening) = first_opening(message_loop)?;
         self.announce(number, accepted.peer, &name, &opening);
         let refuse = |problem: Problem| {
             message_loop.send(Message::Failed(problem.clone()));
@@ -396,6 +420,9 @@ impl FarEnd {
             session,
             fresh: is_fresh,
         });
+        if opening.asks_addresses {
+            opening.pairs = self.tell_addresses(&message_loop, &opening, accepted.peer.ip());
+        }
         stats.join(self.peer_links.member(accepted.peer.ip(), &opening, rtt));
         stats.share(self.budget.user(Use::Copy, holder, opening.direction));
         if opening.direction == CopyDirection::Put {
@@ -408,6 +435,7 @@ impl FarEnd {
                 plain: opening.plain,
                 preconnected: Preconnected::default(),
                 pairs: None,
+                multipath: None,
             },
             None => StreamSource::Ask(Arc::new(accepted.streams)),
         };

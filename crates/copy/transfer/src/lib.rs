@@ -16,6 +16,7 @@ mod activity;
 mod budget;
 mod control;
 mod copy;
+mod copy_multipath;
 mod copy_pairs;
 mod copy_stats;
 mod error;

@@ -49,7 +49,7 @@ impl Preconnected {
     /// Begins to connect as many streams as the copy will begin with.
     pub(crate) fn begin(&mut self, endpoint: &StreamEndpoint, opening: &Opening) {
         // Streams over several pairs of addresses go elsewhere.
-        let count = match opening.dry_run || opening.pairs > 0 {
+        let count = match opening.dry_run || opening.pairs > 0 || opening.asks_addresses {
             true => 0,
             false => first_streams(opening, endpoint.rtt),
         };

@@ -66,6 +66,10 @@ impl LocalFiles {
             claim_timeout: CLAIM_TIMEOUT,
         };
         let store = Store::open(root, spec)?;
+        let store = match opening.part {
+            Some(part) => store.for_part(part),
+            None => store,
+        };
         Ok(LocalFiles::Store(Box::new(match opening.delta {
             true => store.with_older(),
             false => store,

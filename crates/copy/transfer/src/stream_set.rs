@@ -11,6 +11,7 @@ use observe::Window;
 use sockets::StreamOptions;
 use units::{AddressPair, Span, Time};
 
+use crate::copy_multipath::CopyMultipath;
 use crate::copy_pairs::CopyPairs;
 use crate::preconnect::{PendingConnection, Preconnected};
 use crate::session::{Event, Outbox, SessionContext, SessionEnd, no_streams};
@@ -42,6 +43,8 @@ pub(crate) enum StreamSource {
         preconnected: Preconnected,
         /// The pairs of addresses over which they are dealt.
         pairs: Option<CopyPairs>,
+        /// What they go over, where they are of multipath TCP.
+        multipath: Option<CopyMultipath>,
     },
     /// The peer connects when it is asked.
     Ask(Arc<IncomingStreams>),
@@ -153,10 +156,14 @@ impl StreamSet {
         self.next += 1;
     }
 
-    /// Where the streams are dealt over pairs of addresses: reads what each carries, and tries
-    /// those again that were left out, each with one stream. A receiver ends the streams of pairs
-    /// that hang; a sender knows better which of its streams do.
+    /// Sees what streams of multipath TCP go over. Where the streams are dealt over pairs of
+    /// addresses: reads what each carries, and tries those again that were left out, each with one
+    /// stream. A receiver ends the streams of pairs that hang; a sender knows better which of its
+    /// streams do.
     pub(crate) fn look(&mut self, part: Part, context: &SessionContext) {
+        if let Some(multipath) = self.multipath() {
+            multipath.look();
+        }
         let Some(pairs) = self.pairs() else {
             return;
         };
@@ -171,6 +178,13 @@ impl StreamSet {
     fn pairs(&self) -> Option<CopyPairs> {
         match &self.source {
             StreamSource::Dial { pairs, .. } => pairs.clone(),
+            StreamSource::Ask(_) => None,
+        }
+    }
+
+    fn multipath(&self) -> Option<CopyMultipath> {
+        match &self.source {
+            StreamSource::Dial { multipath, .. } => multipath.clone(),
             StreamSource::Ask(_) => None,
         }
     }
@@ -192,7 +206,7 @@ impl StreamSet {
         }
     }
 
-    /// One came. Says what there is to say of its pair of addresses.
+    /// One came. Says what there is to say of its pair of addresses, or of multipath TCP.
     pub(crate) fn on_joined(
         &mut self,
         number: u32,
@@ -203,7 +217,10 @@ impl StreamSet {
         self.present += 1;
         self.failures = 0;
         self.failing_since = None;
-        self.pairs()?.on_joined(number, handle, now)
+        match self.multipath() {
+            Some(multipath) => multipath.on_joined(number, handle),
+            None => self.pairs()?.on_joined(number, handle, now),
+        }
     }
 
     fn has_come(&mut self, number: u32) {
@@ -246,6 +263,9 @@ impl StreamSet {
     ) -> Option<String> {
         self.present = self.present.saturating_sub(1);
         self.asked = None;
+        if let Some(multipath) = self.multipath() {
+            multipath.on_over(number);
+        }
         self.pairs()?.on_over(number, end, now)
     }
 }

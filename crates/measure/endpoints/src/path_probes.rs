@@ -21,8 +21,8 @@ use std::time::Duration;
 use measure_protocol::trains::{Bounds, Cause, Traced, TracedHop, TrainPlan};
 use observe::{
     Flow, FlowPlan, Hop, HopAnswer, Passages, PathMtu, ProbeMethod, ProbeSeries, Probes,
-    ProbesError, RunObserver, SizedHop, SizedPlan, TargetError, Trace, TracePlan, TraceProtocol,
-    Train, Transport, Way,
+    ProbesError, RunObserver, SizedEcho, SizedHop, SizedPlan, TargetError, Trace, TracePlan,
+    TraceProtocol, Train, Transport, Way,
 };
 use units::{Address, Span};
 
@@ -30,6 +30,7 @@ use crate::client::busy_retry::ServerState;
 use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};
 use crate::client::{ClientError, connect};
 use probe_net::Tracer;
+use probe_net::round_trips::sized_echoes;
 use probe_net::trains::least_packet;
 use session::{Outcome, ProbingSession};
 use sockets::FarEnd;
@@ -303,6 +304,20 @@ impl Probes for PathProbes {
         watch: &mut dyn RunObserver,
     ) -> Result<Vec<SizedHop>, ProbesError> {
         self.tracer(watch).sized_hops(plan, watch)
+    }
+
+    fn sized_echoes(
+        &mut self,
+        sizes: &[u16],
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedEcho>, ProbesError> {
+        let seen = sized_echoes(&self.far_end(), sizes, || watch.is_cancelled());
+        match (watch.is_cancelled(), seen) {
+            (true, _) => Err(errors::cancelled()),
+            (false, Ok(Some(seen))) => Ok(seen),
+            (false, Ok(None)) => Err(errors::no_icmp(&self.address, None)),
+            (false, Err(error)) => Err(errors::no_icmp(&self.address, Some(error))),
+        }
     }
 
     fn flows(

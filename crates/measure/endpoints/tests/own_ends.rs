@@ -91,6 +91,37 @@ fn a_reverse_test_brings_the_servers_tcp_info() {
 }
 
 #[test]
+fn streams_of_multipath_tcp_tell_what_they_go_over() {
+    let server = Running::start();
+    let mut target = server.target();
+    target.via.multipath = true;
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let setting = Setting {
+            direction,
+            ..setting(2)
+        };
+        let seen = match Client::new(target.clone()).run(&setting, &plan(), &mut ()) {
+            Err(ClientError::Option(error)) => return testkit::skip(&error.to_string()),
+            seen => seen.unwrap(),
+        };
+        let over = seen.multipath.as_ref().unwrap();
+        assert_eq!((over.connections, over.plain_connections), (2, 0));
+        let [subflow] = &over.subflows[..] else {
+            panic!("{over:?}");
+        };
+        assert_eq!(
+            (subflow.far, subflow.count),
+            (target.host.parse().unwrap(), 2)
+        );
+        // Counted before the end, so that the last bytes may be missing.
+        assert!(subflow.carried_bytes > seen.bytes_delivered().get() / 2);
+        for stream in &seen.streams {
+            assert!(stream.tcp.iter().any(|sample| sample.bytes_acked.is_some()));
+        }
+    }
+}
+
+#[test]
 fn a_two_way_test_moves_data_both_ways() {
     let server = Running::start();
     let mut both = setting(2);

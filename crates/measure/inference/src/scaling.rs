@@ -106,6 +106,7 @@ mod tests {
             round_trips: RoundTrips::default(),
             congestion_used: None,
             takes_udp: false,
+            multipath: None,
             cpu_near: None,
             cpu_far_percent: None,
         }

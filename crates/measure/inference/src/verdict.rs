@@ -49,6 +49,7 @@ const FREE: f64 = 1e9;
 ///     round_trips: RoundTrips::default(),
 ///     congestion_used: None,
 ///     takes_udp: false,
+///     multipath: None,
 ///     cpu_near: None,
 ///     cpu_far_percent: None,
 /// };

@@ -21,8 +21,9 @@ use std::net::IpAddr;
 use observe::{SizedHop, SizedPlan, Trace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stats::{MedianSlope, median_slope};
 use units::{Bytes, Rate, Span};
+
+use crate::size_slope::{Flat, NOT_GROWING, Sloped, UNSTEADY, keep_least};
 
 /// Sizes between the smallest and the largest: 120 pairs of them.
 const SIZES: u16 = 16;
@@ -38,14 +39,13 @@ const RANGE_MIN: u16 = 100;
 const SIZES_MIN: usize = 8;
 /// Probes of a hop that have to be answered by the same router.
 const ANSWERS_MIN: usize = 30;
-/// An interval wider than this share of the difference, to either side, is no figure.
-const HALF_WIDTH_MAX: f64 = 0.5;
 /// Probes use this share of the narrowest link, within `SPACING_MIN` and `SPACING_MAX`.
 const SHARE: u64 = 10;
 /// Distance of probes where its rate is not known: at most 600 kbit/s.
 const SPACING: Span = Span::from_millis(20);
 const SPACING_MIN: Span = Span::from_millis(4);
 const SPACING_MAX: Span = Span::from_millis(200);
+const UNEVEN: &str = "round trips do not grow evenly with the size of packets";
 
 /// The rate of the link that leads to a hop, at the IP layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -182,35 +182,6 @@ pub fn analyse(hops: &[SizedHop]) -> Vec<HopCapacity> {
     found
 }
 
-/// The slope up to a hop in seconds for each byte.
-#[derive(Debug, Clone, Copy)]
-struct Sloped {
-    slope: f64,
-    half_width: f64,
-}
-
-impl Sloped {
-    const NONE: Sloped = Sloped {
-        slope: 0.0,
-        half_width: 0.0,
-    };
-
-    /// Of minima: seconds over bytes.
-    fn of(minima: &BTreeMap<u16, Span>) -> Result<Self, String> {
-        let points: Vec<(f64, f64)> = minima
-            .iter()
-            .map(|(size, rtt)| (f64::from(*size), rtt.as_secs_f64()))
-            .collect();
-        let uneven = || "round trips do not grow evenly with the size of packets".to_owned();
-        let MedianSlope { slope, interval } = median_slope(&points).ok_or_else(uneven)?;
-        let interval = interval.ok_or_else(uneven)?;
-        Ok(Sloped {
-            slope,
-            half_width: (interval.high - interval.low) / 2.0,
-        })
-    }
-}
-
 /// The figure with its interval, or why there is none.
 type Outcome = Result<[Rate; 3], String>;
 
@@ -219,25 +190,16 @@ fn rate(before: Option<(u8, Sloped)>, (distance, there): (u8, Sloped)) -> Outcom
     let (known, here) = before
         .filter(|(known, _)| known.checked_add(1) == Some(distance))
         .ok_or_else(|| format!("nothing is known of hop {}", distance.saturating_sub(1)))?;
-    let seconds = there.slope - here.slope;
-    let half = there.half_width.hypot(here.half_width);
-    let than = match known {
-        0 => "with the size of packets".to_owned(),
-        known => format!("by more than to hop {known}"),
-    };
-    if seconds <= half {
-        return Err(format!(
-            "round trips do not grow {than}, as far as they tell"
-        ));
-    }
-    if half > seconds * HALF_WIDTH_MAX {
-        let percent = (100.0 * half / seconds).round();
-        return Err(format!(
-            "round trips are too unsteady: it would be off by {percent} %"
-        ));
-    }
-    let of = |seconds: f64| Rate::from_f64(8.0 / seconds);
-    Ok([of(seconds), of(seconds + half), of(seconds - half)])
+    there.beyond(here).map_err(|flat| match (flat, known) {
+        (Flat::NotGrowing, 0) => NOT_GROWING.to_owned(),
+        (Flat::NotGrowing, known) => {
+            format!("round trips do not grow by more than to hop {known}, as far as they tell")
+        }
+        (Flat::Unsteady { off }, _) => {
+            let percent = (100.0 * off).round();
+            format!("{UNSTEADY}: it would be off by {percent} %")
+        }
+    })
 }
 
 /// What came back from a hop.
@@ -261,8 +223,7 @@ impl Seen {
                 continue;
             };
             seen.answers += 1;
-            let least = seen.minima.entry(probe.size).or_insert(answer.rtt);
-            *least = answer.rtt.min(*least);
+            keep_least(&mut seen.minima, probe.size, answer.rtt);
         }
         let sloped = match seen.answers < ANSWERS_MIN || seen.minima.len() < SIZES_MIN {
             true => Err(format!(
@@ -270,7 +231,7 @@ impl Seen {
                 seen.answers,
                 hop.probes.len()
             )),
-            false => Sloped::of(&seen.minima),
+            false => Sloped::of(&seen.minima).ok_or_else(|| UNEVEN.to_owned()),
         };
         (seen, sloped)
     }

@@ -5,9 +5,9 @@
 //! a socket or reads a clock, so each method runs the same over a live path, an emulated one and in
 //! virtual time.
 //!
-//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`hop_capacity`],
-//! [`branches`], [`way_back`], [`characterise`](mod@characterise), [`responsiveness`],
-//! [`datagram_rate`].
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`size_slope`],
+//! [`hop_capacity`], [`branches`], [`way_back`], [`characterise`](mod@characterise),
+//! [`responsiveness`], [`datagram_rate`].
 
 pub mod available;
 pub mod branches;
@@ -20,6 +20,7 @@ pub mod hops;
 mod part;
 mod passage;
 pub mod responsiveness;
+pub mod size_slope;
 pub mod trend;
 pub mod way_back;
 
@@ -31,6 +32,7 @@ pub use hop_capacity::{HopCapacity, SizeTrip};
 pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 pub use part::{LeftOut, PartObserver};
 pub use responsiveness::Responsiveness;
+pub use size_slope::{NoSlope, SizeSlope, SlowestLink};
 pub use way_back::WayBack;
 
 use schemars::JsonSchema;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use emu::{EmuError, Lateness};
+use emu::EmuError;
 use endpoints::{BindError, Client, Runs, Server, ServerLimits};
-use netpath::{Hosts, PathSpec, Way};
+use netpath::{Hosts, PathSpec};
 use observe::{
     DatagramPlan, Datagrams, Fault, Observation, Probes, ProbesError, Punctuality, RunObserver,
     SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Transport,
@@ -110,14 +110,7 @@ impl Target for EmulatedPath {
     }
 
     fn punctuality(&self) -> Option<Punctuality> {
-        let bound = Punctuality::bound(self.path.base_rtt());
-        let ways = Way::BOTH.map(|way| self.network.network().books(way).lateness);
-        Some(Punctuality {
-            packets: ways.iter().map(Lateness::packets).sum(),
-            late: ways.iter().map(|way| way.later_than(bound)).sum(),
-            bound,
-            worst: ways.iter().filter_map(|way| way.quantile(1.0)).max()?,
-        })
+        self.network.punctuality(&self.path)
     }
 
     fn stop(&mut self) {
@@ -205,6 +198,7 @@ impl Drop for FarServer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netpath::Way;
     use observe::{StreamCount, Then, Window};
     use units::{Rate, Span};
 

@@ -37,6 +37,9 @@ pub enum OpenError {
          host that runs `trunkline serve` or `iperf3 -s`"
     )]
     NoHost,
+    /// Multipath TCP was asked for, and no connection leaves this host.
+    #[error("`--mptcp` is for a host on the network, and this target is none")]
+    NoMultipath,
     /// Others' transfers are more than a host carries.
     #[error(
         "cross traffic {entry} asks for {per_second} transfers a second, and an emulated host \
@@ -71,6 +74,7 @@ impl Hint for OpenError {
             | OpenError::Far(_)
             | OpenError::UnknownScheme { .. }
             | OpenError::NoHost
+            | OpenError::NoMultipath
             | OpenError::TooManyTransfers { .. } => Fault::Request,
             _ => Fault::Run,
         }
@@ -87,6 +91,7 @@ impl Hint for OpenError {
             ),
             OpenError::Far(_) => None,
             OpenError::NoHost => Some("leave them out, or name a host".to_owned()),
+            OpenError::NoMultipath => Some("leave it out, or name a host".to_owned()),
             OpenError::Address(_) => Some(
                 "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern` or \
                  `sim:slac-cern`"

@@ -90,6 +90,18 @@ impl TargetName {
         }
     }
 
+    /// The same, over connections of multipath TCP.
+    ///
+    /// # Errors
+    /// When it is no host on the network.
+    pub fn over_multipath(self) -> Result<Self, OpenError> {
+        let TargetName::Live(mut address) = self else {
+            return Err(OpenError::NoMultipath);
+        };
+        address.via.multipath = true;
+        Ok(TargetName::Live(address))
+    }
+
     /// The path that it runs; `None` of a live host.
     pub fn path(&self) -> Option<&PathSpec> {
         match self {
@@ -102,6 +114,16 @@ impl TargetName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_hosts_are_reached_over_multipath_tcp() {
+        let over = |name| TargetName::parse(name, 5201).unwrap().over_multipath();
+        let live = over("dtn.example.org").unwrap();
+        assert!(matches!(live, TargetName::Live(address) if address.via.multipath));
+        for name in ["emu:slac-cern", "sim:slac-cern", "gridftp://dtn/FILE"] {
+            assert!(matches!(over(name), Err(OpenError::NoMultipath)), "{name}");
+        }
+    }
 
     #[test]
     fn a_wrong_path_is_told_as_the_path_tells_it() {

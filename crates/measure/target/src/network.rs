@@ -2,10 +2,11 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use emu::{Network, cross_address};
+use emu::{Lateness, Network, cross_address};
 use endpoints::{Background, BackgroundError, Transfers};
 use link::{CrossDeed, CrossSource};
-use netpath::{Cross, CrossTraffic, PathSpec};
+use netpath::{Cross, CrossTraffic, PathSpec, Way};
+use observe::Punctuality;
 use sockets::BufferLimit;
 use sockets::options::StreamOptions;
 use units::{Bytes, Time};
@@ -52,6 +53,20 @@ impl EmulatedNetwork {
         Ok(EmulatedNetwork {
             _cross: cross,
             network,
+        })
+    }
+
+    /// How punctual the network has been; `None` before the first packet.
+    ///
+    /// * `path`: that of the network.
+    pub fn punctuality(&self, path: &PathSpec) -> Option<Punctuality> {
+        let bound = Punctuality::bound(path.base_rtt());
+        let ways = Way::BOTH.map(|way| self.network.books(way).lateness);
+        Some(Punctuality {
+            packets: ways.iter().map(Lateness::packets).sum(),
+            late: ways.iter().map(|way| way.later_than(bound)).sum(),
+            bound,
+            worst: ways.iter().filter_map(|way| way.quantile(1.0)).max()?,
         })
     }
 
@@ -154,8 +169,6 @@ fn arrivals(
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
-
-    use netpath::Way;
 
     use errors::{Fault, Hint};
 

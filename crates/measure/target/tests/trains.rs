@@ -55,6 +55,25 @@ fn the_spread_of_a_bulk_shows_the_rate_of_the_link_both_ways() {
 }
 
 #[test]
+fn echoes_of_several_sizes_bound_the_slowest_link() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let mut target = EmulatedPath::up(&path("2Mbit/s", ""), 1).unwrap();
+    let mut probes = target.probes(&mut ()).unwrap();
+    let sizes = probing::size_slope::sizes();
+    let seen = probes.sized_echoes(&sizes, &mut ()).unwrap();
+    assert_eq!(seen.len(), sizes.len());
+    // 900 bytes more take 7.2 ms both ways, of which a busy machine hides little in four rounds.
+    let bound = probing::size_slope::slowest_link(&seen).at_least();
+    let megabits = bound.map(|rate| rate.as_f64() / 1e6);
+    assert!(
+        megabits.is_some_and(|bound| (0.4..1.1).contains(&bound)),
+        "{megabits:?} of {seen:?}"
+    );
+}
+
+#[test]
 fn lost_packets_are_counted_on_another_thread_too() {
     if !testkit::can_emulate() {
         return;

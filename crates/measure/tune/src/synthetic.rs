@@ -166,6 +166,7 @@ impl Target for Synthetic {
             },
             congestion_used: None,
             takes_udp: false,
+            multipath: None,
             cpu_near: None,
             cpu_far_percent: None,
         })

@@ -499,6 +499,11 @@ impl StreamDialer {
         self.endpoint.rtt
     }
 
+    /// How connections to there leave this host.
+    pub fn via(&self) -> &Via {
+        &self.endpoint.via
+    }
+
     /// For an end to which no conversation was opened from here: it listens for streams of the one
     /// that it opened.
     pub fn new(

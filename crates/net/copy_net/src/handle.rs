@@ -6,12 +6,12 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use observe::{Buffers, TcpSample, Transport, UDP_CONTROL};
+use observe::{Buffers, MultipathConnection, TcpSample, Transport, UDP_CONTROL};
 use socket2::SockRef;
 use units::{Bytes, Rate, Span, Time};
 
+use sockets::multipath;
 use sockets::options::{self, OptionError, StreamOptions};
-use sockets::tcp_info;
 use units::Dscp;
 
 /// A connection that another thread reads or writes. Clones mean the same one.
@@ -40,8 +40,16 @@ impl StreamHandle {
     /// When the socket is no longer a connection.
     pub fn sample(&self, at: Time) -> io::Result<TcpSample> {
         match &self.0 {
-            Carrier::Tcp(socket) => tcp_info::read(socket, at),
+            Carrier::Tcp(socket) => multipath::sample(socket, at),
             Carrier::Udp(handle) => Ok(handle.sample(at)),
+        }
+    }
+
+    /// What it goes over where this end asked for multipath TCP; `None` of others.
+    pub fn multipath(&self) -> Option<MultipathConnection> {
+        match &self.0 {
+            Carrier::Tcp(socket) => multipath::read(socket),
+            Carrier::Udp(_) => None,
         }
     }
 
@@ -76,7 +84,7 @@ impl StreamHandle {
     /// ended with [`Channel::finish`](crate::Channel::finish).
     pub fn has_delivered_all(&self) -> bool {
         match &self.0 {
-            Carrier::Tcp(socket) => tcp_info::read(socket, Time::ZERO).is_ok_and(|sample| {
+            Carrier::Tcp(socket) => multipath::sample(socket, Time::ZERO).is_ok_and(|sample| {
                 let is_sent = sample.not_sent.is_none_or(|left| left == Bytes::ZERO);
                 is_sent && sample.unacked_segments == Some(0)
             }),

@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use quic_net::{Handle, Stream, StreamWriter};
-use sockets::tcp_info;
+use sockets::multipath;
 use units::{Bytes, Span, Time};
 
 /// First bytes of a connection over UDP whose further ones are those of a connection over TCP.
@@ -92,7 +92,7 @@ pub(super) fn relay(stream: Stream) -> io::Result<(TcpStream, Relay)> {
 pub(super) fn round_trip(socket: &TcpStream, peer: SocketAddr) -> Option<Span> {
     let canonical = |at: SocketAddr| (at.ip().to_canonical(), at.port());
     let is_relayed = canonical(socket.peer_addr().ok()?) != canonical(peer);
-    let sample = tcp_info::read(socket, Time::ZERO).ok();
+    let sample = multipath::sample(socket, Time::ZERO).ok();
     let sample = sample.filter(|_| !is_relayed)?;
     sample.rtt_min.or(sample.rtt)
 }

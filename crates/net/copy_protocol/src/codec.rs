@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::version::VERSION_BEFORE;
 use super::version_5::{self, OldSending};
-use super::{Kept, Message, SPOKEN};
+use super::{FilePart, Kept, Message, SPOKEN};
 use measure_protocol::frame::{FrameError, FrameReader, encode_frame};
 
 /// Most bytes of a frame before the peer has shown who it is.
@@ -171,20 +171,22 @@ pub fn encode_in(version: u16, message: &Message) -> Result<Vec<u8>, CodecError>
 }
 
 /// Behind an opening stands all that the version before does not know, where it asks for any of it:
-/// what else is kept, whether pieces of older versions are offered, and pairs of addresses.
+/// what else is kept, whether pieces of older versions are offered, pairs of addresses, whether
+/// the far end is to tell its own, and the part of files that is copied.
 fn with_newest(message: &Message, body: Vec<u8>) -> postcard::Result<Vec<u8>> {
     let Message::Open(opening) = message else {
         return Ok(body);
     };
-    let newest: Newest = (opening.attributes.kept, opening.delta, opening.pairs);
-    match newest == (Kept::NOTHING, false, 0) {
+    let (kept, all) = (opening.attributes.kept, opening.asks_addresses);
+    let newest: Newest = (kept, opening.delta, opening.pairs, all, opening.part);
+    match newest == (Kept::NOTHING, false, 0, false, None) {
         true => Ok(body),
         false => postcard::to_extend(&newest, body),
     }
 }
 
 /// What stands behind an opening.
-type Newest = (Kept, bool, u16);
+type Newest = (Kept, bool, u16, bool, Option<FilePart>);
 
 /// The two halves of a list; `None` where there are none.
 fn halves(message: &Message) -> Option<(Message, Message)> {
@@ -216,7 +218,13 @@ pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
         Ok((message, [])) => Ok(message),
         Ok((Message::Open(mut opening), newest)) => {
             let newest: Newest = decode_as(newest)?;
-            (opening.attributes.kept, opening.delta, opening.pairs) = newest;
+            (
+                opening.attributes.kept,
+                opening.delta,
+                opening.pairs,
+                opening.asks_addresses,
+                opening.part,
+            ) = newest;
             Ok(Message::Open(opening))
         }
         Ok((_, surplus)) => Err(CodecError::Surplus(surplus.len())),
@@ -325,12 +333,13 @@ mod tests {
 
     #[test]
     fn what_stands_behind_an_opening_comes_back() {
-        for (hard_links, delta, pairs) in [
-            (false, false, 0),
-            (true, false, 0),
-            (false, true, 0),
-            (false, false, 2),
-            (true, true, 16),
+        for (hard_links, delta, pairs, all) in [
+            (false, false, 0, false),
+            (true, false, 0, false),
+            (false, true, 0, false),
+            (false, false, 2, false),
+            (false, false, 0, true),
+            (true, true, 16, true),
         ] {
             let mut options = CopyOptions {
                 delta,
@@ -339,7 +348,12 @@ mod tests {
             options.attributes.kept.hard_links = hard_links;
             let mut opening = Opening::new(CopyDirection::Get, vec![b"a".to_vec()], &options);
             opening.pairs = pairs;
-            let is_new = hard_links || delta || pairs > 0;
+            opening.asks_addresses = all;
+            opening.part = all.then_some(FilePart {
+                index: 7,
+                length: FilePart::LENGTH_MIN,
+            });
+            let is_new = hard_links || delta || pairs > 0 || all;
             let message = Message::Open(Box::new(opening));
             let frame = encode(&message).unwrap();
             assert_eq!(encode_in(VERSION_BEFORE, &message).is_ok(), !is_new);

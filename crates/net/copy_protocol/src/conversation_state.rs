@@ -9,7 +9,7 @@
 //! peer knew when it sent it, so an honest peer is never refused. Whether a piece was sent that the
 //! receiver confirms is not known here: the sender's ledger knows it.
 
-use super::{CopyDirection, Filter, Kept, Message, Opening, PATH_MAX};
+use super::{CopyDirection, Filter, Kept, Message, Opening, PAIRS_MAX, PATH_MAX};
 
 mod error;
 mod files;
@@ -61,6 +61,8 @@ pub struct ConversationState {
     /// A failure of everything, or a user, ended it.
     is_given_up: bool,
     is_complete: bool,
+    /// The far end is to tell its addresses.
+    awaits_addresses: bool,
     files: Files,
     bye: [bool; 2],
 }
@@ -159,6 +161,7 @@ impl ConversationState {
         require(speaker == Speaker::Near, ProtocolRule::Speaker)?;
         require(self.opening.is_none(), ProtocolRule::Again)?;
         opening::check(&opening)?;
+        self.awaits_addresses = opening.asks_addresses;
         self.opening = Some(Agreed {
             direction: opening.direction,
             is_dry: opening.dry_run,
@@ -209,6 +212,7 @@ impl ConversationState {
             | Message::Streams(_)
             | Message::Sending(..) => is_sender,
             Message::RateMax(_) | Message::FixedStreams(_) => speaker == Speaker::Near,
+            Message::Addresses(_) => speaker == Speaker::Far,
             Message::SharedStreams(_) | Message::ServerBounds { .. } => {
                 speaker == Speaker::Far && !is_sender
             }
@@ -237,6 +241,11 @@ impl ConversationState {
         }
         if let Message::Older(_) = message {
             require(agreed.has_older, ProtocolRule::OlderUnasked)?;
+        }
+        if let Message::Addresses(all) = &message {
+            let is_due = std::mem::take(&mut self.awaits_addresses);
+            let fits = all.len() <= usize::from(PAIRS_MAX);
+            require(is_due && fits, ProtocolRule::Addresses)?;
         }
         self.on_content(message, is_sender)
     }
@@ -355,6 +364,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::ServerBounds { .. } => "ServerBounds",
         Message::Inodes(_) => "Inodes",
         Message::Older(_) => "Older",
+        Message::Addresses(_) => "Addresses",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::shown_name;
 use crate::{Activity, Name, Problem, ProblemKind};
-use observe::Limit;
+use observe::{Limit, Multipath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{AddressPair, Bytes, Rate, Span, Time, TimeOfDay};
@@ -505,6 +505,8 @@ pub struct Outcome {
     pub streams_replaced: u32,
     /// What each pair of addresses carried, where the streams were dealt over any.
     pub pairs: Vec<PairCarried>,
+    /// What the streams went over, where multipath TCP was asked for.
+    pub multipath: Option<Multipath>,
     /// Stream count that carried most of it; what to remember of this host.
     pub streams: u16,
     /// What limited it; `None` where it was over too soon to say.

@@ -73,7 +73,7 @@ pub use name::{
     is_reserved,
 };
 pub use options::{
-    Attributes, CongestionChoice, CopyDirection, CopyOptions, Filter, Opening, Selection,
+    Attributes, CongestionChoice, CopyDirection, CopyOptions, FilePart, Filter, Opening, Selection,
     SelectionRule,
 };
 pub use piece::{

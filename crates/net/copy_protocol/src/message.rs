@@ -1,5 +1,7 @@
 //! The messages of the control connection.
 
+use std::net::IpAddr;
+
 use errors::{Error, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -253,4 +255,9 @@ pub enum Message {
     /// (receiver) Files that will be wanted and are there in an older version of so many bytes.
     /// Pieces within these may be offered by their hash. Only where that was asked for.
     Older(Vec<(FileId, u64)>),
+    /// (far) Its addresses at which it takes streams of this copy, at most
+    /// [`PAIRS_MAX`](crate::PAIRS_MAX). Only where
+    /// the opening asks for them, and then right behind [`Message::Opened`]. The near end connects
+    /// to them as to the first one: only an end with the same certificate takes a stream.
+    Addresses(Vec<IpAddr>),
 }

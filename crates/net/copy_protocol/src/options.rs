@@ -4,6 +4,8 @@
 //! from one to the other. The command line, Python and the document of a copy each have it once. A
 //! field more in [`Opening`] is another message: `version_5.rs` has what older ends are told.
 
+use std::ops::Range;
+
 use models::Objective;
 use observe::{StreamCount, Window};
 use schemars::JsonSchema;
@@ -53,6 +55,8 @@ pub struct CopyOptions {
     pub follow: Option<Follow>,
     /// Of files that are there in an older version only what differs from it is sent.
     pub delta: bool,
+    /// Only this part of each file is copied. For campaigns, which see to the others.
+    pub part: Option<FilePart>,
 }
 
 impl CopyOptions {
@@ -87,6 +91,7 @@ impl Default for CopyOptions {
             gentle: None,
             follow: None,
             delta: false,
+            part: None,
         }
     }
 }
@@ -146,11 +151,57 @@ pub struct Opening {
     /// where it is not zero.
     #[serde(skip)]
     pub pairs: u16,
+    /// The far end tells its addresses, and the near end deals the streams over those that it can
+    /// reach; see [`crate::Message::Addresses`]. On the wire it stands behind the opening, and only
+    /// where it is asked for.
+    #[serde(skip)]
+    pub asks_addresses: bool,
     /// The receiver tells which files it has in an older version, and the sender offers pieces of
     /// those by their hashes first. On the wire it stands behind what else is kept, and only where
     /// it is asked for.
     #[serde(skip)]
     pub delta: bool,
+    /// Only this part of each file is copied, and other copies bring the others; see [`FilePart`].
+    /// On the wire it stands behind the opening, and only where it is asked for.
+    #[serde(skip)]
+    pub part: Option<FilePart>,
+}
+
+/// One part of a file whose parts are copied each for itself, by several hosts perhaps.
+///
+/// ```
+/// use copy_protocol::FilePart;
+/// let part = FilePart { index: 1, length: FilePart::LENGTH_MIN };
+/// let (start, size) = (FilePart::LENGTH_MIN, FilePart::LENGTH_MIN + 7);
+/// assert_eq!(part.within(size), start..size);
+/// assert!(part.within(9).is_empty());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FilePart {
+    /// Its place among the parts, from 0.
+    pub index: u32,
+    /// Bytes of each part but the last, which may have fewer: a power of two, so that each is a
+    /// subtree of the file's BLAKE3.
+    pub length: u64,
+}
+
+impl FilePart {
+    /// Shortest part, in bytes.
+    pub const LENGTH_MIN: u64 = 64 << 20;
+    /// Longest part, in bytes.
+    pub const LENGTH_MAX: u64 = 1 << 50;
+
+    /// Its bytes of a file of `size` bytes; empty where the file has no such part.
+    pub fn within(&self, size: u64) -> Range<u64> {
+        let start = u64::from(self.index).saturating_mul(self.length).min(size);
+        start..start.saturating_add(self.length).min(size)
+    }
+
+    /// Whether its length is one that parts can have.
+    pub fn is_legal(&self) -> bool {
+        let bounds = FilePart::LENGTH_MIN..=FilePart::LENGTH_MAX;
+        self.length.is_power_of_two() && bounds.contains(&self.length)
+    }
 }
 
 /// Delay and loss that a gentle objective may add when only its name is known.
@@ -192,7 +243,9 @@ impl Opening {
                 Window::Fixed(bytes) => Some(bytes.get()),
             },
             pairs: 0,
+            asks_addresses: false,
             delta: options.delta,
+            part: options.part,
         }
     }
 
@@ -201,12 +254,13 @@ impl Opening {
         let kept = self.attributes.kept.options();
         let delta = if self.delta { "`--delta`" } else { "" };
         let is_get = self.direction == CopyDirection::Get;
-        let via = if self.pairs > 0 && is_get {
-            "`--via`"
-        } else {
-            ""
+        let via = match self.asks_addresses {
+            true => "`--via all`",
+            false if self.pairs > 0 && is_get => "`--via`",
+            false => "",
         };
-        let asked = [kept.as_str(), delta, via];
+        let part = self.part.map_or("", |_| "parts of a file");
+        let asked = [kept.as_str(), delta, via, part];
         let asked: Vec<&str> = asked.into_iter().filter(|one| !one.is_empty()).collect();
         asked.join(", ")
     }

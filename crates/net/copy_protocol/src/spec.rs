@@ -33,6 +33,8 @@ pub struct CopySpec {
     /// Pairs of addresses over which the streams are dealt; without any they go where the far end
     /// answered.
     pub pairs: Vec<AddressPair>,
+    /// They are dealt over all addresses that the far end tells; `pairs` is empty then.
+    pub all_addresses: bool,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -52,7 +54,16 @@ impl CopySpec {
             copy,
             into_folder,
             pairs: u16::try_from(self.pairs.len()).unwrap_or(u16::MAX),
+            asks_addresses: self.all_addresses,
             ..opening
+        }
+    }
+
+    /// Whether its connections are of multipath TCP.
+    pub fn is_multipath(&self) -> bool {
+        match &self.far.host {
+            FarHost::Ssh { via, .. } => via.multipath,
+            FarHost::Server { address, .. } => address.via.multipath,
         }
     }
 
@@ -67,12 +78,14 @@ impl CopySpec {
                 return Some((what.to_owned(), "copy to this host first, and then from it"));
             }
             _ if self.transport == Transport::Udp => "--transport udp",
-            _ if !self.pairs.is_empty() => "--via",
+            _ if !self.pairs.is_empty() || self.all_addresses => "--via",
+            _ if self.is_multipath() => "--mptcp",
             _ if matches!(self.connect, Connect::FromFar(_)) => "--connect from-far",
             _ if self.connect != Connect::ToFar(None) => "--port-range",
             _ if options.delete => "--delete",
             _ if options.follow.is_some() => "--follow",
             _ if options.delta => "--delta",
+            _ if options.part.is_some() => "shards.parts",
             _ if options.compress => "--compress",
             _ if options.plain => "--plain",
             _ if options.filter == Filter::Content => "--checksum",

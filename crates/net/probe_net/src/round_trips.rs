@@ -9,6 +9,7 @@
 //! Send and receive times are taken in the program: a busy host adds its scheduling delay.
 
 pub(crate) mod icmp;
+mod sized;
 mod tcp;
 
 use std::io;
@@ -29,6 +30,8 @@ use sockets::FarEnd;
 use sockets::poll::{readable, wait};
 use tcp::TcpConnects;
 use units::{Span, Time};
+
+pub use sized::sized_echoes;
 
 const INTERVAL: Span = ProbeSeries::INTERVAL;
 const TIMEOUT: Span = ProbeSeries::PATIENCE;

@@ -72,15 +72,19 @@ impl ListenAt {
         ListenAt { port, ..self }
     }
 
-    /// A non-blocking listening socket. Without a family it serves IPv4 alone where this host has
-    /// no IPv6.
+    /// A non-blocking listening socket, of multipath TCP where this host has it: connections of
+    /// plain TCP are accepted as such. Without a family it serves IPv4 alone where this host has no
+    /// IPv6.
     ///
     /// # Errors
     /// When the address or device does not exist here, or its port is taken.
     pub fn tcp(&self) -> io::Result<TcpListener> {
-        let socket = self.socket(Type::STREAM, Protocol::TCP, |socket| {
-            socket.set_reuse_address(true)
-        })?;
+        let reused = |socket: &Socket| socket.set_reuse_address(true);
+        let multipath = self.socket(Type::STREAM, Protocol::MPTCP, reused);
+        let socket = match multipath {
+            Ok(socket) => socket,
+            Err(_) => self.socket(Type::STREAM, Protocol::TCP, reused)?,
+        };
         socket.listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
         Ok(socket.into())

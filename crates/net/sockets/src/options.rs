@@ -90,6 +90,11 @@ impl OptionError {
             OptionError::Source { .. } => {
                 Some("`ip address` shows this host's addresses and devices".to_owned())
             }
+            OptionError::Multipath(_) => Some(
+                "root turns it on with `sysctl net.mptcp.enabled=1`, in Linux from 5.6 on; \
+                 without `--mptcp` it is not needed"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
@@ -150,6 +155,9 @@ pub enum OptionError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// This kernel has no multipath TCP, or has it turned off.
+    #[error("this host has no multipath TCP")]
+    Multipath(#[source] io::Error),
     /// Packets cannot leave from there.
     #[error("this host cannot send from `{from}`")]
     Source {
@@ -171,8 +179,11 @@ pub fn is_out_of_descriptors(error: &io::Error) -> bool {
 impl StreamOptions {
     /// A TCP socket with these options, not yet connected.
     pub fn socket(&self, domain: Domain) -> Result<Socket, OptionError> {
-        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP));
-        let socket = socket.map_err(OptionError::Socket)?;
+        let socket = match self.via.multipath {
+            true => multipath_socket(domain)?,
+            false => Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
+                .map_err(OptionError::Socket)?,
+        };
         leave_from(&SockRef::from(&socket), &self.via.source)?;
         self.apply(&SockRef::from(&socket))?;
         Ok(socket)
@@ -204,9 +215,10 @@ impl StreamOptions {
         self.apply_to_copies(socket)
     }
 
-    /// What only streams of copies are asked to use.
+    /// What only streams of copies are asked to use. The kernel has no `TCP_USER_TIMEOUT` for
+    /// multipath TCP, whose streams a copy replaces where they hang.
     fn apply_to_copies(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
-        if let Some(limit) = self.user_timeout {
+        if let Some(limit) = self.user_timeout.filter(|_| !is_multipath(socket)) {
             let set = socket.set_tcp_user_timeout(Some(limit.into()));
             set.map_err(OptionError::Socket)?;
         }
@@ -219,11 +231,12 @@ impl StreamOptions {
     }
 
     /// Also lifts the window that was derived from the listener's buffer when the connection came
-    /// in: the kernel leaves it alone when `SO_RCVBUF` changes afterwards.
+    /// in: the kernel leaves it alone when `SO_RCVBUF` changes afterwards. Multipath TCP has no
+    /// such window, and follows the buffer: seen with Linux 6.18.
     pub fn apply_to_accepted(&self, stream: &TcpStream) -> Result<(), OptionError> {
         let socket = SockRef::from(stream);
         self.apply(&socket)?;
-        if let Some(size) = self.window {
+        if let Some(size) = self.window.filter(|_| !is_multipath(&socket)) {
             let granted = socket.recv_buffer_size().map_err(OptionError::Socket)?;
             let clamp = libc::c_int::try_from(granted / 2).unwrap_or(libc::c_int::MAX);
             set_option(&socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &clamp)
@@ -264,6 +277,24 @@ fn lift_buffers(socket: &SockRef<'_>, bytes: usize) -> io::Result<()> {
         Ok(()) | Err(Errno::EPERM) => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+fn multipath_socket(domain: Domain) -> Result<Socket, OptionError> {
+    let socket = Socket::new(domain, Type::STREAM, Some(Protocol::MPTCP));
+    socket.map_err(|error| match error.raw_os_error() {
+        // The last one is that of kernels which know no protocol of such a number.
+        Some(libc::ENOPROTOOPT | libc::EPROTONOSUPPORT | libc::EINVAL) => {
+            OptionError::Multipath(error)
+        }
+        _ => OptionError::Socket(error),
+    })
+}
+
+/// Whether a socket is of multipath TCP. One that connected stays so with plain TCP beneath, one
+/// that was accepted is of plain TCP where the other end has nothing else.
+pub(crate) fn is_multipath(socket: &SockRef<'_>) -> bool {
+    let protocol = socket.protocol();
+    protocol.is_ok_and(|protocol| protocol == Some(Protocol::MPTCP))
 }
 
 /// The congestion control in use.
@@ -367,6 +398,36 @@ pub fn get_option(
     };
     match result {
         0 => Ok(value),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads an option that is a structure, as far as the kernel knows it and `room` goes; what stands
+/// in `room` is told first. Returns how much was filled in.
+///
+/// # Errors
+/// When the kernel refuses it.
+#[expect(unsafe_code, reason = "no safe crate covers these options")]
+pub(crate) fn get_bytes(
+    socket: &SockRef<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    room: &mut [u8],
+) -> io::Result<usize> {
+    let mut length = libc::socklen_t::try_from(room.len()).unwrap_or(libc::socklen_t::MAX);
+    // SAFETY: the descriptor is open while `socket` is borrowed, and the kernel writes at most
+    // `length` bytes into `room`, which is at least that long.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            room.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(length as usize),
         _ => Err(io::Error::last_os_error()),
     }
 }

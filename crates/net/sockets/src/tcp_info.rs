@@ -5,13 +5,15 @@
 
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::{AsFd, AsRawFd};
 
 use observe::TcpSample;
+use socket2::SockRef;
 use units::{Bytes, Rate, Span, Time};
 
+use crate::options::get_bytes;
+
 /// Room for kernels to come: 6.18 fills 280 bytes.
-const BUFFER: usize = 512;
+pub(crate) const BUFFER: usize = 512;
 
 const SSTHRESH_UNSET: u32 = 0x7FFF_FFFF;
 const MIN_RTT_UNSET: u32 = u32::MAX;
@@ -22,37 +24,16 @@ const SET_UP: [u8; 6] = [1, 4, 5, 8, 9, 11];
 const OPTION_SCALING: u8 = 4;
 const OPTION_ECN: u8 = 8;
 
-/// Reads the state of a connection.
+/// Reads the state of a connection; of multipath TCP that of its first subflow alone, and
+/// [`multipath::sample`](crate::multipath::sample) that of all.
 ///
 /// # Errors
 /// When the socket is no longer a TCP connection.
 pub fn read(socket: &TcpStream, at: Time) -> io::Result<TcpSample> {
     let mut buffer = [0u8; BUFFER];
-    let length = getsockopt(socket, &mut buffer)?;
+    let socket = SockRef::from(socket);
+    let length = get_bytes(&socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut buffer)?;
     Ok(parse(buffer.get(..length).unwrap_or_default(), at))
-}
-
-#[expect(
-    unsafe_code,
-    reason = "no safe crate reads TCP_INFO beyond its first fields"
-)]
-fn getsockopt(socket: &TcpStream, buffer: &mut [u8; BUFFER]) -> io::Result<usize> {
-    let mut length = BUFFER as libc::socklen_t;
-    // SAFETY: the descriptor is open while `socket` is borrowed, and the kernel writes at most
-    // `length` bytes into `buffer`, which is exactly that long.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            buffer.as_mut_ptr().cast(),
-            &mut length,
-        )
-    };
-    match result {
-        0 => Ok(length as usize),
-        _ => Err(io::Error::last_os_error()),
-    }
 }
 
 /// A structure as the kernel fills it, of whatever length.
@@ -118,12 +99,12 @@ fn arrived(
     Some(Bytes::new(bytes.clamp(least, most.max(least))))
 }
 
-fn word(info: &[u8], offset: usize) -> Option<u32> {
+pub(crate) fn word(info: &[u8], offset: usize) -> Option<u32> {
     let bytes = info.get(offset..offset.checked_add(4)?)?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-fn long(info: &[u8], offset: usize) -> Option<u64> {
+pub(crate) fn long(info: &[u8], offset: usize) -> Option<u64> {
     let bytes = info.get(offset..offset.checked_add(8)?)?;
     Some(u64::from_ne_bytes(bytes.try_into().ok()?))
 }

@@ -1,6 +1,6 @@
 //! Words: text that cannot steer a terminal, sentences, counts, limits.
 
-use observe::Limit;
+use observe::{Limit, LossPattern};
 
 /// `text` in one line, without characters that could steer a terminal.
 pub fn plain(text: &str) -> String {
@@ -43,6 +43,30 @@ pub fn count(number: u64, name: &str) -> String {
 /// The end of a sentence.
 pub fn full_stop(text: &str) -> String {
     format!("{}.", plain(text).trim().trim_end_matches('.'))
+}
+
+/// Whether losses come one by one or many in a row (RFC 3357).
+///
+/// ```
+/// let lost = [true, false, true, true].into_iter();
+/// let seen = observe::LossPattern::of(lost).unwrap();
+/// let words = "2 loss periods, the longest of 2 packets, 1 to 2 from loss to loss";
+/// assert_eq!(draw::words::losses(&seen), words);
+/// ```
+pub fn losses(seen: &LossPattern) -> String {
+    let periods = count(seen.periods.len() as u64, "loss period");
+    let longest = seen.periods.iter().max().copied().unwrap_or(0);
+    let longest = count(u64::from(longest), "packet");
+    let (low, high) = (seen.distances.iter().min(), seen.distances.iter().max());
+    match low.zip(high) {
+        Some((low, high)) if low == high => {
+            format!("{periods}, the longest of {longest}, {low} from loss to loss")
+        }
+        Some((low, high)) => {
+            format!("{periods}, the longest of {longest}, {low} to {high} from loss to loss")
+        }
+        None => format!("{periods} of {longest}"),
+    }
 }
 
 /// What a limit means, to stand after "limited by".

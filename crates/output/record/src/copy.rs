@@ -9,7 +9,7 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Direction, Limit, Target};
+use crate::{Direction, Limit, Multipath, Target};
 
 pub use asked::{Asked, AskedFollow};
 pub use command::shown_command;
@@ -110,6 +110,9 @@ pub struct Copy {
     /// What each pair of addresses carried, where the streams were dealt over any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<PairShare>,
+    /// What the streams went over; absent where multipath TCP was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mptcp: Option<Multipath>,
     /// Processor time of this process.
     pub cpu_seconds: f64,
     /// What its time went to, the largest part first; the shares add up to one. Absent in documents
@@ -270,7 +273,8 @@ impl Copy {
             && self.asked.rate_max_bits_per_second.is_none()
             && self.asked.rate_schedule.is_none()
             && self.asked.gentle_added_rtt_max_seconds.is_none()
-            && self.asked.via.is_empty();
+            && self.asked.via.is_empty()
+            && !self.asked.mptcp;
         let by = self.limit.as_ref().map(|limit| limit.by);
         // The path between two other hosts is not the one from here.
         let is_own = self.source_host.is_none();

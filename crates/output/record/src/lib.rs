@@ -65,10 +65,10 @@ pub use host::Host;
 pub use link::Count;
 pub use measure::{Measure, Run};
 pub use observe::{
-    Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Peer, Probe,
-    ProbeMethod as Method, Progress, Punctuality, RateInterval as Interval, Setting, StreamCount,
-    StreamDirection, TargetKind as Kind, TcpSample, TcpSummary, Transport, Verdict as Cause,
-    Window,
+    Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Multipath, Peer,
+    Probe, ProbeMethod as Method, Progress, Punctuality, RateInterval as Interval, Setting,
+    StreamCount, StreamDirection, Subflow, TargetKind as Kind, TcpSample, TcpSummary, Transport,
+    Verdict as Cause, Window,
 };
 pub use path::Path;
 pub use points::{PointsError, load_points};

@@ -1,6 +1,8 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
-use observe::{Limit, Observation, Peer, RateInterval, Summary, TargetInfo, TerminalCpu, Verdict};
+use observe::{
+    Limit, Multipath, Observation, Peer, RateInterval, Summary, TargetInfo, TerminalCpu, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Rate, Span};
@@ -49,6 +51,9 @@ pub struct Run {
     /// The congestion control that the sender really used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
+    /// What the streams went over; absent where multipath TCP was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mptcp: Option<Multipath>,
     /// Round trips, idle and loaded.
     pub rtt: RoundTrips,
     /// Processor use.
@@ -95,6 +100,7 @@ impl Run {
             elapsed_seconds: seen.elapsed.as_secs_f64(),
             peer: seen.peer,
             congestion_used: seen.congestion_used.clone(),
+            mptcp: seen.multipath.clone(),
             rtt: (&seen.round_trips).into(),
             cpu: seen.into(),
             directions,
@@ -116,6 +122,7 @@ impl Run {
             round_trips: self.rtt.observed(),
             congestion_used: self.congestion_used.clone(),
             takes_udp: false,
+            multipath: self.mptcp.clone(),
             cpu_near: self.cpu.near.as_ref().map(|near| TerminalCpu {
                 samples: near.samples.clone(),
             }),

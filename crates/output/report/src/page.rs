@@ -11,6 +11,7 @@ mod emulation;
 mod fit;
 mod history;
 mod measure;
+mod multipath;
 mod path;
 mod predict;
 mod responsiveness;

@@ -6,7 +6,8 @@
 //! threshold, and what was seen. The words are computed from the figures, so a simulator that
 //! changes its mind changes the sentence too.
 //!
-//! Left out: real networks and real programs. What needs them stands in [`Study::left`].
+//! Left out: real networks, and running real programs. What needs them stands in [`Study::left`];
+//! what they carried is put beside a figure by [`programs`].
 //!
 //! Reading order: [`finding`], [`figure`], [`Sweep`], [`Part`], [`Study`]; `catalogue.rs` for the
 //! five documents and one file or folder for each; `output.rs` for what is written.
@@ -19,6 +20,7 @@ mod lecture;
 mod measure;
 mod output;
 mod part;
+pub mod programs;
 mod setup;
 mod striping;
 mod study;

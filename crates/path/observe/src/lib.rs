@@ -16,6 +16,7 @@ pub mod datagrams;
 mod least_delays;
 pub mod limit;
 mod losses;
+mod multipath;
 pub mod observation;
 pub mod probes;
 pub mod round_trip;
@@ -36,13 +37,15 @@ pub use errors::Fault;
 pub use least_delays::LeastDelays;
 pub use limit::{Limit, Verdict};
 pub use losses::LossPattern;
+pub use multipath::{Multipath, MultipathConnection, Subflow};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,
 };
 pub use probes::{
     Clocks, Flow, FlowPlan, Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes,
-    ProbesError, SizedHop, SizedPlan, SizedProbe, Stamped, Trace, TracePlan, TraceProtocol, Train,
+    ProbesError, SizedEcho, SizedHop, SizedPlan, SizedProbe, Stamped, Trace, TracePlan,
+    TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use run_observer::{RunObserver, Snapshot};

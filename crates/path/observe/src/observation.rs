@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span, Time};
 
-use crate::{RoundTrips, Setting, TcpSample};
+use crate::{Multipath, RoundTrips, Setting, TcpSample};
 
 /// Bytes that had reached the far application (or kernel) by a point in time, from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -188,6 +188,8 @@ pub struct Observation {
     /// Whether the far end takes streams over UDP, and datagrams reach it and come back: false also
     /// where that is not known.
     pub takes_udp: bool,
+    /// What the streams went over, where multipath TCP was asked for.
+    pub multipath: Option<Multipath>,
     /// This end's processor use.
     pub cpu_near: Option<TerminalCpu>,
     /// The far end's, in percent of one processor over the run as iperf3 counts it: (user, system).

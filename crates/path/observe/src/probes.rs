@@ -259,6 +259,15 @@ pub struct SizedProbe {
     pub answer: HopProbe,
 }
 
+/// One echo of a chosen size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizedEcho {
+    /// Its size at the IP layer, which its answer has, too.
+    pub size: u16,
+    /// After what time the answer came; `None` without one.
+    pub rtt: Option<Span>,
+}
+
 /// The largest packet that passes unfragmented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathMtu {
@@ -361,6 +370,24 @@ pub trait Probes: Send {
         let _ = (plan, watch);
         Err(ProbesError::Unsupported {
             why: "this path has no routers that answer".to_owned(),
+            hint: None,
+        })
+    }
+
+    /// Sends echoes of these sizes in this order, one every [`ProbeSeries::INTERVAL`]. Sizes are
+    /// those at the IP layer, headers included.
+    ///
+    /// # Errors
+    /// When the far end answers none, or this user may send none, which is so unless told
+    /// otherwise.
+    fn sized_echoes(
+        &mut self,
+        sizes: &[u16],
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedEcho>, ProbesError> {
+        let _ = (sizes, watch);
+        Err(ProbesError::Unsupported {
+            why: "this path answers no echoes of chosen sizes".to_owned(),
             hint: None,
         })
     }

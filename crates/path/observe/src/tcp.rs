@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
-/// One reading of `TCP_INFO`. Counters run from the start of the connection.
+/// One reading of `TCP_INFO`, of multipath TCP of all its subflows together. Counters run from the
+/// start of the connection.
 ///
 /// A field is `None` where the kernel that was asked does not have it. Names follow
 /// `struct tcp_info` in Linux's `include/uapi/linux/tcp.h`; the sense is the sender's.

@@ -4,10 +4,11 @@ use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use errors::{Fault, Hint};
 use sim::Scenario;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, PersistError};
 use thiserror::Error;
 
 use super::{Ran, entry};
@@ -15,12 +16,21 @@ use super::{Ran, entry};
 /// Digest of the sources that decide what a simulation shows; see `build.rs`.
 pub const ENGINE: &str = env!("TRUNKLINE_ENGINE");
 
+/// Where files are written before they get their names.
+const NEW: &str = "new";
+/// Digits of a run's name that name its folder: 256 folders, so that a campaign of 10,000 runs has
+/// 40 files in each.
+const PREFIX: usize = 2;
+/// A file that has no name for longer than this is left over from a program that was killed.
+/// Writing one takes milliseconds.
+const LEFT_OVER: Duration = Duration::from_secs(3_600);
+
 /// A folder of finished runs.
 ///
 /// A run's file is named by the BLAKE3 digest of its scenario with its seed and of the simulator's
 /// own sources: a scenario that differs anywhere, or another simulator, has another name. Each file
 /// ends with a digest of itself; one that does not agree, or that belongs to another name, is as
-/// good as absent.
+/// good as absent. That holds for a file that a power failure has emptied, too, so none is flushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cache {
     folder: PathBuf,
@@ -67,15 +77,17 @@ impl Cache {
     /// # Errors
     /// When it cannot be made or written into.
     pub fn open(folder: &Path) -> Result<Self, CacheError> {
-        fs::create_dir_all(folder).map_err(|source| CacheError::Folder {
+        let new = folder.join(NEW);
+        fs::create_dir_all(&new).map_err(|source| CacheError::Folder {
             folder: folder.to_owned(),
             source,
         })?;
         // Better known now than after the first run. The file goes away by itself.
-        NamedTempFile::new_in(folder).map_err(|source| CacheError::Unwritable {
+        NamedTempFile::new_in(&new).map_err(|source| CacheError::Unwritable {
             folder: folder.to_owned(),
             source,
         })?;
+        remove_left_over(&new);
         Ok(Cache {
             folder: folder.to_owned(),
         })
@@ -114,14 +126,38 @@ impl Cache {
     /// Keeps the run of `scenario`: the whole file appears at once, or nothing does.
     pub(super) fn store(&self, scenario: &Scenario, ran: &Ran) -> io::Result<()> {
         let name = name(scenario);
-        let mut file = NamedTempFile::new_in(&self.folder)?;
+        let mut file = NamedTempFile::new_in(self.folder.join(NEW))?;
         file.write_all(entry::write(&ran.result, ran.cpu, &name)?.as_bytes())?;
-        file.persist(self.file(&name))?;
+        let place = self.file(&name);
+        match file.persist(&place) {
+            Err(PersistError { error, file }) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(self.folder_of(&name))?;
+                file.persist(&place)?;
+            }
+            kept => drop(kept?),
+        }
         Ok(())
     }
 
+    fn folder_of(&self, name: &str) -> PathBuf {
+        self.folder.join(&name[..PREFIX])
+    }
+
     fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.run"))
+        self.folder_of(name).join(format!("{name}.run"))
+    }
+}
+
+/// Removes what programs that were killed have left in `new`, as far as that goes.
+fn remove_left_over(new: &Path) {
+    let is_old = |file: &fs::DirEntry| {
+        let age = file.metadata().and_then(|about| about.modified());
+        age.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > LEFT_OVER))
+    };
+    for file in fs::read_dir(new).into_iter().flatten().flatten() {
+        if is_old(&file) {
+            let _ = fs::remove_file(file.path());
+        }
     }
 }
 
@@ -149,10 +185,13 @@ mod tests {
     }
 
     fn only_file(cache: &Cache) -> PathBuf {
-        let mut files = fs::read_dir(&cache.folder).unwrap();
-        let file = files.next().unwrap().unwrap().path();
-        assert!(files.next().is_none(), "one run, one file");
-        file
+        let folders = fs::read_dir(&cache.folder).unwrap();
+        let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+        let files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+        let [file] = &files[..] else {
+            panic!("one run, one file: {files:?}");
+        };
+        file.clone()
     }
 
     #[test]
@@ -200,8 +239,36 @@ mod tests {
         let mut other = scenario();
         other.streams += 1;
         fs::write(&file, &whole).unwrap();
-        fs::rename(&file, cache.file(&name(&other))).unwrap();
+        let place = cache.file(&name(&other));
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::rename(&file, place).unwrap();
         assert_eq!(cache.load(&other), None);
+    }
+
+    #[test]
+    fn what_a_killed_program_left_goes_away_and_what_is_being_written_stays() {
+        let (folder, cache, _) = kept();
+        let new = cache.folder.join(NEW);
+        let old = fs::File::create(new.join("old")).unwrap();
+        let hours = std::time::SystemTime::now() - LEFT_OVER * 2;
+        old.set_modified(hours).unwrap();
+        fs::write(new.join("young"), "").unwrap();
+        let again = Cache::open(&folder.path().join("a/b")).unwrap();
+        assert!(!new.join("old").exists() && new.join("young").exists());
+        assert!(again.load(&scenario()).is_some());
+    }
+
+    #[test]
+    fn runs_spread_over_folders() {
+        let (_folder, cache, ran) = kept();
+        let seeded = |seed| Scenario { seed, ..scenario() };
+        for seed in 1..=64 {
+            cache.store(&seeded(seed), &ran).unwrap();
+            let file = cache.file(&name(&seeded(seed)));
+            assert!(file.is_file(), "{}", file.display());
+        }
+        let folders = fs::read_dir(&cache.folder).unwrap().count();
+        assert!((20..=65).contains(&folders), "{folders}");
     }
 
     #[test]

@@ -6,11 +6,12 @@
 //!
 //! Left out: several machines, and a bound on the folder's size; it can be deleted at any time.
 //!
-//! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, [`Cache`] for
-//! keeping them, `entry.rs` for the text they are kept as, [`figures`] for what the seeds show
-//! together, [`log`](fn@log) for the packets of a run.
+//! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, `cost.rs` for
+//! which comes first, [`Cache`] for keeping them, `entry.rs` for the text they are kept as,
+//! [`figures`] for what the seeds show together, [`log`](fn@log) for the packets of a run.
 
 mod cache;
+mod cost;
 mod entry;
 pub mod figures;
 mod grid;
@@ -71,7 +72,7 @@ pub struct Progress {
     pub done: usize,
     /// Of these, those that an earlier campaign had computed.
     pub cached: usize,
-    /// The share of the simulated time that lies behind, 0 to 1. Runs may end early.
+    /// The share of the expected work that lies behind, 0 to 1.
     pub share: f64,
 }
 

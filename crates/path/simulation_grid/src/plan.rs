@@ -1,7 +1,7 @@
 //! What a user who says little about time gets.
 
 use netpath::PathSpec;
-use sim::{RunResult, Scenario, ScenarioError, Variant, Work};
+use sim::{Scenario, ScenarioError, Variant, Work};
 use units::Span;
 
 use super::GridFailure;
@@ -72,16 +72,15 @@ pub fn scenario(path: PathSpec, variant: Option<Variant>) -> Result<Scenario, Sc
     })
 }
 
-/// `scenario`, which came to `result`, with its state recorded often enough for plots over time.
+/// `scenario` with its state recorded often enough for plots over time.
 ///
-/// How long data with an end takes is known only afterwards: an interval that fits
-/// the time at full rate fills the memory of a run that takes a day, and one that fits a day is
-/// blind to seconds. A run that is known can be had again.
-pub fn to_draw(scenario: &Scenario, result: &RunResult) -> Scenario {
-    let length = result.completion.unwrap_or(scenario.duration);
+/// * `completion`: how long its data takes, where it has an end. That is known only afterwards: an
+///   interval that fits the time at full rate fills the memory of a run that takes a day, and one
+///   that fits a day is blind to seconds. A run that is known can be had again.
+pub fn to_draw(scenario: &Scenario, completion: Option<Span>) -> Scenario {
+    let length = completion.unwrap_or(scenario.duration);
     Scenario {
         series_interval: Some(part(length, scenario.streams)),
-        seed: result.seed,
         ..scenario.clone()
     }
 }
@@ -93,7 +92,7 @@ fn part(span: Span, streams: u32) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{made_up, scenario};
+    use super::super::tests::scenario;
     use super::*;
     use units::Bytes;
 
@@ -140,12 +139,8 @@ mod tests {
         let mut transfer = scenario();
         transfer.work = Work::Striped(Bytes::new(45_000_000));
         transfer.duration = Span::from_secs(86_400);
-        let interval = |scenario: &Scenario, completion| {
-            let result = RunResult {
-                completion,
-                ..made_up(scenario)
-            };
-            to_draw(scenario, &result).series_interval.unwrap()
+        let interval = |scenario: &Scenario, completion: Option<Span>| {
+            to_draw(scenario, completion).series_interval.unwrap()
         };
         // 300 points of what it took; of a run that never ended, 300 points of a day.
         let took = Span::from_secs(30);
@@ -162,7 +157,7 @@ mod tests {
         short.streams = 3;
         short.work = Work::Striped(Bytes::new(3_000_000));
         let seen = sim::run(&short).unwrap();
-        let drawn = sim::run(&to_draw(&short, &seen)).unwrap();
+        let drawn = sim::run(&to_draw(&short, seen.completion)).unwrap();
         assert!(
             (290..=302).contains(&drawn.series.len()),
             "{}",

@@ -9,7 +9,7 @@ use sim::{
 };
 use units::{Bytes, Rate, Time};
 
-use super::workers::run_with;
+use super::workers::{longest_first, run_with};
 use super::*;
 
 pub(super) fn scenario() -> Scenario {
@@ -214,8 +214,10 @@ fn what_was_cancelled_goes_on_where_it_stopped() {
     let cache = Cache::open(folder.path()).unwrap();
     let runs = grid(&[1, 2, 3, 4, 5, 6, 7, 8], 1).runs().unwrap();
     let cancel = AtomicBool::new(false);
+    // The first four that are begun come to an end, whichever they are.
+    let begun = AtomicUsize::new(0);
     let stuck = |scenario: &Scenario, look: &mut dyn FnMut(f64) -> ControlFlow<()>| {
-        if scenario.streams <= 4 {
+        if begun.fetch_add(1, Ordering::Relaxed) < 4 {
             return uneven(scenario, look);
         }
         while look(0.5).is_continue() {
@@ -275,7 +277,7 @@ fn a_scenario_that_cannot_be_run_ends_the_campaign() {
 fn a_folder_that_went_away_costs_no_result() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::open(&folder.path().join("gone")).unwrap();
-    std::fs::remove_dir(folder.path().join("gone")).unwrap();
+    std::fs::remove_dir_all(folder.path().join("gone")).unwrap();
     let runs = grid(&[2], 1).runs().unwrap();
     let finished = run_with(
         &uneven,
@@ -303,6 +305,15 @@ fn every_run_is_computed_once() {
     let runs = grid(&[1, 2, 3, 4], 10).runs().unwrap();
     run_with(&once, &runs, None, &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_eq!(seen.lock().unwrap().len(), 40);
+}
+
+#[test]
+fn those_that_take_longest_come_first_and_equal_ones_in_their_order() {
+    let runs = grid(&[1, 64, 8, 2], 1).runs().unwrap();
+    let costs: Vec<f64> = runs.iter().map(cost::expected).collect();
+    assert_eq!(longest_first(&costs), [1, 2, 3, 0]);
+    assert_eq!(longest_first(&[1.0, 2.0, 1.0, 2.0]), [1, 3, 0, 2]);
+    assert!(longest_first(&[]).is_empty());
 }
 
 #[test]

@@ -4,16 +4,20 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use sim::{RunResult, Scenario, ScenarioError, Simulation};
 use units::{Span, Time};
 
-use super::{Cache, Finished, GridFailure, Progress, Ran, thread_cpu};
+use super::{Cache, Finished, GridFailure, Progress, Ran, cost, thread_cpu};
 
 /// Simulated time between two looks at whether to stop. Some milliseconds of a processor on most
 /// paths.
 const STEP: Span = Span::from_millis(500);
+/// Time between two words of a worker about a run that goes on. Each wakes the thread that listens,
+/// which takes a processor from the workers.
+const WORD: Duration = Duration::from_millis(200);
 
 /// What runs a scenario. It is told to stop by its second argument, which it calls with the share
 /// of the time that lies behind; then it has no result.
@@ -33,6 +37,9 @@ pub fn check(scenarios: &[Scenario]) -> Result<(), ScenarioError> {
 }
 
 /// Runs `scenarios`, as many at once as there are processors.
+///
+/// Those that are expected to take longest come first, so that at the end all processors have
+/// something to do.
 ///
 /// * `cache`: where finished runs are kept and looked up; `None` keeps nothing.
 /// * `cancel`: runs that go on are given up soon after it is set.
@@ -78,9 +85,11 @@ pub(super) fn run_with(
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     // A scenario that cannot be run ends the others too.
     let stop = AtomicBool::new(false);
+    let costs: Vec<f64> = scenarios.iter().map(cost::expected).collect();
     let work = Work {
         engine,
         scenarios,
+        order: longest_first(&costs),
         cache,
         next: AtomicUsize::new(0),
         stops: [cancel, &stop],
@@ -92,16 +101,25 @@ pub(super) fn run_with(
             scope.spawn(move || work.take_all(&reports));
         }
         drop(reports);
-        let gathered = gather(scenarios.len(), &inbox, watch);
+        let gathered = gather(&costs, &inbox, watch);
         stop.store(gathered.is_err(), Ordering::Relaxed);
         gathered?.finish(cache.is_some())
     })
+}
+
+/// The places of `costs`, from the highest; equal ones in their order.
+pub(super) fn longest_first(costs: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..costs.len()).collect();
+    order.sort_by(|&one, &other| costs[other].total_cmp(&costs[one]));
+    order
 }
 
 /// What the workers share.
 struct Work<'a> {
     engine: &'a Engine<'a>,
     scenarios: &'a [Scenario],
+    /// In which the scenarios are taken.
+    order: Vec<usize>,
     cache: Option<&'a Cache>,
     next: AtomicUsize,
     stops: [&'a AtomicBool; 2],
@@ -123,11 +141,11 @@ impl Work<'_> {
     /// Takes one scenario after the other until none is left.
     fn take_all(&self, reports: &Sender<Report>) {
         while !self.is_stopped() {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(scenario) = self.scenarios.get(number) else {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&number) = self.order.get(next) else {
                 return;
             };
-            let report = match self.take(number, scenario, reports) {
+            let report = match self.take(number, &self.scenarios[number], reports) {
                 Ok(Some(ran)) => Report::Done(number, Box::new(ran)),
                 Ok(None) => return,
                 Err(error) => Report::Failed(error),
@@ -148,8 +166,12 @@ impl Work<'_> {
             return Ok(Some(kept));
         }
         let before = thread_cpu();
+        let mut told = Instant::now();
         let mut look = |share| {
-            let _ = reports.send(Report::Share(number, share));
+            if told.elapsed() >= WORD {
+                told = Instant::now();
+                let _ = reports.send(Report::Share(number, share));
+            }
             match self.is_stopped() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -174,17 +196,21 @@ impl Work<'_> {
 struct Gathered {
     runs: Vec<Option<Ran>>,
     shares: Vec<f64>,
+    /// Of the whole work, what each run is expected to be.
+    weights: Vec<f64>,
     progress: Progress,
     not_kept: Option<io::Error>,
 }
 
 /// Listens until all workers have ended.
+///
+/// * `costs`: what each run is expected to cost.
 fn gather(
-    runs: usize,
+    costs: &[f64],
     inbox: &Receiver<Report>,
     watch: &mut dyn FnMut(&Progress),
 ) -> Result<Gathered, ScenarioError> {
-    let mut gathered = Gathered::new(runs);
+    let mut gathered = Gathered::new(costs);
     for report in inbox {
         match report {
             Report::Share(number, share) => gathered.advance(number, share),
@@ -198,10 +224,12 @@ fn gather(
 }
 
 impl Gathered {
-    fn new(runs: usize) -> Self {
+    fn new(costs: &[f64]) -> Self {
+        let (runs, whole) = (costs.len(), costs.iter().sum::<f64>());
         Gathered {
             runs: vec![None; runs],
             shares: vec![0.0; runs],
+            weights: costs.iter().map(|cost| cost / whole).collect(),
             progress: Progress {
                 runs,
                 done: 0,
@@ -213,7 +241,7 @@ impl Gathered {
     }
 
     fn advance(&mut self, number: usize, share: f64) {
-        self.progress.share += (share - self.shares[number]) / self.runs.len() as f64;
+        self.progress.share += (share - self.shares[number]) * self.weights[number];
         self.shares[number] = share;
     }
 

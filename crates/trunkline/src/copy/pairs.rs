@@ -4,13 +4,13 @@
 use copy_protocol::{CopyOptions, PAIRS_MAX};
 use observe::Transport;
 use sockets::options::StreamOptions;
-use units::{AddressPair, Source, Via};
+use units::{AddressPair, PairChoice, Source, Via};
 
 use crate::Error;
 
 /// Pairs that were asked for, and what they may not go with.
 pub(super) struct PairsAsked<'a> {
-    pub pairs: &'a [AddressPair],
+    pub pairs: &'a [PairChoice],
     /// How all connections leave this host.
     pub via: &'a Via,
     pub is_between_others: bool,
@@ -18,20 +18,28 @@ pub(super) struct PairsAsked<'a> {
     pub transport: Transport,
 }
 
-/// Those that were asked for; where one does not say from where, that of all connections holds.
+/// Those that were asked for, and whether all addresses that the far end tells were. Where one does
+/// not say from where, that of all connections holds.
 ///
 /// # Errors
 /// What they cannot be combined with, or which one this host cannot send from.
 pub(super) fn pairs(
     asked: &PairsAsked<'_>,
     options: &CopyOptions,
-) -> Result<Vec<AddressPair>, Error> {
+) -> Result<(Vec<AddressPair>, bool), Error> {
     if asked.pairs.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), false));
     }
     combined(asked, options)?;
+    if asked.pairs.contains(&PairChoice::All) {
+        return all_addresses(asked, options).map(|()| (Vec::new(), true));
+    }
     counted(asked.pairs, options)?;
-    let pairs = asked.pairs.iter().map(|pair| AddressPair {
+    let named = asked.pairs.iter().filter_map(|choice| match choice {
+        PairChoice::All => None,
+        PairChoice::One(pair) => Some(pair),
+    });
+    let pairs = named.map(|pair| AddressPair {
         source: match pair.source == Source::default() {
             true => asked.via.source.clone(),
             false => pair.source.clone(),
@@ -46,7 +54,24 @@ pub(super) fn pairs(
         }
         possible(pair, asked.via)?;
     }
-    Ok(pairs)
+    Ok((pairs, false))
+}
+
+/// Data without encryption would go to whichever host has an address that the far end tells.
+fn all_addresses(asked: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> {
+    let (what, hint) = match asked.pairs {
+        [_] if options.plain => (
+            "`--via all` and `--plain` exclude each other: it is by the certificate of its \
+             encrypted connections that the far end is told from other hosts with its addresses",
+            "leave out one of the two, or name the addresses",
+        ),
+        [_] => return Ok(()),
+        _ => (
+            "`--via all` and further addresses exclude each other",
+            "write `--via all` alone, or name all addresses",
+        ),
+    };
+    Err(Error::wrong_request(what, hint))
 }
 
 fn combined(asked: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> {
@@ -75,7 +100,7 @@ fn combined(asked: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> 
     Err(Error::wrong_request(what, hint))
 }
 
-fn counted(pairs: &[AddressPair], options: &CopyOptions) -> Result<(), Error> {
+fn counted(pairs: &[PairChoice], options: &CopyOptions) -> Result<(), Error> {
     let count = pairs.len();
     if count > usize::from(PAIRS_MAX) {
         return Err(Error::wrong_request(
@@ -136,8 +161,9 @@ mod tests {
     fn asked(access: Access, options: CopyOptions) -> Result<Vec<String>, String> {
         let request = CopyRequest::new(&["run7", "dtn:/store"], options, access);
         let request = request.map_err(|error| error.to_string())?;
-        let pairs = request.spec.pairs.iter();
-        Ok(pairs.map(ToString::to_string).collect())
+        let pairs = request.spec.pairs.iter().map(ToString::to_string);
+        let all = request.spec.all_addresses.then(|| "all".to_owned());
+        Ok(all.into_iter().chain(pairs).collect())
     }
 
     #[test]
@@ -151,6 +177,25 @@ mod tests {
         };
         let pairs = asked(bound, CopyOptions::default()).unwrap();
         assert_eq!(pairs, ["127.0.0.1=127.0.0.2", "127.0.0.3=127.0.0.4"]);
+    }
+
+    #[test]
+    fn all_addresses_are_asked_for_alone_and_with_encryption() {
+        let usual = CopyOptions::default;
+        assert_eq!(asked(access(&["all"]), usual()).unwrap(), ["all"]);
+        let refused = |pairs: &[&str], options| asked(access(pairs), options).unwrap_err();
+        assert!(refused(&["all", "127.0.0.1"], usual()).contains("further addresses"));
+        assert!(refused(&["all", "all"], usual()).contains("further addresses"));
+        let plain = CopyOptions {
+            plain: true,
+            ..usual()
+        };
+        assert!(refused(&["all"], plain).contains("--plain"));
+        let one = CopyOptions {
+            streams: StreamCount::new(1).ok(),
+            ..usual()
+        };
+        assert_eq!(asked(access(&["all"]), one).unwrap(), ["all"]);
     }
 
     #[test]

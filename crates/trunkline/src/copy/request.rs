@@ -9,9 +9,10 @@ use copy_protocol::{
 };
 use observe::{Transport, Window};
 use sockets::options::StreamOptions;
-use units::{AddressPair, Family, Via};
+use units::{Family, PairChoice, Via};
 
 use super::checksum_lists::{self, ChecksumList};
+use super::multipath;
 use super::pairs::{PairsAsked, pairs};
 use super::{Place, Route};
 use crate::Error;
@@ -37,9 +38,9 @@ pub struct Access {
     pub transport: Transport,
     /// How packets leave this host.
     pub via: Via,
-    /// Pairs of addresses over which the streams of a copy are dealt; without any they go where the
-    /// far end answers. Pipes take none.
-    pub pairs: Vec<AddressPair>,
+    /// Pairs of addresses over which the streams of a copy are dealt, or all that the far end
+    /// tells; without any they go where the far end answers. Pipes take none.
+    pub pairs: Vec<PairChoice>,
     /// How long the far end may be away before the copy is given up.
     pub patience: Patience,
 }
@@ -238,6 +239,14 @@ impl CopyRequest {
 }
 
 fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec, Error> {
+    let asked = PairsAsked {
+        pairs: &access.pairs,
+        via: &access.via,
+        is_between_others: route.commanded().is_some(),
+        from_far: access.from_far,
+        transport: access.transport,
+    };
+    multipath::check(&asked, &options)?;
     let (near, far) = match route {
         Route::Put {
             sources,
@@ -269,20 +278,13 @@ fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec,
             )?,
         ),
     };
+    let (pairs, all_addresses) = pairs(&asked, &options)?;
     Ok(CopySpec {
         direction: route.direction(),
         near,
         far,
-        pairs: pairs(
-            &PairsAsked {
-                pairs: &access.pairs,
-                via: &access.via,
-                is_between_others: route.commanded().is_some(),
-                from_far: access.from_far,
-                transport: access.transport,
-            },
-            &options,
-        )?,
+        pairs,
+        all_addresses,
         transport: checked_transport(route, &access, &options)?,
         options: checked(route, options)?,
         connect: match access.from_far {

@@ -49,6 +49,7 @@ impl SshLinkGroup {
             || !is_from_here
             || spec.transport != Transport::Tcp
             || !spec.pairs.is_empty()
+            || spec.all_addresses
         {
             return None;
         }
@@ -97,6 +98,7 @@ mod tests {
             connect: Connect::ToFar(None),
             transport: Transport::Tcp,
             pairs: Vec::new(),
+            all_addresses: false,
             patience: Patience::default(),
         }
     }

@@ -13,6 +13,8 @@ const NOTE: &str = "RTT in ms: shortest, mean. loss: probes lost, of visits with
      to 1. CLP: conditional loss, of the probes behind a lost one. quiet: visits without a loss. \
      down: visits without an answer. Mbit/s: what one TCP stream carries by Mathis; > is a bound, \
      since no probe was lost. MOS: how a call sounds, 1 to 4.4.";
+const SLOPE_NOTE: &str = "Slowest link: no link of the path, there or back, carries less, by how \
+     much longer larger packets take; median of the visits that tell it.";
 const GROUP_NOTE: &str = "Means over the paths; in parentheses how many have it, where not all \
      do. Paths whose host answered nothing in a month (behind the +) are in none of them, and \
      those without a lost probe not in Mbit/s.";
@@ -63,6 +65,11 @@ impl PairMonths {
             Block::Table(tight(columns, rows)),
         ];
         blocks.extend(trend_block(&self.trends));
+        let links = self
+            .months
+            .iter()
+            .map(|month| (name_of(month.start), month));
+        blocks.extend(slowest_links("month", links));
         blocks
     }
 }
@@ -122,10 +129,37 @@ fn last_months(pairs: &[PairMonths]) -> Vec<Block> {
         Some(row(cells))
     });
     let rows: Vec<Row> = rows.collect();
-    vec![
+    let mut blocks = vec![
         Block::heading("The last month of each path"),
         Block::Table(tight(columns, rows)),
-    ]
+    ];
+    let last = pairs.iter();
+    let last = last.filter_map(|pair| Some((pair.pair.to_string(), pair.months.last()?)));
+    blocks.extend(slowest_links("path", last));
+    blocks
+}
+
+/// What the slowest link of a path carries at the least; nothing where no month says it.
+fn slowest_links<'a>(
+    what: &'static str,
+    months: impl Iterator<Item = (String, &'a PingMonth)>,
+) -> Vec<Block> {
+    let known = months.filter_map(|(name, month)| {
+        let value = month.figures.get(PingFigure::SlowestLink.name())?;
+        let said = format!(">{}", short(PingFigure::SlowestLink, *value));
+        Some(row(vec![name, said]))
+    });
+    let known: Vec<Row> = known.collect();
+    match known.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            Block::Table(tight(
+                vec![Column::name(what), Column::number("slowest link, Mbit/s")],
+                known,
+            )),
+            Block::note(SLOPE_NOTE),
+        ],
+    }
 }
 
 /// The figures of a table; with those of single paths.
@@ -162,6 +196,7 @@ fn heading(figure: PingFigure) -> &'static str {
         PingFigure::Reordering => "overtaken",
         PingFigure::Derived => "Mbit/s",
         PingFigure::OpinionScore => "MOS",
+        PingFigure::SlowestLink => "slowest link",
     }
 }
 
@@ -171,7 +206,7 @@ fn short(figure: PingFigure, value: f64) -> String {
         PingFigure::Min | PingFigure::Median | PingFigure::Mean | PingFigure::Variation => {
             format::milliseconds(value)
         }
-        PingFigure::Derived => format::three_digits(value / 1e6),
+        PingFigure::Derived | PingFigure::SlowestLink => format::three_digits(value / 1e6),
         PingFigure::Duplicates | PingFigure::Reordering => format!("{value:.0}"),
         PingFigure::Unpredictability | PingFigure::OpinionScore => format!("{value:.2}"),
         _ => format::percent(value),

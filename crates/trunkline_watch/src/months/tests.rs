@@ -1,6 +1,6 @@
 use draw::Paint;
 use draw::render::terminal;
-use units::Span;
+use units::{Rate, Span};
 use watch_store::RollUp;
 
 use super::*;
@@ -42,6 +42,7 @@ fn found() -> Vec<Month> {
             median: Some(Span::from_secs_f64(trip)),
             mean: Some(Span::from_secs_f64(trip)),
             variation: Some(Span::from_millis(2)),
+            slowest_link: Some(Rate::from_bits_per_second(20_100_000)),
             ..Pings::default()
         };
         let faster = 0.18 * 0.8_f64.powf(number as f64 / 12.0);
@@ -97,6 +98,7 @@ fn pages_fit_a_terminal() {
         let text = terminal::text(&page, Paint::Plain);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{widest:?} columns in\n{text}");
+        assert!(text.contains(" >20.1"), "{text}");
         assert!(text.contains("2026-01") && text.contains("In a year: mean round trip -"));
     }
     let text = terminal::text(&months.page(), Paint::Plain);

@@ -1,7 +1,9 @@
 //! Visits of small packets.
 
+use changes::{NoSlope, SlowestLink};
 use observe::{Fault, ProbeSeries, Probes, ProbesError, TargetError, Train, Way};
 use probing::characterise::{Characteristics, Wanted};
+use probing::size_slope;
 use record::Document;
 use target::UnderLoad;
 use units::{Bytes, Span};
@@ -16,19 +18,25 @@ const LARGE_COUNT: usize = 10;
 const LARGE_APART: Span = Span::from_millis(100);
 /// One direction after the other.
 const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
+/// What the route behind the echoes takes where hops do not answer.
+const ROUTE: Span = Span::from_secs(3);
 const UNANSWERED: &str = "no probe was answered";
 /// Twenty round trips, as SmokePing has them.
 const SMALL_COUNT: usize = 20;
 const SMALL: Span = ProbeSeries::INTERVAL.times(SMALL_COUNT as u64);
 
 /// Small and large packets, as PingER sends them: round trips of the small ones, losses of both.
+/// Then what echoes of sizes between them say of the slowest link.
 pub(super) fn ping(
     target: &mut Target,
     order: &Order<'_>,
     part: &mut Part,
     deadline: &mut Deadline<'_>,
 ) -> Result<(), TargetError> {
-    small(target, order, part, deadline, large)
+    small(target, order, part, deadline, |probes, part, deadline| {
+        large(probes, part, deadline);
+        part.shown.visit.slowest_link = Some(slowest_link(probes, deadline));
+    })
 }
 
 /// Round trips of small packets, then `more` of other packets, then the route.
@@ -65,6 +73,20 @@ fn large(probes: &mut dyn Probes, part: &mut Part, deadline: &mut Deadline<'_>) 
             return;
         };
         part.counted(&seen);
+    }
+}
+
+/// What the slowest link carries, by echoes that no other figure of the visit counts.
+fn slowest_link(probes: &mut dyn Probes, deadline: &mut Deadline<'_>) -> SlowestLink {
+    let sizes = size_slope::sizes();
+    let needed = ProbeSeries::INTERVAL.times(sizes.len() as u64) + ROUTE;
+    if deadline.left().is_some_and(|left| left < needed) {
+        return SlowestLink::Unknown(NoSlope::NoTime);
+    }
+    match probes.sized_echoes(&sizes, deadline) {
+        Ok(echoes) => size_slope::slowest_link(&echoes),
+        Err(_) if deadline.has_to_end() => SlowestLink::Unknown(NoSlope::NoTime),
+        Err(_) => SlowestLink::Unknown(NoSlope::NoEchoes),
     }
 }
 

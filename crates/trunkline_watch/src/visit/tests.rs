@@ -1,6 +1,6 @@
 use std::sync::atomic::AtomicBool;
 
-use changes::{Delay, UnixTime, Unknown, VisitKind};
+use changes::{Delay, SlowestLink, UnixTime, Unknown, VisitKind};
 use observe::{Fault, StreamCount, Window};
 
 use super::*;
@@ -144,6 +144,40 @@ fn small_packets_are_counted_in_both_sizes() {
     // Twenty small ones, and ten large ones each way.
     assert_eq!(visit.probes.unwrap().sent, 40);
     assert_eq!(visit.failure, None);
+}
+
+/// 45 Mbit/s each way: the slope of both is that of a link of 22.5.
+#[test]
+fn the_slowest_link_is_bounded_by_sizes() {
+    let visit = made(&order(Kind::Ping, None)).shown.visit;
+    let Some(SlowestLink::Slope(slope)) = visit.slowest_link else {
+        panic!("{visit:?}");
+    };
+    let rates = [slope.low, slope.rate, slope.high].map(|rate| rate.as_f64() / 1e6);
+    assert!(
+        rates.is_sorted() && (20.0..23.0).contains(&rates[1]),
+        "{rates:?}"
+    );
+    let visit = made(&order(Kind::OneWay, None)).shown.visit;
+    assert_eq!(visit.slowest_link, None);
+}
+
+#[test]
+fn losses_lie_in_periods() {
+    let sent = |place: u64| units::Time::ZERO + Span::from_millis(50 * place);
+    let rtts = [Some(9), None, None, Some(8), None].map(|ms| ms.map(Span::from_millis));
+    let probes = (0..).zip(rtts).map(|(place, rtt)| observe::Probe {
+        sent: sent(place),
+        rtt,
+    });
+    let mut part = Part::new(Visit::new(UnixTime::from_seconds(7), VisitKind::Ping));
+    part.probed(&ProbeSeries {
+        method: observe::ProbeMethod::IcmpEcho,
+        duplicated: 0,
+        probes: probes.collect(),
+    });
+    let losses = part.shown.visit.losses.unwrap();
+    assert_eq!((losses.periods, losses.distances), (vec![2, 1], vec![1, 2]));
 }
 
 /// A simulated path has no clocks that could be off.

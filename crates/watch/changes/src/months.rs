@@ -38,11 +38,13 @@ pub enum PingFigure {
     Derived,
     /// Mean opinion score of a call, 1 to 4.4.
     OpinionScore,
+    /// What the slowest link carries at the least, in bits per second.
+    SlowestLink,
 }
 
 impl PingFigure {
     /// All of them.
-    pub const ALL: [PingFigure; 13] = [
+    pub const ALL: [PingFigure; 14] = [
         PingFigure::Min,
         PingFigure::Median,
         PingFigure::Mean,
@@ -56,6 +58,7 @@ impl PingFigure {
         PingFigure::Reordering,
         PingFigure::Derived,
         PingFigure::OpinionScore,
+        PingFigure::SlowestLink,
     ];
 
     /// Its name in documents, with its unit.
@@ -74,6 +77,7 @@ impl PingFigure {
             PingFigure::Reordering => "probes_reordered",
             PingFigure::Derived => "derived_bits_per_second",
             PingFigure::OpinionScore => "mean_opinion_score",
+            PingFigure::SlowestLink => "slowest_link_bits_per_second",
         }
     }
 
@@ -95,12 +99,17 @@ impl PingFigure {
             PingFigure::Reordering => count(pings.reordered),
             PingFigure::Derived => Some(pings.derived()?.rate.as_f64()),
             PingFigure::OpinionScore => pings.opinion_score(),
+            PingFigure::SlowestLink => pings.slowest_link.map(units::Rate::as_f64),
         }
     }
 
     /// The same where it is no bound but was measured.
     pub fn measured(self, pings: &Pings) -> Option<f64> {
-        let is_bound = self == PingFigure::Derived && pings.lost == 0;
+        let is_bound = match self {
+            PingFigure::Derived => pings.lost == 0,
+            PingFigure::SlowestLink => true,
+            _ => false,
+        };
         self.of(pings).filter(|_| !is_bound)
     }
 }
@@ -241,6 +250,10 @@ mod tests {
         assert_eq!(derived.pairs, 1);
         assert_eq!(Some(derived.mean), PingFigure::Derived.of(&all[0]));
         assert!(all[1].derived().unwrap().is_bound);
+        let mut slow = pings(100, 0, 20);
+        slow.slowest_link = Some(units::Rate::from_bits_per_second(9_000_000));
+        assert_eq!(PingFigure::SlowestLink.of(&slow), Some(9e6));
+        assert_eq!(mean_of_pairs(PingFigure::SlowestLink, [&slow]), None);
     }
 
     #[test]

@@ -52,6 +52,9 @@ pub struct Pings {
     /// How much success and speed of the probes vary between visits, 0 to 1.
     #[serde(rename = "unpredictability_ratio")]
     pub unpredictability: Option<Share>,
+    /// What the slowest link carries at the least: median of what the visits say.
+    #[serde(rename = "slowest_link_bits_per_second")]
+    pub slowest_link: Option<Rate>,
 }
 
 /// A rate that follows from loss and round trip.

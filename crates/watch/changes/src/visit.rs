@@ -1,6 +1,7 @@
 //! What one visit to a path showed.
 
-use observe::{HostLimits, Limit};
+use observe::{HostLimits, Limit, LossPattern};
+use probing::SlowestLink;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Rate, Span, printable};
@@ -50,6 +51,12 @@ pub struct Visit {
     /// What the small ones of them show beside that, in the order in which they were sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<ProbeSequence>,
+    /// How the losses of the small ones lie among them; absent where none was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losses: Option<LossPattern>,
+    /// What the slowest link carries, by echoes of several sizes, which `probes` does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest_link: Option<SlowestLink>,
     /// How much the delay of datagrams varied from one to the next (RFC 3550, section 6.4.1).
     #[serde(
         rename = "jitter_seconds",
@@ -93,6 +100,8 @@ impl Visit {
             loaded: None,
             probes: None,
             sequence: None,
+            losses: None,
+            slowest_link: None,
             jitter: None,
             one_way: None,
             route: None,

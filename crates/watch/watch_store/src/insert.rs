@@ -205,11 +205,19 @@ fn same_or_conflict(database: &mut Database, visit: &Ready<'_>) -> Result<Receip
     })
 }
 
-/// The content as a collector saw it whose database had no order of probes yet, version 4: it did
-/// not read that part of a visit. `None` where the visit has none.
+/// The content as a collector saw it whose database had no order of probes, losses and slopes yet,
+/// version 4: it did not read these parts of a visit. `None` where the visit has none of them.
 fn content_before_5(stored: &StoredVisit) -> Option<i64> {
     let mut before = stored.clone();
-    before.visit.sequence.take()?;
+    let visit = &mut before.visit;
+    let parts = [
+        visit.sequence.take().is_some(),
+        visit.losses.take().is_some(),
+        visit.slowest_link.take().is_some(),
+    ];
+    if !parts.contains(&true) {
+        return None;
+    }
     Some(digest(&before.canonical().ok()?))
 }
 

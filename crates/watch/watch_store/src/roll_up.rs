@@ -87,7 +87,7 @@ pub struct Figures<T> {
 pub(crate) const COLUMNS: &str = "start, visits, failed, unreachable, sent, lost, goodputs, \
      goodput_min, goodput_low, goodput_median, goodput_high, goodput_max, trips, rtt_min, \
      rtt_low, rtt_median, rtt_high, rtt_max, probed, lossless, unanswered, duplicated, reordered, \
-     lost_followed, lost_again, rtt_mean, ipdv, unpredictable";
+     lost_followed, lost_again, rtt_mean, ipdv, unpredictable, slope";
 
 /// A roll-up from the columns [`COLUMNS`].
 pub(crate) fn read(row: &mut Row) -> Option<RollUp> {
@@ -121,6 +121,7 @@ fn pings(row: &mut Row) -> Option<Pings> {
     let mut next = || row.int().map(i64::unsigned_abs);
     let counts = [next(), next(), next(), next(), next(), next(), next()];
     let (mean, variation, unpredictable) = (row.int(), row.int(), row.int());
+    let slope = row.int();
     Some(Pings {
         visits: counts[0]?,
         lossless: counts[1]?,
@@ -132,6 +133,7 @@ fn pings(row: &mut Row) -> Option<Pings> {
         mean: mean.map(span),
         variation: variation.map(span),
         unpredictability: unpredictable.and_then(share),
+        slowest_link: slope.map(rate),
         ..Pings::default()
     })
 }

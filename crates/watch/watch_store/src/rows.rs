@@ -1,8 +1,8 @@
 //! A visit as a row of numbers, and back.
 
 use changes::{
-    Failure, FarHost, OneWay, ProbeCount, ProbeSequence, RoundTrips, Route, Share, UnixTime, Visit,
-    VisitKind,
+    Failure, FarHost, LossPattern, NoSlope, OneWay, ProbeCount, ProbeSequence, RoundTrips, Route,
+    Share, SizeSlope, SlowestLink, UnixTime, Visit, VisitKind,
 };
 use observe::Limit;
 use serde::Serialize;
@@ -20,7 +20,8 @@ const LAST_SECOND: u64 = 253_402_300_799;
 /// Columns of a visit's figures, in the order of [`Figured::values`] and [`visit`].
 pub(crate) const FIGURES: &str = "v.at, v.kind, v.goodput, v.resent, v.rtt_min, v.rtt_median, \
      v.rtt_high, v.rtt_max, v.loaded, v.sent, v.lost, v.duplicated, v.reordered, v.stolen, \
-     v.jitter, v.one_way, v.rtt_mean, v.ipdv, v.lost_followed, v.lost_again";
+     v.jitter, v.one_way, v.rtt_mean, v.ipdv, v.lost_followed, v.lost_again, \
+     v.losses, v.slope, v.slope_low, v.slope_high, v.no_slope";
 
 /// Columns of the texts of a visit, and the tables that hold them.
 pub(crate) const TEXTS: &str = "route.json, limited.json, far.json, failure.json";
@@ -45,6 +46,12 @@ pub(crate) struct Figured {
     /// As JSON.
     pub one_way: Option<String>,
     pub sequence: Option<ProbeSequence>,
+    /// As JSON.
+    pub losses: Option<String>,
+    /// Rate, lower and upper end of its interval.
+    pub slope: Option<[i64; 3]>,
+    /// As JSON.
+    pub no_slope: Option<String>,
 }
 
 impl Figured {
@@ -65,6 +72,10 @@ impl Figured {
             jitter: visit.jitter.map(nanos).transpose()?,
             one_way: json(visit.one_way.as_ref()).map_err(|_| unwritable())?,
             sequence: visit.sequence.map(fitting).transpose()?,
+            losses: json(visit.losses.as_ref()).map_err(|_| unwritable())?,
+            slope: visit.slowest_link.map_or(Ok(None), slope)?,
+            no_slope: json(visit.slowest_link.and_then(SlowestLink::unknown).as_ref())
+                .map_err(|_| unwritable())?,
         })
     }
 
@@ -101,6 +112,11 @@ impl Figured {
             span(|order| order.variation),
             count(|order| order.lost_followed),
             count(|order| order.lost_again),
+            self.losses.as_deref().into(),
+            self.slope.map(|[rate, ..]| rate).into(),
+            self.slope.map(|[_, low, _]| low).into(),
+            self.slope.map(|[.., high]| high).into(),
+            self.no_slope.as_deref().into(),
         ]
     }
 }
@@ -143,6 +159,15 @@ fn fitting(sequence: ProbeSequence) -> Result<ProbeSequence, Refusal> {
         nanos(span)?;
     }
     Ok(sequence)
+}
+
+/// The rate of a slope and its interval; `None` where there is none.
+fn slope(seen: SlowestLink) -> Result<Option<[i64; 3]>, Refusal> {
+    let SlowestLink::Slope(SizeSlope { rate, low, high }) = seen else {
+        return Ok(None);
+    };
+    let fits = |rate: Rate| bounded("a slope in bits per second", rate.bits_per_second(), BOUND);
+    Ok(Some([fits(rate)?, fits(low)?, fits(high)?]))
 }
 
 fn goodput(rate: Rate) -> Result<i64, Refusal> {
@@ -200,6 +225,10 @@ pub(crate) fn visit(row: &mut Row) -> Option<Visit> {
     visit.jitter = row.int().map(span);
     visit.one_way = text::<OneWay>(row)?;
     visit.sequence = sequence([row.int(), row.int(), row.int(), row.int()]);
+    visit.losses = text::<LossPattern>(row)?;
+    let slope = [row.int(), row.int(), row.int()];
+    let no_slope = text::<NoSlope>(row)?;
+    visit.slowest_link = slope_of(slope).or(no_slope.map(SlowestLink::Unknown));
     visit.route = text::<Route>(row)?;
     visit.limit = text::<Limit>(row)?;
     visit.far_host = text::<FarHost>(row)?;
@@ -233,6 +262,15 @@ fn sequence([mean, variation, followed, again]: [Option<i64>; 4]) -> Option<Prob
         lost_followed: u32::try_from(followed?).ok()?,
         lost_again: u32::try_from(again?).ok()?,
     })
+}
+
+/// Rate and the ends of its interval.
+fn slope_of([rate, low, high]: [Option<i64>; 3]) -> Option<SlowestLink> {
+    Some(SlowestLink::Slope(SizeSlope {
+        rate: rate.map(self::rate)?,
+        low: low.map(self::rate)?,
+        high: high.map(self::rate)?,
+    }))
 }
 
 /// A rate from its column.

@@ -131,6 +131,14 @@ impl StoredVisit {
                 ROUND_TRIPS_MAX,
             ),
             (
+                "the number of loss periods and distances",
+                visit
+                    .losses
+                    .as_ref()
+                    .map(|losses| losses.periods.len() + losses.distances.len()),
+                2 * ROUND_TRIPS_MAX,
+            ),
+            (
                 "the number of hops",
                 visit.route.as_ref().map(|route| route.hops.len()),
                 HOPS_MAX,

@@ -1,6 +1,8 @@
 //! Values and events in words.
 
-use changes::{Delay, Event, EventKind, Metric, Moved, OneWay, UnixTime, Visit, WayDelay};
+use changes::{
+    Delay, Event, EventKind, Metric, Moved, OneWay, SlowestLink, UnixTime, Visit, WayDelay,
+};
 use draw::format;
 use maud::{Markup, html};
 use units::{Rate, Span};
@@ -113,6 +115,7 @@ pub fn visit(visit: &Visit) -> String {
     }
     let trips = visit.round_trips.as_ref();
     let loss = visit.probes.and_then(|probes| probes.loss());
+    let slowest = visit.slowest_link.and_then(SlowestLink::at_least);
     let parts = [
         visit.goodput.map(rate),
         trips.map(|trips| round_trip(trips.median())),
@@ -122,6 +125,7 @@ pub fn visit(visit: &Visit) -> String {
             .jitter
             .map(|jitter| format!("jitter {}", round_trip(jitter))),
         visit.one_way.as_ref().map(both_ways),
+        slowest.map(|least| format!("slowest link \u{2265} {}", rate(least))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(", ")

@@ -12,9 +12,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use changes::{Visit, VisitKind};
+use changes::{LossPattern, NoSlope, SizeSlope, SlowestLink, Visit, VisitKind};
 use common::{Mesh, START, Still, name, time};
 use tempfile::TempDir;
+use units::Rate;
 use watch_store::{DatabaseName, Pair, Store, StoredVisit};
 use watch_web::{WebOptions, WebServer};
 
@@ -519,6 +520,43 @@ fn hostile_names_are_only_names() {
             assert!(!page.body.contains(bad), "{path}: {bad}");
         }
     }
+}
+
+#[test]
+fn pages_have_the_slowest_link_and_loss_periods() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = DatabaseName::Sqlite(folder.path().join("watch.sqlite"));
+    let of = Pair {
+        from: name("a"),
+        to: name("b"),
+    };
+    let [rate, low, high] = [22, 20, 25].map(|mbit| Rate::from_bits_per_second(mbit * 1_000_000));
+    let mut known = Visit::new(time(START + 3600), VisitKind::Ping);
+    known.losses = LossPattern::of([true, true, false, true]);
+    known.slowest_link = Some(SlowestLink::Slope(SizeSlope { rate, low, high }));
+    let mut unknown = Visit::new(time(START + 7200), VisitKind::Ping);
+    unknown.slowest_link = Some(SlowestLink::Unknown(NoSlope::NotGrowing));
+    let mut mesh = Mesh::new(9, 1);
+    let visits = [known, unknown].map(|visit| mesh.stored(&of, "trips", visit, None));
+    Store::open(&database).unwrap().insert(&visits).unwrap();
+    let live = Still {
+        table: None,
+        agents: Vec::new(),
+        ..Still::new(1)
+    };
+    let server = serve(&database, None, Arc::new(live));
+    let has = |path: &str, words: &str| {
+        let body = get(&server, path).body;
+        assert!(body.contains(words), "{path} lacks `{words}`: {body}");
+    };
+    has("/pair/a/b", "at least 20.0 Mbit/s, median of 1 visit.");
+    let [known, unknown] = visits.map(|stored| format!("/visit/{}", stored.id));
+    has(&known, "at least 20.0 Mbit/s");
+    has(
+        &known,
+        "2 loss periods, the longest of 2 packets, 1 to 2 from loss to loss",
+    );
+    has(&unknown, "do not grow with the size of packets");
 }
 
 #[test]

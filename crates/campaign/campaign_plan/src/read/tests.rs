@@ -25,7 +25,7 @@ const HOSTS: &str = "[hosts]\ncern = { address = \"dtn.cern.ch\" }\nslac = { add
 #[test]
 fn a_plan_says_where_files_go_and_within_which_bounds() {
     let text = format!(
-        "{HOSTS}[shards]\nfiles = 10\nbytes = \"1GB\"\n\
+        "{HOSTS}[shards]\nfiles = 10\nbytes = \"1GB\"\nparts = \"1GiB\"\n\
         [links.wan]\nrate = \"1Gbit/s\"\ncopies = 4\nstreams = 32\ngentle = \"5ms\"\n\
         quiet = [\"Mon-Fri 08:00-18:00\"]\n\
         [groups.raw]\nfrom = \"slac:/data//raw/\"\nto = \"cern:store\"\nlink = \"wan\"\n\
@@ -204,6 +204,13 @@ fn mistakes_are_told_with_value_line_and_next_step() {
             "letters",
         ),
         ("[shards]\nfiles = 1.5", "1.5 is not a whole", "write"),
+        (
+            "[hosts]\nx = { address = \"x\", also = [\"trunkline://y\"] }",
+            "not reached as `x`",
+            "servers alone",
+        ),
+        ("[shards]\nparts = \"48MiB\"", "no length of parts", "16GiB"),
+        ("[shards]\nparts = \"32MiB\"", "no length of parts", "16GiB"),
     ];
     for (text, problem, hint) in table {
         let text = match text.contains("[hosts") {

@@ -26,6 +26,7 @@ pub(crate) fn entries(tree: &Tree) -> impl Iterator<Item = Result<Entry, StoreEr
             kind: Kind::File(*size),
             modified_nanoseconds: *modified_nanoseconds,
             digest: None,
+            part: None,
         })
     })
 }
@@ -134,6 +135,47 @@ fn the_same_listing_gives_the_same_shards() {
         folder.shards().unwrap()
     };
     assert_eq!(manifests(1), manifests(2));
+}
+
+#[test]
+fn a_large_file_is_cut_into_shards_of_a_part_each() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = CampaignFolder::create(root.path()).unwrap();
+    let text = PLAN.replace("files = 40", "files = 40\nparts = \"64MiB\"");
+    let (plan, _) = Campaign::parse(&text, "plan.toml", &Checks::none()).unwrap();
+    let part = 64_u64 << 20;
+    let sizes = [("a", 10), ("b", 2 * part + 5), ("c", part), ("d", 7)];
+    let file = |(name, size): (&str, u64)| (name.as_bytes().to_vec(), (size, 0));
+    let tree: Tree = sizes.map(file).into_iter().collect();
+    let mut maker = PlanMaker::begin(&folder, &text).unwrap();
+    let group = &plan.groups()[0];
+    let whole = Walked::default();
+    maker
+        .group(group, plan.cut(), entries(&tree), whole, &|_| None)
+        .unwrap();
+    maker.finish().unwrap();
+    let mut told = Vec::new();
+    for row in folder.shards().unwrap() {
+        for entry in crate::ShardRun::of(&folder, &row)
+            .unwrap()
+            .planned()
+            .unwrap()
+        {
+            let index = entry.part.map(|part| part.index);
+            told.push((row.shard.number, index, entry.bytes()));
+            let size = tree[&entry.name].0;
+            assert_eq!(entry.kind, Kind::File(size), "all of its bytes");
+        }
+    }
+    let expected = [
+        (1, None, 10),
+        (2, Some(0), part),
+        (3, Some(1), part),
+        (4, Some(2), 5),
+        (5, None, part),
+        (5, None, 7),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]

@@ -192,6 +192,7 @@ impl Worker<'_> {
             kind,
             modified_nanoseconds: seconds.saturating_add(stat.st_mtime_nsec),
             digest: None,
+            part: None,
         })
     }
 

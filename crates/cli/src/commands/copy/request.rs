@@ -11,6 +11,7 @@ use trunkline::copy::{
     Selection, Token,
 };
 use trunkline::history::CopyMemory;
+use trunkline::units::Via;
 
 use crate::args::{self, Copy, Output};
 use crate::failure::Failure;
@@ -92,7 +93,10 @@ fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
         from_far: arguments.connect == args::Connect::FromFar,
         ports: arguments.port_range.clone(),
         transport: arguments.transport.into(),
-        via: arguments.leaving.via()?,
+        via: Via {
+            multipath: arguments.mptcp,
+            ..arguments.leaving.via()?
+        },
         pairs: arguments.via.clone(),
         patience: arguments
             .patience

@@ -66,6 +66,7 @@ fn refuse(arguments: &Measure, rate: DatagramRate) -> Result<(), Failure> {
     let others = [
         window,
         transport,
+        arguments.mptcp.then(|| "--mptcp".to_owned()),
         arguments.bytes.map(|size| format!("--bytes {size}")),
         arguments.pacing.map(|rate| format!("--pacing {rate}")),
         tcp.congestion

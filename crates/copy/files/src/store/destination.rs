@@ -228,6 +228,7 @@ impl Destination {
             modified_nanoseconds: record.modified_nanoseconds,
             version: record.version,
             is_sparse: record.is_sparse,
+            part: None,
         })
     }
 

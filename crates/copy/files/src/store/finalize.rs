@@ -114,14 +114,17 @@ fn hash(part: &Part) -> io::Result<[u8; HASH_LENGTH]> {
     }
 }
 
-/// Flushes the files, gives them their names and flushes their folders. One outcome for each, in
-/// order.
-pub(super) fn publish(parts: &[Arc<Part>], filter: Filter) -> Vec<Result<(), Problem>> {
+/// Flushes the files, gives them their names by `name` and flushes their folders. One outcome for
+/// each, in order.
+pub(super) fn publish(
+    parts: &[Arc<Part>],
+    name: impl Fn(&Part) -> Result<(), Problem>,
+) -> Vec<Result<(), Problem>> {
     let mut outcomes = flush(parts, |part| part.file.as_fd());
     let mut folders: BTreeMap<(u64, u64), Arc<Part>> = BTreeMap::new();
     for (part, outcome) in parts.iter().zip(&mut outcomes) {
         if outcome.is_ok() {
-            *outcome = rename(part, filter);
+            *outcome = name(part);
             folders
                 .entry(folder_of(part))
                 .or_insert_with(|| Arc::clone(part));
@@ -204,17 +207,11 @@ fn rename_to_new(folder: &impl AsFd, from: &OsStr, to: &OsStr) -> Result<(), Err
     renamed.map_err(|error| Errno::from_raw(error.raw_os_error()))
 }
 
-fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
+pub(super) fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
     let at = &part.at;
     let temporary = at.beside(PART);
     if !part.is_there() {
-        let what = format!(
-            "`{}` is not the file any more that this copy wrote for `{}`",
-            shown(&temporary),
-            at.shown
-        );
-        let hint = "some other program moves files in that folder; copy it again once that is done";
-        return Err(with_hint(problem(ProblemKind::Busy, what), hint));
+        return Err(moved(part));
     }
     let (from, to) = (OsStr::from_bytes(&temporary), OsStr::from_bytes(&at.last));
     let folder = &at.folder;
@@ -248,6 +245,17 @@ fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
             Err(with_hint(trouble, hint))
         }
     }
+}
+
+/// Its temporary name stands for something else.
+pub(super) fn moved(part: &Part) -> Problem {
+    let what = format!(
+        "`{}` is not the file any more that this copy wrote for `{}`",
+        shown(&part.at.beside(PART)),
+        part.at.shown
+    );
+    let hint = "some other program moves files in that folder; copy it again once that is done";
+    with_hint(problem(ProblemKind::Busy, what), hint)
 }
 
 /// What came to the name meanwhile stays, as it was asked for; it is not what was copied.

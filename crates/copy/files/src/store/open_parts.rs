@@ -90,6 +90,13 @@ impl OpenParts {
         Ok(Some(rest))
     }
 
+    /// Takes up one part of a file, whose others come by other copies, and says what is there.
+    pub fn join(&self, file: FileId, at: At) -> Result<Rest, Problem> {
+        let (part, rest) = Part::join(at)?;
+        self.parts().hold(file, part, self.journals_max);
+        Ok(rest)
+    }
+
     /// How many may be left open.
     pub fn batch(&self) -> usize {
         self.batch

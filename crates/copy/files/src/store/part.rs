@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use copy_protocol::{Problem, ProblemKind};
+use copy_protocol::{HASH_LENGTH, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, openat, posix_fadvise};
 use nix::sys::stat::{Mode, fstat};
@@ -20,6 +20,7 @@ use units::Bytes;
 
 use super::JOURNAL_MIN;
 use super::journal::{HEADER, Header};
+use super::shared;
 use super::temporary::{At, JOURNAL, PART, is_ours, open_locked};
 use super::{Piece, Rest};
 use crate::problems::problem;
@@ -37,10 +38,12 @@ const ZEROS: usize = 64 << 10;
 pub(super) struct Part {
     pub(super) at: At,
     pub(super) file: File,
-    header: Header,
+    pub(super) header: Header,
     journal: Mutex<Journal>,
     /// All its room is reserved.
     is_reserved: AtomicBool,
+    /// Of a part of a file: its chaining value, once all of it has arrived.
+    pub(super) arrived: OnceLock<[u8; HASH_LENGTH]>,
     dirty: Mutex<Dirty>,
 }
 
@@ -70,8 +73,32 @@ impl Part {
             file,
             journal: Mutex::default(),
             is_reserved: AtomicBool::new(false),
+            arrived: OnceLock::new(),
             dirty: Mutex::default(),
         }
+    }
+
+    /// One of the parts of a file, in a temporary file that all of them share, with what an earlier
+    /// try left of it.
+    pub fn join(at: At) -> Result<(Self, Rest), Problem> {
+        let (file, number) = shared::open(&at)?;
+        let journal = shared::open_journal(&at)?;
+        let mut part = Part::new(at, file);
+        // Notes of a temporary file that was there before this one do not count.
+        part.header.version ^= number;
+        let rest = part.noted(&journal).unwrap_or_else(|| Rest {
+            claimed: HashTree::part(part.at.size, part.at.within()),
+            noted: Vec::new(),
+        });
+        let begun = part.begin_again(journal, &rest.noted);
+        begun.map_err(|error| part.at.failed("write the journal of", error))?;
+        part.is_reserved.store(false, Ordering::Release);
+        Ok((part, rest))
+    }
+
+    /// Whether other parts of its file are written to the same temporary file.
+    pub fn is_shared(&self) -> bool {
+        self.at.part.is_some()
     }
 
     /// Begins a file anew.
@@ -106,7 +133,8 @@ impl Part {
     /// Has one file less open. Returns whether it did.
     pub fn close_journal(&self) -> bool {
         let mut journal = self.journal();
-        let is_open = matches!(*journal, Journal::Open(_));
+        // That of a shared one is its lock.
+        let is_open = matches!(*journal, Journal::Open(_)) && !self.is_shared();
         if is_open {
             *journal = Journal::Closed;
         }
@@ -158,12 +186,16 @@ impl Part {
     }
 
     fn check_within(&self, offset: u64, length: u64) -> Result<(), Problem> {
-        let (name, size) = (&self.at.shown, self.at.size);
-        match offset.checked_add(length).is_some_and(|end| end <= size) {
+        let (name, within) = (&self.at.shown, self.at.within());
+        let end = offset.checked_add(length);
+        match offset >= within.start && end.is_some_and(|end| end <= within.end) {
             true => Ok(()),
             false => {
-                let what =
-                    format!("{length} bytes at {offset} lie beyond the {size} bytes of `{name}`");
+                let Range { start, end } = within;
+                let what = format!(
+                    "{length} bytes at {offset} lie outside of the bytes {start} to {end} of \
+                     `{name}`"
+                );
                 Err(problem(ProblemKind::Protocol, what))
             }
         }
@@ -210,7 +242,10 @@ impl Part {
     /// Removes it and its journal, unless something else has taken its place.
     pub fn remove(&self) {
         if self.is_there() {
-            self.at.remove(PART);
+            // A shared one has what the other parts brought.
+            if !self.is_shared() {
+                self.at.remove(PART);
+            }
             self.at.remove(JOURNAL);
         }
     }
@@ -262,11 +297,13 @@ impl Part {
     }
 
     fn reserve(&self) -> io::Result<()> {
-        let size = i64::try_from(self.at.size).map_err(|_| Errno::EFBIG)?;
+        let Range { start, end } = self.at.within();
+        let start = i64::try_from(start).map_err(|_| Errno::EFBIG)?;
+        let length = i64::try_from(end).map_err(|_| Errno::EFBIG)? - start;
         if self.at.is_sparse || self.at.size < RESERVE_MIN || self.is_in_memory()? {
             return Ok(());
         }
-        match fallocate(&self.file, FallocateFlags::empty(), 0, size) {
+        match fallocate(&self.file, FallocateFlags::empty(), start, length) {
             Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
@@ -312,7 +349,7 @@ impl Part {
             return None;
         }
         let mut noted = newest(old.pieces(bytes.get(HEADER..)?));
-        let mut claimed = HashTree::new(self.at.size);
+        let mut claimed = HashTree::part(self.at.size, self.at.within());
         noted.retain(|piece| {
             let inserted = claimed.insert(piece.offset, piece.length.into(), piece.hash);
             inserted.is_ok()

@@ -64,6 +64,7 @@ impl StreamFile {
                 modified_nanoseconds: 0,
                 version: 0,
                 is_sparse: false,
+                part: None,
             },
             Target::New { .. } | Target::Folder(_) | Target::Nowhere => {
                 return Err(no_file(&name, "a folder"));

@@ -3,15 +3,16 @@
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use copy_protocol::{FilePart, NAME_MAX, Problem, ProblemKind};
 pub(super) use copy_protocol::{
     JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART,
 };
-use copy_protocol::{NAME_MAX, Problem, ProblemKind};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, major, minor};
@@ -40,9 +41,35 @@ pub(super) struct At {
     pub version: u64,
     /// Some of it may come as holes.
     pub is_sparse: bool,
+    /// Only this part of it arrives here; the temporary file is shared with the other parts.
+    pub part: Option<FilePart>,
 }
 
 impl At {
+    /// The bytes of it that arrive here.
+    pub fn within(&self) -> Range<u64> {
+        self.part
+            .map_or(0..self.size, |part| part.within(self.size))
+    }
+
+    /// A name beside it that only copies of its parts have, of this very version and of parts of
+    /// that length.
+    pub fn of_parts(&self, what: &str) -> Vec<u8> {
+        let length = self.part.map_or(0, |part| part.length);
+        let mut hasher = blake3::Hasher::new();
+        for number in [
+            self.size,
+            self.modified_nanoseconds as u64,
+            self.version,
+            length,
+        ] {
+            hasher.update(&number.to_le_bytes());
+        }
+        let version = hasher.finalize().to_hex();
+        let ending = format!("-{}{what}", &version[..16]);
+        [&self.last[..], ending.as_bytes()].concat()
+    }
+
     /// What the system said when something was tried with this file.
     pub fn failed(&self, trying: &str, error: impl Into<io::Error>) -> Problem {
         failed(trying, &self.shown, &error.into())
@@ -50,7 +77,13 @@ impl At {
 
     /// The name beside it with this ending.
     pub fn beside(&self, ending: &[u8]) -> Vec<u8> {
-        beside(&self.last, ending)
+        match self.part {
+            None => beside(&self.last, ending),
+            Some(part) if ending == JOURNAL => {
+                beside(&self.of_parts(&format!("-{}", part.index)), ending)
+            }
+            Some(_) => beside(&self.of_parts(""), ending),
+        }
     }
 
     /// Whether the name beside it with this ending stands for this very file.
@@ -139,7 +172,10 @@ pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem
 }
 
 /// The temporary file, and whether it was made just now; no file where something else has its name.
-fn open_or_create(at: &At, create: bool) -> Result<Option<(Option<File>, bool)>, Problem> {
+pub(super) fn open_or_create(
+    at: &At,
+    create: bool,
+) -> Result<Option<(Option<File>, bool)>, Problem> {
     let name = at.beside(PART);
     let name = OsStr::from_bytes(&name);
     // A pipe in the way must not keep us waiting.
@@ -186,7 +222,7 @@ pub(super) fn is_ours(folder: &OwnedFd, stat: &FileStat) -> bool {
 }
 
 /// What a file looks like that this user makes in the folder with mode 0600.
-fn new_file_of(folder: &OwnedFd) -> Option<FileStat> {
+pub(super) fn new_file_of(folder: &OwnedFd) -> Option<FileStat> {
     let name = format!(".{}-{:p}.trunkline-part", std::process::id(), folder);
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
     let mode = Mode::S_IRUSR | Mode::S_IWUSR;
@@ -238,7 +274,7 @@ impl Leftover {
 }
 
 /// The temporary name cannot be had.
-fn in_the_way(at: &At, foreign: Option<u32>) -> Problem {
+pub(super) fn in_the_way(at: &At, foreign: Option<u32>) -> Problem {
     let name = shown(&at.beside(PART));
     match foreign {
         Some(user) => with_hint(
@@ -266,7 +302,7 @@ fn in_the_way(at: &At, foreign: Option<u32>) -> Problem {
 }
 
 /// Another copy has the lock on its temporary file.
-fn held(at: &At, file: &File) -> Problem {
+pub(super) fn held(at: &At, file: &File) -> Problem {
     let begun = file.metadata().and_then(|known| known.created());
     let since = begun.ok().and_then(|begun| begun.elapsed().ok());
     let since = since.map(|span| match span.as_secs() {
@@ -281,7 +317,7 @@ fn held(at: &At, file: &File) -> Problem {
     }
 }
 
-fn told_busy(at: &At, who: &str) -> Problem {
+pub(super) fn told_busy(at: &At, who: &str) -> Problem {
     let what = format!("another copy is writing `{}`{who}", at.shown);
     with_hint(
         problem(ProblemKind::Busy, what),

@@ -138,7 +138,7 @@ fn copy_file(
 
 /// What of an earlier try is on the disk as it was noted.
 pub fn read_back(store: &Store, file: u32, size: u64, rest: &Rest) -> HashTree {
-    let (mut tree, mut buffer) = (HashTree::new(size), Vec::new());
+    let (mut tree, mut buffer) = (store.tree(size), Vec::new());
     for piece in &rest.noted {
         if store.reads_back(file, piece, &mut buffer) {
             tree.insert(piece.offset, piece.length.into(), piece.hash)
@@ -158,7 +158,7 @@ pub fn send(
 ) -> Result<bool, Problem> {
     let mut tree = match answer {
         EntryPlan::Present | EntryPlan::Made => return Ok(false),
-        EntryPlan::Whole => HashTree::new(size),
+        EntryPlan::Whole => store.tree(size),
         EntryPlan::Rest(rest) => read_back(store, file, size, &rest),
     };
     for part in tree.missing(usize::MAX) {

@@ -6,6 +6,7 @@ mod destination;
 mod full;
 mod hostile;
 mod model;
+mod parts;
 mod sources;
 mod stream_file;
 mod tree;

@@ -17,7 +17,6 @@ use files::{Root, problem};
 use units::Bytes;
 
 use super::{Near, over_sftp, repeat, wait};
-use crate::copy_pairs::CopyPairs;
 use crate::copy_stats::CopyStats;
 use crate::{CopyControl, CopyError, CopyObserver};
 
@@ -47,7 +46,7 @@ pub(super) fn follow(
         observer,
     };
     let mut stats = CopyStats::new(&mut noting, control);
-    stats.deal_over(CopyPairs::new(&spec.pairs));
+    stats.deal_over(spec);
     Following::new(spec, how, &settling)?.run(&mut stats)
 }
 

@@ -5,7 +5,6 @@ use units::Bytes;
 
 use super::state::ReceiverState;
 use crate::session::{Outbox, SessionEnd, protocol};
-use files::HashTree;
 use files::store::EntryPlan;
 
 /// Parts of files in one message of wants; each takes up to 20 bytes.
@@ -102,12 +101,17 @@ impl ReceiverState<'_, '_> {
                 self.stats.on_would_copy(&entry, Bytes::new(size));
             }
             EntryPlan::Whole => {
-                self.shared.files.expect(id, HashTree::new(size), size);
+                self.shared
+                    .files
+                    .expect(id, self.shared.store.tree(size), size);
                 self.unfinished.insert(id, entry);
             }
             EntryPlan::Rest(rest) => {
                 self.stats.on_part_present(rest.bytes());
-                let growing = self.shared.files.expect(id, HashTree::new(size), size);
+                let growing = self
+                    .shared
+                    .files
+                    .expect(id, self.shared.store.tree(size), size);
                 self.shared.rereader.take(id, growing, rest.noted);
                 self.unfinished.insert(id, entry);
             }

@@ -21,8 +21,8 @@ use files::store::Store;
 
 /// A whole file waits so long for others to be flushed with.
 const GATHER: Duration = Duration::from_millis(100);
-/// How soon it is noticed that nothing else will come.
-const TICK: Duration = Duration::from_millis(5);
+/// How soon it is noticed that nothing else will come: every copy waits so long for its last files.
+const TICK: Duration = Duration::from_millis(1);
 
 /// A file whose bytes are all there, and its digest.
 pub(crate) type Whole = (FileId, [u8; HASH_LENGTH]);

@@ -245,6 +245,9 @@ impl Streams {
             true => PieceSize::for_compression(),
             false => PieceSize::default(),
         };
+        let is_bounded = self.rate_max.is_some() || self.scavenger.is_some();
+        let rtt = self.online.rtt_min().filter(|_| !is_bounded);
+        let piece_size = piece_size.for_round_trip(rtt);
         let stream = StreamControl::new(channel.handle(), piece_size.clone());
         self.streams.insert(number, stream);
         self.pace(&self.readings(context.now()));

@@ -4,7 +4,9 @@ mod delta;
 mod follow;
 mod interrupted;
 mod meddled;
+mod multipath;
 mod pairs;
+mod parts;
 mod sparse;
 mod together;
 
@@ -54,6 +56,7 @@ fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> Co
         connect: Connect::ToFar(None),
         transport: Transport::Tcp,
         pairs: Vec::new(),
+        all_addresses: false,
         patience: Patience::once_there(Span::from_secs(20)),
     }
 }

@@ -4,6 +4,14 @@ use super::*;
 
 /// A copy of 8 MB over these pairs of addresses, slow enough for all streams to come.
 fn over(direction: CopyDirection, pairs: &[&str]) -> Outcome {
+    let choose = |spec: &mut CopySpec| {
+        spec.pairs = pairs.iter().map(|text| text.parse().unwrap()).collect();
+    };
+    copied(direction, &choose, pairs)
+}
+
+/// The same over what `choose` asks for, which has to be these pairs.
+fn copied(direction: CopyDirection, choose: &dyn Fn(&mut CopySpec), pairs: &[&str]) -> Outcome {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let bytes = noise(8_000_000);
     let (from, to) = match direction {
@@ -12,7 +20,7 @@ fn over(direction: CopyDirection, pairs: &[&str]) -> Outcome {
     };
     fs::write(from, &bytes).unwrap();
     let change = |spec: &mut CopySpec| {
-        spec.pairs = pairs.iter().map(|text| text.parse().unwrap()).collect();
+        choose(spec);
         spec.options.rate_max = Some("40Mbit/s".parse().unwrap());
     };
     let near = near.path().join("a");
@@ -40,6 +48,20 @@ fn streams_are_dealt_over_all_pairs_both_ways() {
             assert!(pair.carried.get() > 50_000, "{direction:?}: {outcome:?}");
             assert_eq!(pair.gone, None);
         }
+    }
+}
+
+/// Those of all its devices, behind the one at which it answered.
+#[test]
+fn streams_are_dealt_over_all_addresses_that_the_far_end_tells() {
+    let at = sockets::ListenAt::from(0);
+    let own = sockets::interfaces::served(&at, "127.0.0.1".parse().unwrap()).unwrap();
+    let mut told = vec!["127.0.0.1".to_owned()];
+    let others = own.iter().map(ToString::to_string);
+    told.extend(others.filter(|one| one != "127.0.0.1").take(15));
+    let told: Vec<&str> = told.iter().map(String::as_str).collect();
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
+        copied(direction, &|spec| spec.all_addresses = true, &told);
     }
 }
 

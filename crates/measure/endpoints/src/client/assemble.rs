@@ -2,8 +2,9 @@
 
 use measure_protocol::{Answer, Results, StreamResult, stream_id};
 use observe::{
-    Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, ProbeMethod, ProbeSeries,
-    Progress, RoundTrips, Setting, Stream, StreamCount, StreamDirection, TcpSample, TerminalCpu,
+    Buffer, Buffers, Counted, CpuSample, Delivery, Multipath, MultipathConnection, Observation,
+    Peer, ProbeMethod, ProbeSeries, Progress, RoundTrips, Setting, Stream, StreamCount,
+    StreamDirection, TcpSample, TerminalCpu,
 };
 use units::{Bytes, Span};
 
@@ -84,6 +85,7 @@ pub(super) fn observation(ended: Ended<'_>) -> Observation {
             false => theirs.and_then(|results| results.congestion_used.clone()),
         },
         takes_udp: takes_udp(&ended),
+        multipath: multipath(ended.tests),
         cpu_near: Some(TerminalCpu {
             samples: ended.cpu.to_vec(),
         }),
@@ -102,6 +104,13 @@ fn takes_udp(ended: &Ended<'_>) -> bool {
     let mut series = series.into_iter().flatten();
     let passes = series.any(|one| one.method == ProbeMethod::UdpEcho && one.min().is_some());
     passes && ended.answer.is_some_and(|answer| answer.udp)
+}
+
+/// What the streams of all tests went over; `None` where multipath TCP was not asked for.
+fn multipath(tests: &[Test]) -> Option<Multipath> {
+    let asked = tests.iter().filter_map(|test| test.flow.multipath.as_ref());
+    let seen: Vec<&MultipathConnection> = asked.flatten().collect();
+    (!seen.is_empty()).then(|| seen.into_iter().collect())
 }
 
 /// A peer that never answers gives no series; one that falls silent under load loses all of it.

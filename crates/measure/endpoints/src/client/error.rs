@@ -75,6 +75,14 @@ pub enum ClientError {
     /// Streams over UDP set the octet of each packet themselves, and leave the class out.
     #[error("`--dscp` marks streams over TCP, and these go over UDP")]
     Unmarked,
+    /// Linux has no such option for multipath TCP.
+    #[error("`--mptcp` and `{option}` exclude each other: {why}")]
+    NotOverMultipath {
+        /// The option.
+        option: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
     /// No stream could be opened over UDP.
     #[error(transparent)]
     Udp(#[from] DialError),
@@ -169,7 +177,9 @@ impl ClientError {
             Self::Descriptors { .. } => {
                 Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())
             }
-            Self::OnlyOfTcp { .. } | Self::Unmarked => Some("leave out one of the two".to_owned()),
+            Self::OnlyOfTcp { .. } | Self::NotOverMultipath { .. } | Self::Unmarked => {
+                Some("leave out one of the two".to_owned())
+            }
             Self::NoUdp { .. } => Some(
                 "start `trunkline serve` of this version there, or leave out `--transport udp`"
                     .to_owned(),
@@ -183,7 +193,9 @@ impl ClientError {
     fn fault(&self) -> Fault {
         match self {
             Self::Cancelled => Fault::Cancelled,
-            Self::Option(_) | Self::OnlyOfTcp { .. } => Fault::Request,
+            Self::Option(_) | Self::OnlyOfTcp { .. } | Self::NotOverMultipath { .. } => {
+                Fault::Request
+            }
             // Names cannot be resolved either while the network is away.
             _ => Fault::Run,
         }

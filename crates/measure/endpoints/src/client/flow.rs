@@ -3,7 +3,7 @@
 use std::io;
 
 use measure_protocol::{StreamPlan, TestRequest};
-use observe::{Buffer, Buffers, StreamDirection};
+use observe::{Buffer, Buffers, MultipathConnection, StreamDirection};
 use units::{Bytes, Span, Time};
 
 use super::ClientError;
@@ -27,6 +27,8 @@ pub(super) struct Flow {
     pub started: Clock,
     /// Bytes each stream had moved when the present part ended.
     pub totals: Vec<Bytes>,
+    /// What each stream goes over, where multipath TCP was asked for.
+    pub multipath: Option<Vec<MultipathConnection>>,
     work: Work,
     cpu_before: Vec<Option<Span>>,
 }
@@ -44,6 +46,8 @@ impl Flow {
         let plan = request.client_streams();
         let handles: Vec<StreamHandle> = channels.iter().map(Channel::handle).collect();
         let buffers = handles.iter().map(|handle| granted(handle, options));
+        let connections = || vec![MultipathConnection::default(); handles.len()];
+        let multipath = options.via.multipath.then(connections);
         let congestion = handles.first().and_then(StreamHandle::congestion);
         let work = Work::new(request.block, budget);
         let started = Clock::start();
@@ -55,6 +59,7 @@ impl Flow {
             congestion,
             started,
             totals: Vec::new(),
+            multipath,
             work,
             cpu_before: Vec::new(),
         })
@@ -83,6 +88,16 @@ impl Flow {
     pub(super) fn read(&mut self, now: Time) {
         let streams = self.streams.iter().zip(&mut self.series);
         streams.for_each(|(stream, series)| series.read(stream, now));
+        self.see_subflows();
+    }
+
+    fn see_subflows(&mut self) {
+        let connections = self.multipath.iter_mut().flatten();
+        for (connection, stream) in connections.zip(&self.streams) {
+            if let Some(now) = stream.connection.multipath() {
+                connection.see(now);
+            }
+        }
     }
 
     /// Reads all streams for the last time in the present part: nothing counts from here on.
@@ -91,6 +106,7 @@ impl Flow {
         streams.for_each(|(stream, series)| series.read_last(stream, now));
         let both = self.series.iter().zip(&self.streams);
         self.totals = both.map(|(series, stream)| series.moved(stream)).collect();
+        self.see_subflows();
     }
 
     /// The senders stop; receivers read on, because a server whose writes are blocked might not

@@ -8,7 +8,7 @@ use observe::{Amount, Peer, RunObserver, SamplePlan, Setting, Then, Transport, W
 use sockets::FarEnd;
 use sockets::options::StreamOptions;
 use sockets::random;
-use units::Bytes;
+use units::{Bytes, Via};
 
 use super::connect::{self, Opened, Opening};
 use super::conversation::Conversation;
@@ -40,6 +40,9 @@ impl Proposal {
         }
         if setting.transport == Transport::Udp && client.address.via.dscp.is_some() {
             return Err(ClientError::Unmarked);
+        }
+        if client.address.via.multipath {
+            check_multipath(&client.address.via, setting)?;
         }
         let (control, peer) = connect::control(&client.address, setting.transport, watch)?;
         let cookie = Cookie::from_random(&random::bytes()?);
@@ -121,6 +124,22 @@ impl Proposal {
         let opened = opening.streams(opened);
         opened.map_err(|error| self.conversation.ask_why(error))
     }
+}
+
+/// What the kernel does not do for connections of multipath TCP (`net/mptcp/sockopt.c`).
+fn check_multipath(via: &Via, setting: &Setting) -> Result<(), ClientError> {
+    let (option, why) = match setting {
+        Setting {
+            transport: Transport::Udp,
+            ..
+        } => ("--transport udp", "multipath TCP is TCP"),
+        Setting {
+            pacing: Some(_), ..
+        } => ("--pacing", "Linux does not pace multipath TCP"),
+        _ if via.dscp.is_some() => ("--dscp", "Linux does not mark all packets of multipath TCP"),
+        _ => return Ok(()),
+    };
+    Err(ClientError::NotOverMultipath { option, why })
 }
 
 /// Whether streams are to go on after a run of this plan: only time can end a part of a test.

@@ -32,6 +32,19 @@ pub(super) fn no_way_back(address: &Address) -> ProbesError {
     }
 }
 
+/// No echoes of a size that one chooses; without an error the far host answers none.
+pub(super) fn no_icmp(address: &Address, error: Option<std::io::Error>) -> ProbesError {
+    let why = match error {
+        Some(error) => format!("this host sends no ICMP echoes: {error}"),
+        None => format!("{} answers no ICMP echoes", address.host),
+    };
+    let hint = "open firewalls for ICMP, and `net.ipv4.ping_group_range` for this user's group";
+    ProbesError::Unsupported {
+        why,
+        hint: Some(hint.to_owned()),
+    }
+}
+
 /// No kind of probe is answered.
 pub(super) fn unanswered(address: &Address) -> ProbesError {
     failed(

@@ -203,6 +203,7 @@ impl Target for Made {
             },
             congestion_used: None,
             takes_udp: false,
+            multipath: None,
             cpu_near: None,
             cpu_far_percent: None,
         })

@@ -148,6 +148,7 @@ impl Target for Made {
             },
             congestion_used: None,
             takes_udp: false,
+            multipath: None,
             cpu_near: None,
             cpu_far_percent: None,
         })

@@ -99,6 +99,7 @@ fn seen(setting: &Setting, plan: &SamplePlan) -> Observation {
         round_trips: RoundTrips::default(),
         congestion_used: None,
         takes_udp: false,
+        multipath: None,
         cpu_near: None,
         cpu_far_percent: None,
     }

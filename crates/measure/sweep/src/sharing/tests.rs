@@ -67,6 +67,7 @@ fn observation(streams: Vec<Stream>) -> Observation {
         round_trips: RoundTrips::default(),
         congestion_used: None,
         takes_udp: false,
+        multipath: None,
         cpu_near: None,
         cpu_far_percent: None,
     }

@@ -3,8 +3,8 @@
 use emu::Namespace;
 use endpoints::PathProbes;
 use observe::{
-    Flow, FlowPlan, Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SizedHop,
-    SizedPlan, TargetError, Trace, TracePlan, Train, Way,
+    Flow, FlowPlan, Passages, PathMtu, ProbeSeries, Probes, ProbesError, RunObserver, SizedEcho,
+    SizedHop, SizedPlan, TargetError, Trace, TracePlan, Train, Way,
 };
 use units::{Address, Span};
 
@@ -74,6 +74,14 @@ impl Probes for NearProbes {
         watch: &mut dyn RunObserver,
     ) -> Result<Vec<SizedHop>, ProbesError> {
         self.there(|probes| probes.sized_hops(plan, watch))
+    }
+
+    fn sized_echoes(
+        &mut self,
+        sizes: &[u16],
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedEcho>, ProbesError> {
+        self.there(|probes| probes.sized_echoes(sizes, watch))
     }
 
     fn flows(

@@ -34,6 +34,7 @@ pub(super) fn observation(
         },
         congestion_used: congestion,
         takes_udp: false,
+        multipath: None,
         cpu_near: Some(TerminalCpu { samples: seen.cpu }),
         cpu_far_percent: None,
     }

@@ -9,7 +9,7 @@ use link::{Chain, Element, Packet};
 use netpath::PathSpec;
 use observe::{
     Fault, Passage, Passages, PathMtu, Probe, ProbeMethod, ProbeSeries, Probes, ProbesError,
-    RunObserver, Stamped, Trace, TracePlan, Train, Way,
+    RunObserver, SizedEcho, Stamped, Trace, TracePlan, Train, Way,
 };
 use units::{Bytes, Span, Time};
 
@@ -131,6 +131,13 @@ impl SimulatedProbes {
         }
     }
 
+    /// When a packet that leaves `at` arrives.
+    fn pass_alone(&mut self, way: Way, size: Bytes, at: Time) -> Option<Time> {
+        let arrivals = self.carry(way, size, &[at]);
+        self.settle(&arrivals, &[at], way);
+        arrivals.into_iter().next().flatten()
+    }
+
     /// After a call the clock stands where the last packet came in; where one was lost, where it
     /// was given up.
     fn settle(&mut self, arrivals: &[Option<Time>], departures: &[Time], way: Way) {
@@ -202,6 +209,25 @@ impl Probes for SimulatedProbes {
             duplicated: 0,
             probes,
         })
+    }
+
+    fn sized_echoes(
+        &mut self,
+        sizes: &[u16],
+        watch: &mut dyn RunObserver,
+    ) -> Result<Vec<SizedEcho>, ProbesError> {
+        cancelled(watch)?;
+        let mut seen = Vec::new();
+        for size in sizes {
+            // One after another: packets that are carried together have one size.
+            let (sent, bytes) = (self.now, Bytes::new((*size).into()));
+            let there = self.pass_alone(Way::Forward, bytes, sent);
+            let back = there.and_then(|there| self.pass_alone(Way::Reverse, bytes, there));
+            let rtt = back.map(|back| back.since(sent));
+            seen.push(SizedEcho { size: *size, rtt });
+            self.advance(sent + ProbeSeries::INTERVAL);
+        }
+        Ok(seen)
     }
 
     fn train(

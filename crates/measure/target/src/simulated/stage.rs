@@ -220,6 +220,7 @@ impl<'a> Stage<'a> {
                 Transport::Udp => Some(UDP_CONTROL.to_owned()),
             },
             takes_udp: true,
+            multipath: None,
             cpu_near: None,
             cpu_far_percent: None,
         }

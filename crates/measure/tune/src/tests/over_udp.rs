@@ -49,6 +49,7 @@ impl observe::Target for Live {
     ) -> Result<Observation, TargetError> {
         Ok(Observation {
             takes_udp: self.takes_udp,
+            multipath: None,
             ..self.path.observe(setting, plan, watch)?
         })
     }

@@ -153,6 +153,7 @@ impl Target for Restricted {
             setting: setting.clone(),
             congestion_used: Some("cubic".to_owned()),
             takes_udp: false,
+            multipath: None,
             ..self.path.observe(&cubic, plan, watch)?
         })
     }

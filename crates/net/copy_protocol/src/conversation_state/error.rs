@@ -123,6 +123,9 @@ pub enum ProtocolRule {
     /// Older versions are told, and the opening did not ask for that.
     #[error("older versions of files are of no use in this copy")]
     OlderUnasked,
+    /// Addresses that the opening did not ask for, told again, or too many.
+    #[error("no more than 16 addresses are told, once, and only where they are asked for")]
+    Addresses,
     /// An older version of a file that was answered, or of no bytes.
     #[error("what it says of an older version of file {0} cannot be")]
     Older(FileId),

@@ -63,9 +63,29 @@ pub fn check(opening: &Opening) -> Result<(), ProtocolRule> {
             "a copy has at most 16",
         ),
     )?;
+    part(opening)?;
     let rates = [opening.rate_max_bits_per_second, opening.window_bytes];
     let fits = !rates.contains(&Some(0));
     require(fits, rule("rate or window", 0, "leave it out to have none"))
+}
+
+/// The rest of the file is another copy's, so that nothing is done with all of it.
+fn part(opening: &Opening) -> Result<(), ProtocolRule> {
+    let Some(part) = opening.part else {
+        return Ok(());
+    };
+    let bound = "a part has 64 MiB to 1 PiB, a power of two";
+    require(
+        part.is_legal(),
+        rule("length of a part", part.length, bound),
+    )?;
+    let is_alone = !opening.delete
+        && !opening.dry_run
+        && !opening.verify
+        && !opening.delta
+        && !opening.attributes.kept.any();
+    let bound = "it goes with none of delete, dry run, verify, delta and kept attributes";
+    require(is_alone, rule("part of a file", part.index, bound))
 }
 
 fn selection(opening: &Opening) -> Result<(), ProtocolRule> {

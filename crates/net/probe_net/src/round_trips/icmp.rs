@@ -88,6 +88,12 @@ impl IcmpSocket {
         self.socket.send(&packet).map(drop)
     }
 
+    /// The same in a packet of `size` bytes at the IP layer.
+    pub(crate) fn send_sized(&self, sequence: u64, size: u16) -> io::Result<()> {
+        let packet = sized_request(self.family, self.token, sequence, size);
+        self.socket.send(&packet).map(drop)
+    }
+
     pub(crate) fn receive(&self) -> Option<Option<u64>> {
         let mut buffer = [MaybeUninit::new(0u8); 256];
         let length = self.socket.recv(&mut buffer).ok()?;
@@ -123,6 +129,19 @@ pub(crate) fn request(family: Family, token: EchoToken, sequence: u64) -> [u8; R
     packet[HEADER + 8..].copy_from_slice(&sequence.to_be_bytes());
     let sum = checksum(&packet);
     packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    packet
+}
+
+/// The same in a packet of `size` bytes at the IP layer, or in the least that holds it. The zeros
+/// at its end change no checksum.
+fn sized_request(family: Family, token: EchoToken, sequence: u64, size: u16) -> Vec<u8> {
+    let ip_header = match family {
+        Family::V4 => 20,
+        Family::V6 => 40,
+    };
+    let length = usize::from(size).saturating_sub(ip_header);
+    let mut packet = request(family, token, sequence).to_vec();
+    packet.resize(length.max(REQUEST), 0);
     packet
 }
 
@@ -187,6 +206,20 @@ mod tests {
     #[test]
     fn a_packet_with_its_checksum_sums_to_zero() {
         assert_eq!(checksum(&request(Family::V4, EchoToken(7), 3)), 0);
+    }
+
+    #[test]
+    fn sizes_are_those_at_the_ip_layer() {
+        for (family, header) in [(Family::V4, 20), (Family::V6, 40)] {
+            for (size, length) in [
+                (1028, 1028 - header),
+                (0, REQUEST),
+                (u16::MAX, 65_535 - header),
+            ] {
+                let packet = sized_request(family, EchoToken(7), 3, size);
+                assert_eq!((packet.len(), checksum(&packet)), (length, 0));
+            }
+        }
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub enum Origin {
     Runs,
     /// Runs that no line joins.
     Scatter,
+    /// Runs of real programs beside simulated ones: no line joins them.
+    Measured,
     /// A formula for what the line of this number shows.
     FormulaOf(usize),
     /// A formula that stands by itself.
@@ -157,7 +159,7 @@ impl Curves {
 
     fn colour(&self, index: usize) -> RGBColor {
         match self.lines[index].origin {
-            Origin::Runs | Origin::Scatter => line_colour(index),
+            Origin::Runs | Origin::Scatter | Origin::Measured => line_colour(index),
             Origin::FormulaOf(other) => line_colour(other),
             Origin::Formula | Origin::Published => INK,
         }
@@ -168,7 +170,7 @@ impl Curves {
         let (line, colour) = (&self.lines[index], self.colour(index));
         let mark = match line.origin {
             Origin::Runs => Mark::Line(colour),
-            Origin::Scatter => Mark::Dot(colour),
+            Origin::Scatter | Origin::Measured => Mark::Dot(colour),
             Origin::FormulaOf(_) | Origin::Formula => Mark::Dashes(colour),
             Origin::Published => Mark::Cross(colour),
         };
@@ -189,6 +191,7 @@ impl Curves {
             (Origin::Runs, false) => vec![Shape::Line(places)],
             (Origin::FormulaOf(_) | Origin::Formula, _) => vec![Shape::Dashes(places)],
             (Origin::Scatter, _) => vec![Shape::PaleDots(6, places)],
+            (Origin::Measured, _) => vec![Shape::Dots(9, places)],
             (Origin::Published, _) => vec![Shape::Crosses(places)],
         };
         let colour = self.colour(index);

@@ -34,9 +34,12 @@ pub struct Asked {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
     /// Pairs of addresses over which the streams were dealt: `10.0.1.1=10.0.1.2`, or the far
-    /// address alone.
+    /// address alone; `all` alone where the far end told its addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<String>,
+    /// Connections of multipath TCP; absent where none were asked for.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub mptcp: bool,
     /// Data without encryption.
     pub plain: bool,
     /// Pieces could be compressed.
@@ -118,7 +121,11 @@ impl From<&CopySpec> for Asked {
             kept: names(spec.options.attributes.kept),
             verify: spec.options.verify,
             transport: Some(spec.transport),
-            via: spec.pairs.iter().map(ToString::to_string).collect(),
+            via: match spec.all_addresses {
+                true => vec!["all".to_owned()],
+                false => spec.pairs.iter().map(ToString::to_string).collect(),
+            },
+            mptcp: spec.is_multipath(),
             plain: spec.options.plain,
             compress: spec.options.compress,
             dry_run: spec.options.dry_run,

@@ -150,6 +150,7 @@ impl Copy {
             reconnects: outcome.reconnects,
             streams_replaced: outcome.streams_replaced,
             pairs: pair_shares(outcome),
+            mptcp: outcome.multipath.clone(),
             cpu_seconds: outcome.processor.as_secs_f64(),
             time: time_shares(outcome),
             limit: outcome.limit.as_ref().map(CopyLimit::from),

@@ -108,6 +108,7 @@ fn nothing() -> copy_protocol::Outcome {
         reconnects: 0,
         streams_replaced: 0,
         pairs: Vec::new(),
+        multipath: None,
         streams: 0,
         limit: None,
         readings: Vec::new(),

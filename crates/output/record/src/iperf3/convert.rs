@@ -108,6 +108,7 @@ fn observation(recorded: &Recorded) -> Result<Observation, String> {
         round_trips: RoundTrips::default(),
         congestion_used: recorded.end.sender_tcp_congestion.clone(),
         takes_udp: false,
+        multipath: None,
         cpu_near: cpu.map(|cpu| near(cpu, duration)),
         cpu_far_percent: cpu.map(|cpu| (cpu.remote_user, cpu.remote_system)),
     })

@@ -56,6 +56,7 @@ pub fn copy_spec() -> CopySpec {
         connect: Connect::ToFar(None),
         transport: Transport::Tcp,
         pairs: Vec::new(),
+        all_addresses: false,
         patience: Patience::default(),
     }
 }
@@ -220,6 +221,7 @@ fn copy_outcome() -> Outcome {
         reconnects: 1,
         streams_replaced: 2,
         pairs: Vec::new(),
+        multipath: None,
         streams: 12,
         limit: Some(LimitedBy {
             by: Limit::Link,

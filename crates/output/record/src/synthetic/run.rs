@@ -66,6 +66,7 @@ pub(super) fn make(case: &Case) -> Made {
         streams,
         congestion_used: Some("reno".to_owned()),
         takes_udp: false,
+        multipath: None,
         cpu_near: Some(cpu(case)),
         cpu_far_percent: Some((1.2, 6.5)),
     };

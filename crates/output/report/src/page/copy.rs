@@ -2,6 +2,7 @@
 
 mod over_time;
 
+use super::multipath;
 use crate::text;
 use crate::text::copy::{failure, failures_title, limited_by, phase, time_parts};
 use draw::chart::palette::BLUE;
@@ -144,6 +145,7 @@ fn facts(copy: &Copy) -> Vec<Fact> {
         network(copy).map(plain("network")),
         checksum_lists(copy).map(plain("checksums")),
         pairs(copy).map(plain("addresses")),
+        copy.mptcp.as_ref().and_then(multipath::fact),
         outages(copy).map(plain("outages")),
         time(copy).map(plain("time")),
     ];

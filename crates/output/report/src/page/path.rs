@@ -10,14 +10,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use draw::format::{self, ABSENT, or_absent};
 use draw::page::{Block, Column, Fact, Page, Row, Standing, Table};
+use draw::words;
 use record::characteristics::{
     AvailableBandwidth, BufferAdvice, Buffers, Capacity, CapacityMethod, Hop, LeftOut, Load,
-    LossPattern, PartCost, Stamped, Trace, Variation, Way,
+    PartCost, Stamped, Trace, Variation, Way,
 };
 use record::{Characteristics, Method};
 use verdict::verdict;
-
-use crate::text;
 
 pub fn page(body: &Characteristics) -> Page {
     let mut blocks = vec![Block::lead(verdict(body))];
@@ -93,7 +92,7 @@ fn round_trip(body: &Characteristics) -> Option<Fact> {
         spread.map(|(high, low)| format!("IQR {}", ms(high - low))),
         longest(body).map(|longest| format!("at most {} beside streams", ms(longest))),
         lost(series.loss_ratio),
-        seen.losses.as_ref().map(pattern),
+        seen.losses.as_ref().map(words::losses),
         Some(format!(
             "{} probes by {}",
             series.probes.len(),
@@ -120,23 +119,6 @@ fn longest(body: &Characteristics) -> Option<f64> {
 
 fn lost(share: Option<f64>) -> Option<String> {
     share.map(|share| format!("{} lost", format::percent(share)))
-}
-
-/// Whether losses come one by one or many in a row (RFC 3357).
-fn pattern(losses: &LossPattern) -> String {
-    let periods = text::count(losses.periods.len() as u64, "loss period");
-    let longest = losses.periods.iter().max().copied().unwrap_or(0);
-    let longest = text::count(u64::from(longest), "packet");
-    let (low, high) = (losses.distances.iter().min(), losses.distances.iter().max());
-    match low.zip(high) {
-        Some((low, high)) if low == high => {
-            format!("{periods}, the longest of {longest}, {low} from loss to loss")
-        }
-        Some((low, high)) => {
-            format!("{periods}, the longest of {longest}, {low} to {high} from loss to loss")
-        }
-        None => format!("{periods} of {longest}"),
-    }
 }
 
 fn method(method: Method) -> &'static str {
@@ -177,7 +159,7 @@ fn one_way(variation: &Variation) -> Fact {
     let late = variation.above_smallest_95th_seconds;
     let parts = [
         lost(variation.loss_ratio),
-        variation.losses.as_ref().map(pattern),
+        variation.losses.as_ref().map(words::losses),
         median.map(|median| format!("{} over the shortest delay in the middle", ms(median))),
         late.map(|late| format!("{} for one in twenty", ms(late))),
         Some(format!("stamped {}", stamped(variation.stamped))),

@@ -4,6 +4,7 @@ mod rates;
 mod round_trips;
 mod throughput;
 
+use super::multipath;
 use crate::text;
 use draw::format::{self, ABSENT, RateUnit, or_absent};
 use draw::page::{Block, Column, Fact, Standing};
@@ -20,6 +21,7 @@ pub fn facts(run: &Run) -> Vec<Fact> {
         marked(run),
         processor(run),
         congestion.map(|name| Fact::plain("congestion", name)),
+        run.mptcp.as_ref().and_then(multipath::fact),
     ];
     facts.into_iter().flatten().collect()
 }

@@ -27,6 +27,7 @@ fn rows(panel: &Panel) -> impl Iterator<Item = Vec<String>> {
     panel.lines.iter().flat_map(move |line| {
         let from = match line.origin {
             Origin::Runs | Origin::Scatter => "simulation",
+            Origin::Measured => "program",
             Origin::FormulaOf(_) | Origin::Formula => "formula",
             Origin::Published => "document",
         };

@@ -1,5 +1,6 @@
 //! ANL to LBNL: throughput against streams.
 
+use netpath::PathSpec;
 use sim::Scenario;
 use units::{Bytes, Span};
 
@@ -18,12 +19,22 @@ const WINDOWS: [(&str, Option<Bytes>); 4] = [
 ];
 const STREAMS: [u32; 10] = [1, 2, 4, 6, 8, 12, 16, 24, 32, 64];
 
+/// The path, over which real programs are run, too.
+pub(crate) fn path() -> Result<PathSpec, SetUpError> {
+    Ok(base("anl-lbnl")?.path)
+}
+
+/// The curve of a window.
+pub(crate) fn label(window: &str) -> String {
+    format!("window {window}")
+}
+
 pub(crate) fn part() -> Result<Part, SetUpError> {
     let mut base = base("anl-lbnl")?;
     base.duration = Span::from_secs(60);
     base.warmup = Span::from_secs(20);
     let curve = |(label, window): (&str, Option<Bytes>)| Curve {
-        label: format!("window {label}"),
+        label: self::label(label),
         cells: STREAMS
             .iter()
             .map(|&streams| {
@@ -39,8 +50,7 @@ pub(crate) fn part() -> Result<Part, SetUpError> {
     Ok(Part {
         title: "ANL to LBNL: throughput against streams",
         assumed: "a queue of 1 MiB, SACK, every segment acknowledged, and windows: four sizes \
-            stand for those of GridFTP and iperf, which are not printed. No real program was run, \
-            and no one else sends.",
+            stand for those of GridFTP and iperf, which are not printed. No one else sends.",
         sweeps: vec![Sweep::new(WINDOWS.into_iter().map(curve).collect())],
         read,
     })

@@ -35,6 +35,7 @@ pub(super) const COLUMNS: &[Column] = &[
     column("derived_bits_per_second", Kind::Whole),
     column("derived_from", Kind::Text),
     column("mean_opinion_score", Kind::Real),
+    column("slowest_link_bits_per_second", Kind::Whole),
 ];
 
 impl Store {
@@ -104,5 +105,7 @@ fn row(month: &Month, task: &str) -> Vec<Cell> {
     row.push(derived.map(|derived| derived.rate.bits_per_second()).into());
     row.push(derived.map(|derived| from(derived.is_bound)).into());
     row.push(figure(PingFigure::OpinionScore).into());
+    let slowest = pings.and_then(|pings| pings.slowest_link);
+    row.push(slowest.map(|rate| rate.bits_per_second()).into());
     row
 }

@@ -1,6 +1,6 @@
 //! The columns of each table, and where their values come from.
 
-use changes::{Delay, End, Event, Moved, Severity, WayDelay};
+use changes::{Delay, End, Event, Moved, Severity, SlowestLink, WayDelay};
 use jiff::Timestamp;
 use units::Span;
 
@@ -135,6 +135,12 @@ const VISITS: &[Column] = &[
     column("ipdv_seconds", Kind::Real),
     column("probes_lost_followed", Kind::Whole),
     column("probes_lost_again", Kind::Whole),
+    column("loss_periods", Kind::Text),
+    column("loss_distances", Kind::Text),
+    column("slope_bits_per_second", Kind::Whole),
+    column("slope_low_bits_per_second", Kind::Whole),
+    column("slope_high_bits_per_second", Kind::Whole),
+    column("slope_unknown", Kind::Text),
     column("jitter_seconds", Kind::Real),
     column("forward_delay_seconds", Kind::Real),
     column("forward_delay_unknown", Kind::Text),
@@ -270,6 +276,10 @@ fn figures(loaded: &LoadedVisit) -> Vec<Cell> {
     row.push(seconds(order.and_then(|order| order.variation)));
     row.push(order.map(|order| order.lost_followed).into());
     row.push(order.map(|order| order.lost_again).into());
+    let losses = visit.losses.as_ref();
+    row.push(losses.map(|losses| numbers(&losses.periods)).into());
+    row.push(losses.map(|losses| numbers(&losses.distances)).into());
+    row.extend(slope(visit.slowest_link));
     row.push(seconds(visit.jitter));
     let one_way = visit.one_way.as_ref();
     row.extend(way(one_way.map(|both| &both.forward)));
@@ -295,6 +305,28 @@ fn figures(loaded: &LoadedVisit) -> Vec<Cell> {
     };
     row.push(kept.into());
     row
+}
+
+/// `1 3 1`.
+fn numbers(all: &[u32]) -> String {
+    let all: Vec<String> = all.iter().map(u32::to_string).collect();
+    all.join(" ")
+}
+
+/// Rate and the ends of its interval, or why there is none.
+fn slope(seen: Option<SlowestLink>) -> [Cell; 4] {
+    let slope = match seen {
+        Some(SlowestLink::Slope(slope)) => Some([slope.rate, slope.low, slope.high]),
+        Some(SlowestLink::Unknown(_)) | None => None,
+    };
+    let rate = |place: usize| slope.map(|slope| slope[place].bits_per_second());
+    let unknown = seen.and_then(SlowestLink::unknown);
+    [
+        rate(0).into(),
+        rate(1).into(),
+        rate(2).into(),
+        unknown.map(|why| why.words()).into(),
+    ]
 }
 
 /// Delay or why there is none, variation, loss.

@@ -43,6 +43,7 @@ struct Brief {
     lost_again: i64,
     rtt_mean: Option<i64>,
     ipdv: Option<i64>,
+    slope_low: Option<i64>,
 }
 
 impl Brief {
@@ -243,7 +244,8 @@ fn briefs(
     end: i64,
 ) -> Result<Vec<Brief>, StoreError> {
     let select = "SELECT at, goodput, rtt_min, rtt_median, rtt_max, sent, lost, failure, \
-         duplicated, reordered, lost_followed, lost_again, rtt_mean, ipdv FROM visits \
+         duplicated, reordered, lost_followed, lost_again, rtt_mean, ipdv, slope_low \
+         FROM visits \
          WHERE series = $1 AND at >= $2 AND at < $3";
     let rows = database.query(select, &[series.into(), start.into(), end.into()])?;
     Ok(rows.into_iter().filter_map(brief).collect())
@@ -265,6 +267,7 @@ fn brief(mut row: Row) -> Option<Brief> {
         lost_again: row.int().unwrap_or_default(),
         rtt_mean: row.int(),
         ipdv: row.int(),
+        slope_low: row.int(),
     })
 }
 
@@ -301,7 +304,7 @@ fn sum(visits: &[&Brief], count: fn(&Brief) -> i64) -> i64 {
 }
 
 /// In the order of the last columns of [`super::COLUMNS`].
-fn pings(visits: &[&Brief]) -> [Value; 10] {
+fn pings(visits: &[&Brief]) -> [Value; 11] {
     let sum = |count: fn(&Brief) -> i64| Value::from(sum(visits, count));
     let all = |value: fn(&Brief) -> Option<i64>| {
         let values = visits.iter().filter_map(|visit| value(visit));
@@ -324,6 +327,7 @@ fn pings(visits: &[&Brief]) -> [Value; 10] {
         rounded(stats::mean(&all(|visit| visit.rtt_mean))),
         rounded(stats::median(&all(|visit| visit.ipdv))),
         unpredictable.map(rows::billionths).into(),
+        rounded(stats::median(&all(|visit| visit.slope_low))),
     ]
 }
 

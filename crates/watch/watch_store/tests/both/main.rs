@@ -12,7 +12,9 @@ mod visits;
 
 use std::thread;
 
-use changes::{Detector, Event, EventKind, Failure, RoundTrips, Route, Visit, VisitKind};
+use changes::{
+    Detector, Event, EventKind, Failure, LossPattern, RoundTrips, Route, Visit, VisitKind,
+};
 use common::server::Server;
 use common::{Draw, START, name, pair, time};
 use units::{Rate, Span};

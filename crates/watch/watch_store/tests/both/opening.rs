@@ -138,11 +138,14 @@ fn without_pings() -> Vec<String> {
     let flows = ["flows", "flow_hours", "flow_routers"];
     let flows = flows.map(|table| format!("DROP TABLE {table};"));
     let columns = [
-        ("visits", "rtt_mean ipdv lost_followed lost_again"),
+        (
+            "visits",
+            "rtt_mean ipdv lost_followed lost_again losses slope slope_low slope_high no_slope",
+        ),
         (
             "roll_ups",
             "probed lossless unanswered duplicated reordered lost_followed lost_again rtt_mean \
-             ipdv unpredictable",
+             ipdv unpredictable slope",
         ),
     ];
     let of = |(table, names): (&str, &'static str)| {
@@ -207,6 +210,7 @@ fn months_are_summed_up_anew(name: &DatabaseName, make_older: impl FnOnce()) {
             (old.visits, old.sent, old.lost)
         );
         assert_eq!((new.mean, new.variation, new.lost_again), (None, None, 0));
+        assert_eq!(new.slowest_link, None);
         assert_eq!(new.min, old.min);
     }
     drop(store);

@@ -74,7 +74,8 @@ pub fn a_visit_that_was_stored_without_its_order_is_known(database: &DatabaseNam
     let sent = std::iter::repeat_with(|| draw.visit(3)).find(has_order);
     let sent = sent.unwrap();
     let mut read = sent.clone();
-    read.visit.sequence = None;
+    (read.visit.sequence, read.visit.losses) = (None, None);
+    read.visit.slowest_link = None;
     assert_eq!(store.insert(&[read]).unwrap(), [Receipt::Stored]);
     let mut other = sent.clone();
     other.visit.goodput = Some(Rate::from_bits_per_second(7));
@@ -108,21 +109,22 @@ pub fn a_number_too_large_is_refused_alone(database: &DatabaseName) {
 pub fn a_visit_too_long_is_refused_alone(database: &DatabaseName) {
     let mut store = Store::open(database).unwrap();
     let mut draw = Draw::new(4);
-    let mut long = [draw.visit(3), draw.visit(3), draw.visit(3), draw.visit(3)];
+    let mut long = [0; 5].map(|_| draw.visit(3));
     long[0].rates = Some(vec![Rate::from_bits_per_second(1); 100_001]);
     long[1].document = Some("x".repeat((8 << 20) + 1));
     long[2].visit.round_trips = RoundTrips::new(vec![Span::from_millis(1); 10_001]);
     let hops = vec!["10.0.0.1".to_owned(); 256];
     long[3].visit.route = Some(Route { hash: 1, hops });
+    long[4].visit.losses = LossPattern::of([true; 20_002]);
     let mut edge = draw.visit(3);
     edge.rates = Some(vec![Rate::from_bits_per_second(1); 100_000]);
     let all = [&long[..], &[edge]].concat();
     let receipts = store.insert(&all).unwrap();
-    for receipt in &receipts[..4] {
+    for receipt in &receipts[..5] {
         assert!(
             matches!(receipt, Receipt::Refused(Refusal::Large { .. })),
             "{receipt:?}"
         );
     }
-    assert_eq!(receipts[4], Receipt::Stored);
+    assert_eq!(receipts[5], Receipt::Stored);
 }

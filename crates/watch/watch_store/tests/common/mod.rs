@@ -5,8 +5,8 @@
 pub mod server;
 
 use changes::{
-    Delay, Failure, FarHost, OneWay, ProbeCount, ProbeSequence, RoundTrips, Route, Share, UnixTime,
-    Unknown, Visit, VisitKind, WayDelay,
+    Delay, Failure, FarHost, LossPattern, NoSlope, OneWay, ProbeCount, ProbeSequence, RoundTrips,
+    Route, Share, SizeSlope, SlowestLink, UnixTime, Unknown, Visit, VisitKind, WayDelay,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -111,6 +111,11 @@ impl Draw {
             let probes = (0..self.below(21)).map(|_| self.often().then(|| self.span()));
             ProbeSequence::of(&probes.collect::<Vec<_>>())
         });
+        visit.losses = match self.often() {
+            true => LossPattern::of((0..self.below(21)).map(|_| self.often())),
+            false => None,
+        };
+        visit.slowest_link = self.often().then(|| self.slowest_link());
         visit.jitter = self.often().then(|| self.span());
         visit.one_way = self.often().then(|| OneWay {
             forward: self.way(),
@@ -140,6 +145,17 @@ impl Draw {
                 true => Delay::Seconds(self.span()),
                 false => Delay::Unknown(Unknown::FarClock),
             },
+        }
+    }
+
+    fn slowest_link(&mut self) -> SlowestLink {
+        match self.often() {
+            true => SlowestLink::Slope(SizeSlope {
+                rate: self.rate(),
+                low: self.rate(),
+                high: self.rate(),
+            }),
+            false => SlowestLink::Unknown(NoSlope::NotGrowing),
         }
     }
 

@@ -144,6 +144,7 @@ impl Shown {
             p.setting { "Task " a href=(href::grid(&self.task)) { (self.task) } ", " (self.span()) }
             div.controls { (self.task_links()) (self.range_links()) }
             (self.figure()?)
+            (self.slowest_link())
             (self.comparison())
             @if let Some(forecast) = &self.forecast { (outlook::tiles(forecast, self.now)?) }
             (self.event_list())
@@ -231,6 +232,15 @@ impl Shown {
                     a href=(href::HOSTS) { "what the hosts do" } "." }
             }),
         }
+    }
+
+    fn slowest_link(&self) -> Markup {
+        let said = match self.series.slowest_link() {
+            Some(Ok((rate, of))) => format!("at least {}, median of {of}", words::rate(rate)),
+            Some(Err(why)) => format!("not known, since {}", why.words()),
+            None => return Markup::default(),
+        };
+        html! { p.note { "Slowest link, by round trips of several sizes: " (said) "." } }
     }
 
     fn hours(&self) -> Vec<changes::Hour> {

@@ -1,6 +1,6 @@
 //! One visit with all that is kept of it.
 
-use changes::Visit;
+use changes::{SlowestLink, Visit};
 use draw::chart::axis::Axis;
 use draw::chart::palette::BLUE;
 use draw::chart::{Axes, Chart, Layer, Shape};
@@ -97,6 +97,11 @@ fn facts(visit: &Visit) -> Vec<Fact> {
             ..Fact::new("probes lost", format::percent(loss))
         }),
         visit
+            .losses
+            .as_ref()
+            .map(|losses| Fact::plain("losses", draw::words::losses(losses))),
+        visit.slowest_link.map(slowest_link),
+        visit
             .resent
             .map(|share| Fact::new("bytes sent again", format::percent(share.into()))),
         visit
@@ -120,6 +125,21 @@ fn facts(visit: &Visit) -> Vec<Fact> {
         })
     });
     known.into_iter().flatten().chain(one_way).collect()
+}
+
+/// The bound and the slope that it is of, or why there is none.
+fn slowest_link(seen: SlowestLink) -> Fact {
+    let name = "slowest link";
+    match seen {
+        SlowestLink::Slope(slope) => {
+            let [rate, low, high] = [slope.rate, slope.low, slope.high].map(words::rate);
+            Fact::new(name, format!("at least {low}")).after(format!(
+                ", since round trips grow with the size of packets as over one link of {rate} \
+                 ({low} to {high})"
+            ))
+        }
+        SlowestLink::Unknown(why) => Fact::plain(name, format!("not known, {}", why.words())),
+    }
 }
 
 fn others(visit: &Visit, id: VisitId) -> Vec<Fact> {

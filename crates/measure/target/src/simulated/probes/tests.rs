@@ -178,3 +178,13 @@ fn capacity_and_available_bandwidth_of_three_links() {
     }
     assert!(inside >= 4, "{inside} of 5");
 }
+
+#[test]
+fn echoes_take_longer_by_their_size_on_both_ways() {
+    let mut probes = probes(&one_link("10Mbit/s", ""), 1);
+    let seen = probes.sized_echoes(&[100, 1_000, 9_001], &mut ()).unwrap();
+    // 80 us and 800 us each way, and 10 ms; the last is larger than the MTU.
+    let trips: Vec<Option<Span>> = seen.iter().map(|echo| echo.rtt).collect();
+    let of = |micros| Some(Span::from_micros(micros));
+    assert_eq!(trips, [of(10_160), of(11_600), None]);
+}

@@ -376,6 +376,28 @@ fn a_selection_keeps_to_its_bounds() {
 }
 
 #[test]
+fn addresses_are_told_once_by_the_far_end_where_they_are_asked_for() {
+    let asked = |asks_addresses| {
+        let opening = Opening {
+            asks_addresses,
+            ..opening(CopyDirection::Put)
+        };
+        ConversationState::opened(&opening, false).unwrap()
+    };
+    let told = |count| Message::Addresses(vec!["192.0.2.7".parse().unwrap(); count]);
+    let rule = |asks, speaker, count| refused(&mut asked(asks), speaker, told(count));
+    assert_eq!(rule(false, Far, 1), ProtocolRule::Addresses);
+    assert_eq!(rule(true, Near, 1), ProtocolRule::Speaker);
+    assert_eq!(rule(true, Far, 17), ProtocolRule::Addresses);
+    let mut protocol = asked(true);
+    assert_eq!(protocol.pass(Far, told(16)), Ok(told(16)));
+    assert_eq!(
+        refused(&mut protocol, Far, told(1)),
+        ProtocolRule::Addresses
+    );
+}
+
+#[test]
 fn older_versions_are_told_where_they_are_asked_for_and_before_the_answer() {
     let asked = |delta| {
         let opening = Opening {

@@ -19,7 +19,7 @@ pub enum Figure {
 
 impl Figure {
     /// All of them, in the order of the page.
-    pub const ALL: [Figure; 15] = [
+    pub const ALL: [Figure; 16] = [
         Figure::Goodput,
         Figure::Probes(PingFigure::Median),
         Figure::Probes(PingFigure::Mean),
@@ -34,6 +34,7 @@ impl Figure {
         Figure::Probes(PingFigure::Reordering),
         Figure::Probes(PingFigure::Derived),
         Figure::Probes(PingFigure::OpinionScore),
+        Figure::Probes(PingFigure::SlowestLink),
         Figure::Failed,
     ];
 
@@ -55,6 +56,7 @@ impl Figure {
             Figure::Probes(PingFigure::Reordering) => "reordered",
             Figure::Probes(PingFigure::Derived) => "derived",
             Figure::Probes(PingFigure::OpinionScore) => "mos",
+            Figure::Probes(PingFigure::SlowestLink) => "slowest-link",
         }
     }
 
@@ -76,13 +78,16 @@ impl Figure {
             Figure::Probes(PingFigure::Reordering) => "out of order",
             Figure::Probes(PingFigure::Derived) => "derived throughput",
             Figure::Probes(PingFigure::OpinionScore) => "opinion score (MOS)",
+            Figure::Probes(PingFigure::SlowestLink) => "slowest link",
         }
     }
 
     /// What the upright axis of its chart says, with the unit.
     pub fn axis(self) -> &'static str {
         match self {
-            Figure::Goodput | Figure::Probes(PingFigure::Derived) => "Mbit/s",
+            Figure::Goodput | Figure::Probes(PingFigure::Derived | PingFigure::SlowestLink) => {
+                "Mbit/s"
+            }
             Figure::Probes(
                 PingFigure::Min | PingFigure::Median | PingFigure::Mean | PingFigure::Variation,
             ) => "ms",
@@ -110,6 +115,10 @@ impl Figure {
             Figure::Probes(PingFigure::Derived) => {
                 "What one TCP stream carries by Mathis's formula, from loss and mean round trip; \
                  \u{2265} is a bound, since no probe was lost: one loss of all the probes."
+            }
+            Figure::Probes(PingFigure::SlowestLink) => {
+                "What the slowest link carries at the least, by how much longer larger packets \
+                 take there and back: median of the visits that tell it."
             }
             Figure::Probes(PingFigure::OpinionScore) => {
                 "How a call would sound, 1 to 4.4, from mean round trip, variation and loss \
@@ -152,7 +161,7 @@ impl Figure {
     /// A value with its unit.
     pub fn words(self, value: f64) -> String {
         match self {
-            Figure::Goodput | Figure::Probes(PingFigure::Derived) => {
+            Figure::Goodput | Figure::Probes(PingFigure::Derived | PingFigure::SlowestLink) => {
                 words::value(Metric::Goodput, value)
             }
             Figure::Probes(

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use changes::{UnixTime, VisitKind};
-use units::Span;
+use changes::{NoSlope, SlowestLink, UnixTime, VisitKind};
+use units::{Rate, Span};
 use watch_store::{
     Kept, Level, LoadedVisit, Name, Pair, PairHistory, RollUp, Store, StoreError, StoredVisit,
 };
@@ -176,6 +176,31 @@ impl Series {
             None => Vec::new(),
         };
         parts(&carried, |point| point.at)
+    }
+
+    /// What the slowest link carries at the least, as the median of what the points say, and of how
+    /// many; or why the last of them says nothing. `None` where none was asked.
+    pub fn slowest_link(&self) -> Option<Result<(Rate, String), NoSlope>> {
+        let links = || {
+            self.visits()
+                .filter_map(|loaded| loaded.stored.visit.slowest_link)
+        };
+        let (name, roll_ups) = match &self.main.data {
+            Data::Visits(_) => ("visit", &[][..]),
+            Data::RollUps(Level::Hour, roll_ups) => ("hour", &roll_ups[..]),
+            Data::RollUps(Level::Day, roll_ups) => ("day", &roll_ups[..]),
+            Data::RollUps(Level::Month, roll_ups) => ("month", &roll_ups[..]),
+        };
+        let rates = links().filter_map(SlowestLink::at_least);
+        let rates = rates.chain(roll_ups.iter().filter_map(|one| one.pings?.slowest_link));
+        let rates: Vec<f64> = rates.map(Rate::as_f64).collect();
+        match stats::median(&rates) {
+            Some(median) => {
+                let of = draw::words::count(rates.len() as u64, name);
+                Some(Ok((Rate::from_f64(median), of)))
+            }
+            None => links().last().and_then(SlowestLink::unknown).map(Err),
+        }
     }
 
     /// What the path lost of the load, and what that is: shares of bytes that were sent again, or
