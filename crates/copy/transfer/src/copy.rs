@@ -90,7 +90,7 @@ fn near_copy(
     {
         return over_sftp(spec, paths, None, stats);
     }
-    stats.deal_over(spec);
+    stats.use_links(spec);
     let mut near = Near::new(spec, paths)?;
     let copied = repeat(&mut near, spec.patience(), stats);
     match (copied, near.connector.without_program()) {

@@ -199,10 +199,15 @@ impl<'a> CopyStats<'a> {
         outcome
     }
 
-    /// Its streams are dealt over the pairs of a copy, or are of multipath TCP, where they are.
-    pub(crate) fn deal_over(&mut self, spec: &CopySpec) {
-        self.pairs = CopyPairs::new(&spec.pairs);
+    /// Its streams are dealt over pairs of addresses, or are of multipath TCP, as was asked for.
+    pub(crate) fn use_links(&mut self, spec: &CopySpec) {
+        self.deal_over(&spec.pairs);
         self.multipath = spec.is_multipath().then(CopyMultipath::default);
+    }
+
+    /// Its streams are dealt over these pairs, where there are any.
+    pub(crate) fn deal_over(&mut self, pairs: &[AddressPair]) {
+        self.pairs = CopyPairs::new(pairs);
     }
 
     /// A session begins, whose streams are of multipath TCP where that was asked for.

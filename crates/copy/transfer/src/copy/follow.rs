@@ -46,7 +46,7 @@ pub(super) fn follow(
         observer,
     };
     let mut stats = CopyStats::new(&mut noting, control);
-    stats.deal_over(spec);
+    stats.use_links(spec);
     Following::new(spec, how, &settling)?.run(&mut stats)
 }
 

@@ -11,7 +11,6 @@ use copy_protocol::{Message, Opening, PAIRS_MAX};
 use sockets::interfaces;
 use units::{AddressPair, Via, can_be_dialed};
 
-use crate::copy_pairs::CopyPairs;
 use crate::copy_stats::CopyStats;
 use crate::session::{MessageLoop, SessionEnd, protocol};
 
@@ -40,7 +39,7 @@ pub(super) fn deal_over(
         let mut pairs = pairs_of(&told, peer, streams.via(), &own);
         pairs.truncate(pairs_max(opening).into());
         tracing::info!(?told, ?pairs, "the far end has told its addresses");
-        stats.deal_over(CopyPairs::new(&pairs));
+        stats.deal_over(&pairs);
     }
     Ok(u16::try_from(stats.pair_addresses().len()).unwrap_or(u16::MAX))
 }
