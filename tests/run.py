@@ -51,12 +51,13 @@ class Job:
 
     def run(self) -> tuple[Job, int, float, str]:
         began = time.monotonic()
+        environment = dict(os.environ)
         # As cargo sets them: what tests ask for at run time, and where tests of macros find the
-        # compiler's libraries. The job server of make is not handed on.
-        environment = os.environ | {
-            "CARGO_MANIFEST_DIR": str(self.folder),
-            "LD_LIBRARY_PATH": libraries(),
-        }
+        # compiler's libraries. Not for cargo itself: for `ring` another folder is a new build, and
+        # so for all that needs it. The job server of make is not handed on.
+        if self.command[0] != CARGO:
+            environment["CARGO_MANIFEST_DIR"] = str(self.folder)
+            environment["LD_LIBRARY_PATH"] = libraries()
         if self.name in WAITING:
             environment["RUST_TEST_THREADS"] = "8"
         for name in ("MAKEFLAGS", "MFLAGS"):
