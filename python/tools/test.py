@@ -22,12 +22,16 @@ SNAKEMAKE = ROOT / "python/tests/requirements-snakemake.txt"
 PLUGIN = ROOT / "python/snakemake-storage-plugin-trunkline"
 # The oldest that the package takes, and the newest that machines have.
 MINORS = (11, 12, 13, 14)
-# What other programs decide, Sphinx, Jupyter, Slurm and Snakemake, is tried with the newest alone,
-# and so are clusters whose workers come, die and return; `test_paths.py` has mypy look for what the
-# oldest lacks.
+# What other programs decide, Sphinx, Jupyter, Slurm, Snakemake and mypy, which reads the package as
+# the oldest Python would, is tried with the newest alone, and so are clusters whose workers come,
+# die and return: whole files, and tests by how their names begin.
 ONCE = tuple(f"tests/test_{name}.py" for name in ("docs", "notebooks", "recipes", "snakemake"))
 CLUSTERS = "tests/test_campaign.py"
 KINDS = ("a_cluster", "a_host", "a_scheduler", "a_worker", "workers")
+ONCE_TESTS = (
+    *(f"{CLUSTERS}::test_{kind}" for kind in KINDS),
+    "tests/test_paths.py::test_types_and_stubs",
+)
 
 
 def interpreters() -> list[Path]:
@@ -136,7 +140,7 @@ def halves(is_newest: bool) -> list[list[str]]:
     without = [f"--ignore={file}" for file in ONCE]
     if is_newest:
         return [[CLUSTERS, *ONCE], [f"--ignore={CLUSTERS}", *without]]
-    return [without + [f"--deselect=python/{CLUSTERS}::test_{kind}" for kind in KINDS]]
+    return [without + [f"--deselect=python/{test}" for test in ONCE_TESTS]]
 
 
 def run(place: Path, tests: list[str], *, is_newest: bool) -> subprocess.CompletedProcess[str]:
