@@ -29,7 +29,7 @@ LONGEST = (
 # Those whose tests only wait, for other processes and for clocks: eight tests at once.
 WAITING = ("cli copy", "cli watch")
 # Crates whose tests mostly wait: a lane of their own, beside those that compute.
-ASIDE = ("copy_net", "endpoints", "quic_net", "remote_files", "transfer", "watch_alerts", "watch_run")
+ASIDE = "copy_net endpoints quic_net remote_files transfer watch_alerts watch_run".split()
 
 
 @cache

@@ -125,7 +125,7 @@ def main() -> int:
     # Side by side: most tests wait for an emulated path or a server.
     with ThreadPoolExecutor() as pool:
         parts = [(place, tests) for place in places for tests in halves(place == places[-1])]
-        runs = pool.map(lambda part: run(*part, is_newest=part[0] == places[-1]), parts)
+        runs = pool.map(lambda part: run(*part), parts)
         worst = 0
         for (place, _), tests in zip(parts, runs, strict=True):
             print(f"== {place.name}\n{tests.stdout}", flush=True)
@@ -143,12 +143,11 @@ def halves(is_newest: bool) -> list[list[str]]:
     return [without + [f"--deselect=python/{test}" for test in ONCE_TESTS]]
 
 
-def run(place: Path, tests: list[str], *, is_newest: bool) -> subprocess.CompletedProcess[str]:
+def run(place: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
     """Tests in one environment, with what they print."""
     # The installed package, not the folder of this name that tests run in.
     env = os.environ | {"TRUNKLINE_PROGRAM": str(TARGET / "debug/trunkline")}
     env["PYTHONSAFEPATH"] = "1"
-    env["TRUNKLINE_SNAKEMAKE"] = "here" if is_newest else "with the newest Python"
     env.pop("TRUNKLINE_TOKEN", None)
     command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *tests]
     return subprocess.run(
