@@ -4,7 +4,8 @@
 //! [`datagrams`] moves many at once, [`poll`] and [`Deadline`] wait, [`mod@connect`] connects,
 //! [`ListenAt`] says where servers listen. [`host`] has the limits of this network namespace,
 //! [`processor`] the processor time of threads, [`Clock`] the monotonic clock, [`random`] the
-//! kernel's randomness. [`child`] runs other programs, [`diag`] reads their connections.
+//! kernel's randomness. [`child`] runs other programs, [`filter()`] those with a short input and output,
+//! [`diag`] reads the connections of programs.
 //! [`eviction`] chooses which connection goes when too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`.
@@ -16,6 +17,7 @@ pub mod datagrams;
 mod deadline;
 pub mod diag;
 pub mod eviction;
+mod filter;
 pub mod host;
 mod leaving;
 mod listen;
@@ -27,6 +29,7 @@ pub mod tcp_info;
 
 pub use clock::Clock;
 pub use deadline::Deadline;
+pub use filter::{Filtered, INPUT_MAX, filter};
 pub use leaving::{FarEnd, resolve};
 pub use listen::ListenAt;
 pub use options::{BufferLimit, OptionError, StreamOptions};

@@ -4,11 +4,13 @@ use std::io;
 use std::net::SocketAddr;
 
 use copy_net::DialError;
+use errors::Hint;
 use measure_protocol::ClientControlError;
 use observe::{Fault, Peer, TargetError};
 use thiserror::Error;
 use units::{Address, Span};
 
+use super::login::LoginError;
 use sockets::options::OptionError;
 
 /// Why a test could not be run.
@@ -78,6 +80,9 @@ pub enum ClientError {
     /// No stream could be opened over UDP.
     #[error(transparent)]
     Udp(#[from] DialError),
+    /// The user of a server could not be told to it.
+    #[error(transparent)]
+    Login(#[from] LoginError),
     /// An option of the streams was refused by this host.
     #[error(transparent)]
     Option(#[from] OptionError),
@@ -175,6 +180,7 @@ impl ClientError {
                     .to_owned(),
             ),
             Self::Udp(source) => source.hint(),
+            Self::Login(source) => source.hint(),
             Self::Stalled(_) => Some("check the path: the server may have vanished".to_owned()),
             _ => None,
         }
@@ -183,6 +189,7 @@ impl ClientError {
     fn fault(&self) -> Fault {
         match self {
             Self::Cancelled => Fault::Cancelled,
+            Self::Login(source) => source.fault(),
             Self::Option(_) | Self::OnlyOfTcp { .. } => Fault::Request,
             // Names cannot be resolved either while the network is away.
             _ => Fault::Run,
