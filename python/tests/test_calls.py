@@ -186,6 +186,7 @@ def test_names_are_those_of_the_program(operation, command, program):
     takes = {name.rstrip("_").replace("_", "-") for name in inspect.signature(operation).parameters}
     assert flags <= takes, flags - takes
     own = {"target", "path", "places", "on-progress", "history", "token", "cache", "resume"}
+    own |= {"password"}
     assert takes - own <= flags, takes - own - flags
 
 

@@ -201,3 +201,6 @@ fn read_users(path: &Path) -> Result<Users, AccountsError> {
         why,
     })
 }
+
+#[cfg(test)]
+mod tests;
