@@ -30,14 +30,14 @@ pub enum Padding {
     Pkcs1,
 }
 
-/// Why a message was not encrypted or decrypted.
+/// Why nothing was encrypted or decrypted.
 #[derive(Debug, Error)]
 pub enum RsaError {
-    /// The key's file cannot be read.
-    #[error("cannot read the RSA key {file}", file = .key.display())]
+    /// A file cannot be read.
+    #[error("cannot read {file}", file = .file.display())]
     Unreadable {
-        /// The file.
-        key: PathBuf,
+        /// Which.
+        file: PathBuf,
         /// The system's reason.
         source: io::Error,
     },
@@ -45,23 +45,12 @@ pub enum RsaError {
     #[error("cannot run `{PROGRAM}`, which does the RSA of iperf3's logins")]
     Program(#[source] io::Error),
     /// The program says no.
-    #[error("`{PROGRAM}` cannot use the RSA key {file}: {said}", file = .key.display())]
+    #[error("`{PROGRAM}` cannot use the RSA key {file}: {said}", file = .file.display())]
     Refused {
-        /// The file.
-        key: PathBuf,
-        /// Its reason.
+        /// The file of the key.
+        file: PathBuf,
+        /// The reason.
         said: String,
-    },
-    /// A key that is too short or too long.
-    #[error(
-        "the RSA key {file} has {bits} bits; 2048 to 8192 are possible",
-        file = .key.display()
-    )]
-    Bits {
-        /// The file.
-        key: PathBuf,
-        /// Bits of a ciphertext.
-        bits: usize,
     },
 }
 
@@ -78,11 +67,12 @@ impl Hint for RsaError {
             RsaError::Unreadable { .. } => {
                 "check the name, and that you may read the file".to_owned()
             }
-            RsaError::Program(source) if source.kind() == io::ErrorKind::NotFound => {
-                format!("install `{PROGRAM}`, or do without users of iperf3")
+            RsaError::Program(_) => {
+                format!(
+                    "install `{PROGRAM}`, so that `{PROGRAM} version` answers, or do without users"
+                )
             }
-            RsaError::Program(_) => format!("see whether `{PROGRAM} version` answers here"),
-            RsaError::Refused { .. } | RsaError::Bits { .. } => format!(
+            RsaError::Refused { .. } => format!(
                 "a server needs a private key without a password (`{PROGRAM} genrsa -out key.pem \
                 2048`), a client its public part (`{PROGRAM} rsa -in key.pem -pubout -out pub.pem`)"
             ),
@@ -93,76 +83,80 @@ impl Hint for RsaError {
 /// A key in a file, and how it is used.
 #[derive(Debug, Clone)]
 pub(crate) struct Rsa {
-    key: PathBuf,
+    /// A whole path: it begins with neither a dash nor a scheme.
+    pub(crate) key: PathBuf,
     padding: Padding,
+    /// What the program is told of the key.
+    words: &'static [&'static str],
 }
 
 impl Rsa {
-    /// The key in that file, which is not read yet.
-    ///
-    /// # Errors
-    /// When there is no such file.
-    pub(crate) fn new(key: &Path, padding: Padding) -> Result<Self, RsaError> {
-        // A whole path begins with neither a dash nor a scheme.
-        let whole = key.canonicalize().map_err(|source| RsaError::Unreadable {
-            key: key.to_owned(),
-            source,
-        })?;
+    /// The public key in that file, which can encrypt; it is not read yet.
+    pub(crate) fn public(key: &Path, padding: Padding) -> Result<Self, RsaError> {
         Ok(Rsa {
-            key: whole,
+            key: whole(key)?,
             padding,
+            words: &["-pubin"],
         })
     }
 
-    /// The file.
-    pub(crate) fn key(&self) -> &Path {
-        &self.key
+    /// The same of a private one, which can decrypt, too. One with a password is refused.
+    pub(crate) fn private(key: &Path, padding: Padding) -> Result<Self, RsaError> {
+        let words = &["-passin", "pass:"];
+        Ok(Rsa {
+            words,
+            ..Rsa::public(key, padding)?
+        })
     }
 
-    /// Encrypts for the holder of the private key; the file has the public one.
     pub(crate) fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>, RsaError> {
-        self.encrypt_with(&["-pubin"], message)
-    }
-
-    /// Encrypts with the public part of the private key that the file has.
-    pub(crate) fn encrypt_to_self(&self, message: &[u8]) -> Result<Vec<u8>, RsaError> {
-        self.encrypt_with(&["-passin", "pass:"], message)
-    }
-
-    fn encrypt_with(&self, words: &[&str], message: &[u8]) -> Result<Vec<u8>, RsaError> {
-        let ciphertext = self.run("-encrypt", words, message)?;
+        let ciphertext = self.run("-encrypt", message)?;
         match CIPHERTEXT.contains(&ciphertext.len()) {
             true => Ok(ciphertext),
-            false => Err(RsaError::Bits {
-                key: self.key.clone(),
-                bits: 8 * ciphertext.len(),
-            }),
+            false => Err(self.refused(format!(
+                "it has {} bits; 2048 to 8192 are possible",
+                8 * ciphertext.len()
+            ))),
         }
     }
 
-    /// Decrypts with the private key that the file has.
     pub(crate) fn decrypt(&self, ciphertext: &[u8]) -> Result<Vec<u8>, RsaError> {
-        self.run("-decrypt", &["-passin", "pass:"], ciphertext)
+        self.run("-decrypt", ciphertext)
     }
 
     /// All that varies among the words is the name of the file; the message stands in none.
-    fn run(&self, what: &str, words: &[&str], input: &[u8]) -> Result<Vec<u8>, RsaError> {
+    fn run(&self, what: &str, input: &[u8]) -> Result<Vec<u8>, RsaError> {
         let padding = match self.padding {
             Padding::Oaep => "rsa_padding_mode:oaep",
             Padding::Pkcs1 => "rsa_padding_mode:pkcs1",
         };
         let fixed = ["pkeyutl", what, "-pkeyopt", padding, "-inkey"];
         let mut arguments: Vec<OsString> = fixed.map(OsString::from).into();
-        arguments.push(self.key.clone().into_os_string());
-        arguments.extend(words.iter().map(OsString::from));
+        arguments.push(self.key.clone().into());
+        arguments.extend(self.words.iter().map(OsString::from));
         let done = filter(PROGRAM, &arguments, input, LIMIT).map_err(RsaError::Program)?;
         match done.status.success() {
-            true => Ok(done.output),
-            false => Err(RsaError::Refused {
-                key: self.key.clone(),
-                said: reason(&done.said),
-            }),
+            true => Ok(done.stdout),
+            false => Err(self.refused(reason(&String::from_utf8_lossy(&done.stderr)))),
         }
+    }
+
+    pub(crate) fn refused(&self, said: String) -> RsaError {
+        let file = self.key.clone();
+        RsaError::Refused { file, said }
+    }
+}
+
+/// The whole path of a file that is there.
+pub(crate) fn whole(file: &Path) -> Result<PathBuf, RsaError> {
+    file.canonicalize().map_err(unreadable(file))
+}
+
+pub(crate) fn unreadable(file: &Path) -> impl Fn(io::Error) -> RsaError {
+    let file = file.to_owned();
+    move |source| RsaError::Unreadable {
+        file: file.clone(),
+        source,
     }
 }
 

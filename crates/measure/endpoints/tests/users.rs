@@ -5,12 +5,15 @@ mod support;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
 use endpoints::server::{SessionError, SessionSummary};
 use endpoints::{Accounts, Client, ClientError, Login, Padding, PathProbes, ServerLimits};
+use errors::{Error, Fault};
+use measure_protocol::AuthToken;
 use observe::{Probes, SamplePlan, Setting, StreamCount, Train, Way, Window};
 use support::{Iperf3Server, Running, both};
 use units::{Bytes, Span};
@@ -29,23 +32,31 @@ impl Folder {
         let name = format!("trunkline-users-{}-{name}", std::process::id());
         let folder = Folder(std::env::temp_dir().join(name));
         fs::create_dir(&folder.0).unwrap();
-        for words in [
-            "genrsa -out key.pem 2048",
-            "rsa -in key.pem -pubout -out pub.pem",
-        ] {
-            let mut openssl = Command::new("openssl");
-            let run = openssl.args(words.split(' ')).current_dir(&folder.0);
-            assert!(run.output().unwrap().status.success(), "{words}");
-        }
-        fs::write(folder.0.join("users"), USERS).unwrap();
+        folder.openssl("genrsa -out key.pem 2048");
+        folder.openssl("rsa -in key.pem -pubout -out pub.pem");
+        folder.write("users", USERS, 0o644);
         Some(folder)
     }
 
-    fn server(&self, padding: Padding) -> Running {
+    fn openssl(&self, words: &str) {
+        let mut openssl = Command::new("openssl");
+        let run = openssl.args(words.split(' ')).current_dir(&self.0).output();
+        assert!(run.unwrap().status.success(), "{words}");
+    }
+
+    fn write(&self, name: &str, text: &str, mode: u32) {
+        fs::write(self.0.join(name), text).unwrap();
+        fs::set_permissions(self.0.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn accounts(&self, padding: Padding) -> Result<Accounts, Error> {
         let (key, users) = (self.0.join("key.pem"), self.0.join("users"));
-        let accounts = Accounts::open(&key, &users, padding, Span::from_secs(10));
+        Ok(Accounts::open(&key, &users, padding, Span::from_secs(10))?)
+    }
+
+    fn server(&self, padding: Padding) -> Running {
         Running::with(ServerLimits {
-            accounts: Some(Arc::new(accounts.unwrap())),
+            accounts: Some(Arc::new(self.accounts(padding).unwrap())),
             ..ServerLimits::default()
         })
     }
@@ -93,10 +104,82 @@ fn is_refused(end: &Result<SessionSummary, SessionError>) -> bool {
 }
 
 #[test]
+fn garbage_is_unreadable() {
+    const SEED: u64 = 41;
+    let Some(folder) = Folder::new("draws") else {
+        return;
+    };
+    let accounts = folder.accounts(Padding::Oaep).unwrap();
+    let mut draws = testkit::Mutator::new(SEED, &[]);
+    // One in three hundred has the length of a ciphertext, and is decrypted.
+    for _ in 0..10_000 {
+        let length = 250 + draws.below(300);
+        let bytes: Vec<u8> = (0..length).map(|_| draws.below(256) as u8).collect();
+        let said = accounts.admit(Some(&AuthToken::from_ciphertext(&bytes)));
+        let why = said.unwrap_err().to_string();
+        assert!(
+            why.starts_with("what it sent cannot be read"),
+            "seed {SEED}: {why}"
+        );
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_are_refused_when_the_server_starts() {
+    let Some(folder) = Folder::new("files") else {
+        return;
+    };
+    let refused = |why: &str| {
+        let error = folder.accounts(Padding::Oaep).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+        assert_eq!(error.fault(), Fault::Request);
+        assert!(error.hint().is_some());
+    };
+    folder.write("users", "mario,rossi\n", 0o644);
+    refused("line 1 is no `NAME,HASH`");
+    folder.write("users", &"#".repeat((1 << 20) + 1), 0o644);
+    refused("more than 1048576 bytes");
+    folder.write("users", USERS, 0o666);
+    refused("mode 666");
+    fs::remove_file(folder.0.join("users")).unwrap();
+    refused("cannot read");
+    folder.write("users", USERS, 0o644);
+    let key = fs::read_to_string(folder.0.join("key.pem")).unwrap();
+    folder.write("key.pem", &key, 0o644);
+    refused("mode 644");
+    folder.write("key.pem", "no key", 0o600);
+    refused("Could not read private key");
+    folder.openssl("genrsa -out key.pem 1024");
+    refused("it has 1024 bits; 2048 to 8192");
+    folder.openssl("genrsa -aes128 -passout pass:secret -out key.pem 2048");
+    refused("Could not read private key");
+}
+
+#[test]
+fn a_client_is_told_what_is_wrong_with_its_login() {
+    let Some(folder) = Folder::new("words") else {
+        return;
+    };
+    for (password, key, why) in [
+        ("two words", "pub.pem", "the password for the server needs"),
+        (&"x".repeat(300), "pub.pem", "data too large"),
+        ("rossi", "key.pem", "Could not read public key"),
+        ("rossi", "none.pem", "cannot read"),
+    ] {
+        let login = Login::new("mario", password, &folder.0.join(key), Padding::Oaep);
+        let error = login.unwrap_err().to_string();
+        assert!(error.contains(why) && !error.contains("two"), "{error}");
+    }
+}
+
+#[test]
 fn our_client_is_let_in_with_its_password_and_told_the_same_without() {
     let Some(folder) = Folder::new("ours") else {
         return;
     };
+    let older = folder.server(Padding::Pkcs1);
+    let login = folder.login("mario", "rossi", Padding::Pkcs1);
+    run(&Client::new(older.target()).with_login(Some(login))).unwrap();
     let server = folder.server(Padding::Oaep);
     let client = |login| run(&Client::new(server.target()).with_login(login));
     client(Some(folder.login("mario", "rossi", Padding::Oaep))).unwrap();

@@ -29,7 +29,7 @@ pub mod tcp_info;
 
 pub use clock::Clock;
 pub use deadline::Deadline;
-pub use filter::{Filtered, INPUT_MAX, filter};
+pub use filter::{INPUT_MAX, filter};
 pub use leaving::{FarEnd, resolve};
 pub use listen::ListenAt;
 pub use options::{BufferLimit, OptionError, StreamOptions};

@@ -61,7 +61,7 @@ impl Login {
         let login = Login {
             user: user.to_owned(),
             password: password.to_owned(),
-            rsa: Rsa::new(key, padding)?,
+            rsa: Rsa::public(key, padding)?,
         };
         login.token()?;
         Ok(login)

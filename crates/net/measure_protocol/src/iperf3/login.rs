@@ -113,27 +113,18 @@ impl fmt::Debug for Credentials {
 
 fn check(what: &'static str, word: &str) -> Result<(), WordError> {
     let stops = |c: char| c.is_whitespace() || c.is_control();
-    match word {
-        "" => Err(WordError::Empty(what)),
-        word if word.len() > WORD_MAX => Err(WordError::Long(what, word.len())),
-        word if word.contains(stops) => Err(WordError::Blank(what)),
-        _ => Ok(()),
+    match (1..=WORD_MAX).contains(&word.len()) && !word.contains(stops) {
+        true => Ok(()),
+        false => Err(WordError(what)),
     }
 }
 
-/// A name or a password that iperf3 cannot say. The password is not shown.
+/// Which of name and password iperf3 cannot say. Neither is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum WordError {
-    /// There is none.
-    #[error("the {0} for the iperf3 server is empty")]
-    Empty(&'static str),
-    /// More than RSA can take.
-    #[error("the {0} for the iperf3 server has {1} bytes; at most {WORD_MAX} are possible")]
-    Long(&'static str, usize),
-    /// With a character at which iperf3 stops to read.
-    #[error("the {0} for the iperf3 server has white space or a control character")]
-    Blank(&'static str),
-}
+#[error(
+    "the {0} for the server needs 1 to {WORD_MAX} bytes, without white space and control characters"
+)]
+pub struct WordError(&'static str);
 
 /// Why a client is not let in: for the server's owner. The client hears one answer for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -243,6 +234,9 @@ pub enum UsersError {
     /// There is none.
     #[error("there is no user in it")]
     Empty,
+    /// Longer than so many bytes.
+    #[error("it has more than {0} bytes")]
+    Long(u64),
 }
 
 /// 32 bytes of hexadecimal digits.
