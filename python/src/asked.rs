@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use trunkline::units::{Family, Source, Via};
 
 use pyo3::prelude::*;
+use trunkline::ask;
 use trunkline::history::History;
 use trunkline::login::{self, Login, Padding};
 use trunkline::measure::{Direction, Transport};
@@ -163,7 +164,7 @@ pub struct LoginAsked {
 impl LoginAsked {
     /// The login at a target, which has to be a host.
     pub fn at(&self, target: &TargetName) -> Result<Option<Login>, Failure> {
-        let padding = padding("user_padding", &self.user_padding)?;
+        let padding = value("user_padding", &self.user_padding, ask::padding)?;
         let (user, key) = match (&self.user, &self.user_key) {
             (Some(user), Some(key)) => (user, key),
             (None, None) if self.password.is_none() && padding == Padding::Oaep => return Ok(None),
@@ -190,15 +191,6 @@ impl LoginAsked {
         };
         let login = Login::new(user, &password.ok_or_else(none)?, key, padding);
         Ok(Some(login.map_err(trunkline::Error::from)?))
-    }
-}
-
-/// How logins are padded, as the program names it.
-pub fn padding(name: &str, text: &str) -> Result<Padding, Failure> {
-    match text {
-        "oaep" => Ok(Padding::Oaep),
-        "pkcs1" => Ok(Padding::Pkcs1),
-        other => Err(Failure::value(name, other, "possible values: oaep, pkcs1")),
     }
 }
 

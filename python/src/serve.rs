@@ -9,7 +9,7 @@ use trunkline::serve::{
     self, Accounts, Files, ListenAt, Rights, ServeOptions, ServerLimits, TestBounds,
 };
 
-use crate::asked::{at_most_one, exclusive, from_where, optional, padding, value};
+use crate::asked::{at_most_one, exclusive, from_where, optional, value};
 use crate::call::Call;
 use crate::error::Failure;
 use crate::event::Progress;
@@ -66,7 +66,7 @@ fn streams(most: u16) -> Result<u16, Failure> {
 
 /// The users who are let in; `None` where all are.
 fn accounts(asked: &Asked) -> Result<Option<Arc<Accounts>>, Failure> {
-    let padding = padding("iperf3_padding", &asked.iperf3_padding)?;
+    let padding = value("iperf3_padding", &asked.iperf3_padding, ask::padding)?;
     let skew = value("iperf3_skew", &asked.iperf3_skew, ask::duration)?;
     match (&asked.iperf3_users, &asked.iperf3_key) {
         (None, None) => Ok(None),

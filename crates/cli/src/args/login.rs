@@ -2,27 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use trunkline::login::{self, Login};
+use clap::Args;
+use trunkline::ask::padding;
+use trunkline::login::{self, Login, Padding};
 use trunkline::{Error, TargetName};
-
-/// How a login is padded before it is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Padding {
-    /// OAEP, as iperf3 has it since 3.17
-    Oaep,
-    /// PKCS#1 1.5, as iperf3 had it before (its `--use-pkcs1-padding`)
-    Pkcs1,
-}
-
-impl From<Padding> for login::Padding {
-    fn from(padding: Padding) -> Self {
-        match padding {
-            Padding::Oaep => Self::Oaep,
-            Padding::Pkcs1 => Self::Pkcs1,
-        }
-    }
-}
 
 /// Who asks a server with users.
 #[derive(Debug, Args)]
@@ -37,13 +20,8 @@ pub(crate) struct LoginOptions {
     pub user_key: Option<PathBuf>,
 
     /// How the login is padded: `oaep`, or `pkcs1` for servers of iperf3 before 3.17
-    #[arg(
-        long,
-        value_enum,
-        default_value = "oaep",
-        hide_possible_values = true,
-        requires = "user"
-    )]
+    #[arg(long, value_name = "PADDING", requires = "user")]
+    #[arg(default_value = "oaep", value_parser = padding)]
     pub user_padding: Padding,
 }
 
@@ -58,7 +36,7 @@ impl LoginOptions {
             Some(password) => password,
             None => login::ask_password(user)?,
         };
-        let login = Login::new(user, &password, key, self.user_padding.into());
+        let login = Login::new(user, &password, key, self.user_padding);
         Ok(Some(login?))
     }
 }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use trunkline::ask::copy::rate_max;
-use trunkline::ask::duration;
+use trunkline::ask::{duration, padding};
+use trunkline::login::Padding;
 use trunkline::units::{Rate, Source, Span};
 
-use super::{OneFamily, Padding, port, whole};
+use super::{OneFamily, port, whole};
 
 /// Be the far end, for any number of trunkline and iperf3 clients
 ///
@@ -61,24 +62,14 @@ pub(crate) struct Serve {
     pub iperf3_key: Option<PathBuf>,
 
     /// How far the time of a login may be from the clock here (iperf3's `--time-skew-threshold`)
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "10s",
-        value_parser = duration,
-        requires = "iperf3_users"
-    )]
+    #[arg(long, value_name = "TIME", requires = "iperf3_users")]
+    #[arg(default_value = "10s", value_parser = duration)]
     pub iperf3_skew: Span,
 
     /// How logins are padded: `oaep`, or `pkcs1` for clients of iperf3 before 3.17; the server
     /// takes one of them
-    #[arg(
-        long,
-        value_enum,
-        default_value = "oaep",
-        hide_possible_values = true,
-        requires = "iperf3_users"
-    )]
+    #[arg(long, value_name = "PADDING", requires = "iperf3_users")]
+    #[arg(default_value = "oaep", value_parser = padding)]
     pub iperf3_padding: Padding,
 
     /// Serve copies alone: no tests, no trains of packets, no echoes

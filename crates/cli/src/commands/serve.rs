@@ -75,8 +75,8 @@ fn accounts(arguments: &Serve) -> Result<Option<Arc<Accounts>>, Failure> {
     let (Some(users), Some(key)) = (&arguments.iperf3_users, &arguments.iperf3_key) else {
         return Ok(None);
     };
-    let padding = arguments.iperf3_padding.into();
-    let accounts = Accounts::open(key, users, padding, arguments.iperf3_skew);
+    let (padding, skew) = (arguments.iperf3_padding, arguments.iperf3_skew);
+    let accounts = Accounts::open(key, users, padding, skew);
     let accounts = accounts.map_err(trunkline::Error::from)?;
     Ok(Some(Arc::new(accounts)))
 }
