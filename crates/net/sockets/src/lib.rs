@@ -17,7 +17,7 @@ pub mod datagrams;
 mod deadline;
 pub mod diag;
 pub mod eviction;
-mod filter;
+mod filtered;
 pub mod host;
 mod leaving;
 mod listen;
@@ -29,7 +29,7 @@ pub mod tcp_info;
 
 pub use clock::Clock;
 pub use deadline::Deadline;
-pub use filter::{INPUT_MAX, filter};
+pub use filtered::{INPUT_MAX, filter};
 pub use leaving::{FarEnd, resolve};
 pub use listen::ListenAt;
 pub use options::{BufferLimit, OptionError, StreamOptions};

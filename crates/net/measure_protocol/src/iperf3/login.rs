@@ -191,11 +191,6 @@ impl Users {
         }
     }
 
-    /// How many lines there are.
-    pub fn count(&self) -> usize {
-        self.0.len()
-    }
-
     /// The name of the user who said that, `now` in seconds since 1970. All users are compared, in
     /// a time that depends on no hash.
     ///
