@@ -73,7 +73,7 @@ fn ended(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
     }
 }
 
-/// What stands in the pipe of a program that has ended. Whoever else still holds its other end is
+/// What stands in the pipe of a program that has ended. Others that still hold its other end are
 /// not waited for.
 fn written(mut pipe: impl Read + AsFd) -> Vec<u8> {
     let mut bytes = Vec::new();
