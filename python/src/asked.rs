@@ -170,7 +170,7 @@ impl LoginAsked {
             (None, None) if self.password.is_none() && padding == Padding::Oaep => return Ok(None),
             _ => {
                 return Err(Failure::request(
-                    "`user` and `user_key` go together, and the other arguments of a login with both",
+                    "`user` and `user_key` go together, and `user_padding` and `password` with both",
                     "give the name and the file with the server's public key, or leave all out",
                 ));
             }

@@ -14,7 +14,8 @@
 //!
 //! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the
 //! streams run), `test`, `stage` (looking at them) and `assemble`; `datagrams` with `counted` for
-//! tests over UDP, `login` for servers with users, `probe_session` for those who want to send trains instead.
+//! tests over UDP, `login` for servers with users, `probe_session` for those who want to send
+//! trains instead.
 
 mod assemble;
 pub(crate) mod busy_retry;

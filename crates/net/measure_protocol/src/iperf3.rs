@@ -1,8 +1,8 @@
 //! iperf3's control protocol and our extension to it.
 //!
 //! Reading order: `cookie` and `state` for the primitives, `params` and `request` for what a test
-//! is, `login` for who may run it, `results` and `telemetry` for what it showed, `datagram` for tests over UDP, then
-//! `client` and `server`.
+//! is, `login` for who may run it, `results` and `telemetry` for what it showed, `datagram` for
+//! tests over UDP, then `client` and `server`.
 
 pub mod client;
 pub(crate) mod cookie;

@@ -4,9 +4,8 @@
 //! [`datagrams`] moves many at once, [`poll`] and [`Deadline`] wait, [`mod@connect`] connects,
 //! [`ListenAt`] says where servers listen. [`host`] has the limits of this network namespace,
 //! [`processor`] the processor time of threads, [`Clock`] the monotonic clock, [`random`] the
-//! kernel's randomness. [`child`] runs other programs, [`filter()`] those with a short input and output,
-//! [`diag`] reads the connections of programs.
-//! [`eviction`] chooses which connection goes when too many are unidentified.
+//! kernel's randomness. [`child`] runs other programs, [`filter()`] those that turn a short input
+//! into a short output, [`diag`] reads their connections. [`eviction`] chooses which connection goes when too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`.
 
