@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
 import multiprocessing
 import os
@@ -10,6 +11,7 @@ import pickle
 import pydoc
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -186,6 +188,7 @@ def test_names_are_those_of_the_program(operation, command, program):
     takes = {name.rstrip("_").replace("_", "-") for name in inspect.signature(operation).parameters}
     assert flags <= takes, flags - takes
     own = {"target", "path", "places", "on-progress", "history", "token", "cache", "resume"}
+    own |= {"password"}
     assert takes - own <= flags, takes - own - flags
 
 
@@ -628,3 +631,27 @@ def test_the_environment_asks_for_a_log(tmp_path):
     refused = imported_with("copy.log=loud")
     assert refused.returncode != 0
     assert "TRUNKLINE_LOG: `loud` is no level" in refused.stderr
+
+
+def test_users_log_in_and_no_document_has_their_password(tmp_path, monkeypatch):
+    if not shutil.which("openssl"):
+        pytest.skip("`openssl` is not installed")
+    for words in ["genrsa -out key.pem 2048", "rsa -in key.pem -pubout -out public.pem"]:
+        subprocess.run(["openssl", *words.split()], cwd=tmp_path, check=True, capture_output=True)
+    hashed = hashlib.sha256(b"{ana}Ahornweg").hexdigest()
+    (tmp_path / "users").write_text(f"ana,{hashed}\n")
+    (tmp_path / "users").chmod(0o644)
+    given = dict(user="ana", user_key=tmp_path / "public.pem", duration=1, history=False)
+    with tl.serve(iperf3_users=tmp_path / "users", iperf3_key=tmp_path / "key.pem") as server:
+        seen = tl.measure(server.address, password="Ahornweg", **given)
+        assert "user='ana'" in seen.document.command_line[0]
+        assert "Ahornweg" not in seen.to_json()
+        with pytest.raises(tl.RunError, match="iperf3 error 142"):
+            tl.measure(server.address, password="wrong", **given)
+        monkeypatch.delenv("IPERF3_PASSWORD", raising=False)
+        with pytest.raises(tl.RequestError, match="no password"):
+            tl.measure(server.address, **given)
+    with pytest.raises(tl.RequestError, match="on a host, and this target is none"):
+        tl.measure("sim:slac-cern", password="Ahornweg", **given)
+    with pytest.raises(tl.RequestError, match="go together"):
+        tl.measure(server.address, user="ana")
