@@ -9,6 +9,7 @@ const RULES: Rules = Rules {
     timeout_floor: TimeoutFloor::Whole(Span::from_millis(200)),
     timeout_forgets: false,
     watches_repairs: true,
+    kernel: false,
     pacing_max: None,
 };
 
