@@ -1,7 +1,6 @@
 //! How a window shrinks during fast recovery as Linux has it: in proportion to what arrives.
 //!
-//! Source: RFC 6937 with the slow start reduction bound of its successor (draft-ietf-tcpm-prr-rfc6937bis),
-//! as `tcp_cwnd_reduction` of Linux has both.
+//! Source: RFC 9937 (successor of RFC 6937), as `tcp_cwnd_reduction` of Linux has it.
 
 /// Proportional rate reduction of one recovery, in segments.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,5 +50,51 @@ impl Prr {
         };
         let first = if self.out == 0 { 1.0 } else { 0.0 };
         pipe + send.max(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9937 section 8, first: 20 segments are on the way, one is lost, the window is to halve.
+    /// Seventeen acknowledgements come after the third that tells of the loss.
+    #[test]
+    fn one_loss_sends_a_segment_for_every_other_that_arrives() {
+        let (mut prr, mut pipe, mut sent) = (Prr::new(20.0, 10.0), 18_u32, Vec::new());
+        for _ in 0..17 {
+            pipe -= 1;
+            let window = prr.on_ack(1, pipe, false) as u32;
+            sent.push(window - pipe);
+            for _ in pipe..window {
+                prr.on_sent();
+            }
+            pipe = window;
+        }
+        assert_eq!(sent[..6], [1, 0, 1, 0, 1, 0]);
+        // Of 17 that arrived 9 have left, half of them rounded up, and the flight is what it was to
+        // come to.
+        assert_eq!((sent.iter().sum::<u32>(), pipe), (9, 10));
+    }
+
+    #[test]
+    fn a_flight_below_the_target_grows_as_in_slow_start_when_nothing_more_is_lost() {
+        // Of 20 segments 15 are lost at once: 5 are on the way, and the target is 10.
+        let mut careful = Prr::new(20.0, 10.0);
+        assert_eq!(careful.on_ack(1, 4, false), 5.0);
+        careful.on_sent();
+        // One arrives in order and tells of no further loss: two leave.
+        assert_eq!(careful.on_ack(1, 4, true), 6.0);
+        (0..2).for_each(|_| careful.on_sent());
+        // Another loss is told: only as many leave as have arrived.
+        assert_eq!(careful.on_ack(1, 5, false), 6.0);
+    }
+
+    #[test]
+    fn the_first_repair_leaves_at_once_and_the_target_is_never_passed() {
+        let mut prr = Prr::new(100.0, 70.0);
+        assert_eq!(prr.on_ack(0, 97, false), 98.0);
+        prr.on_sent();
+        assert_eq!(prr.on_ack(40, 69, true), 70.0);
     }
 }

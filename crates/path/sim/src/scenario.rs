@@ -89,7 +89,7 @@ pub struct TcpSettings {
     /// only a timeout does (RFC 6675).
     pub watches_repairs: bool,
     /// Whether hosts also do what Linux does and older TCP does not: a loss reduces the window in
-    /// proportion to what arrives (PRR, RFC 6937), holes are judged by time and a silent tail is
+    /// proportion to what arrives (PRR, RFC 9937), holes are judged by time and a silent tail is
     /// probed (RACK-TLP, RFC 8985), and the first segments are acknowledged each.
     pub kernel_hosts: bool,
 }

@@ -91,3 +91,51 @@ impl Tail {
         again && ack.number > end
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Time;
+
+    fn ack(number: u32, beyond: Option<Block>) -> Packet {
+        let mut packet = Packet {
+            number,
+            ..Packet::empty(Time::ZERO)
+        };
+        if let Some(block) = beyond {
+            (packet.blocks[0], packet.block_count) = (block, 1);
+        }
+        packet
+    }
+
+    #[test]
+    fn a_probe_waits_two_round_trips_and_a_delayed_acknowledgement() {
+        let millis = Span::from_millis;
+        let after = |outstanding| probe_after(millis(40), outstanding, millis(200), millis(240));
+        assert_eq!(after(9), millis(82));
+        // 280 ms would be later than the timeout.
+        assert_eq!(after(1), millis(240));
+        assert_eq!(late_after(millis(40), millis(60)), millis(10));
+        assert_eq!(late_after(millis(40), millis(5)), millis(5));
+    }
+
+    #[test]
+    fn a_probe_that_was_sent_before_has_repaired_a_loss_if_more_is_acknowledged() {
+        let sent = || {
+            let mut tail = Tail::default();
+            tail.begin();
+            tail.on_sent(10, true);
+            tail
+        };
+        let mut tail = sent();
+        assert!(!tail.has_repaired(&ack(10, None), 1) && tail.is_probing());
+        assert!(tail.has_repaired(&ack(11, None), 1) && !tail.is_probing());
+        // Both copies have arrived.
+        let mut tail = sent();
+        assert!(!tail.has_repaired(&ack(10, None), 0) && !tail.is_probing());
+        let above = Block { start: 9, end: 10 };
+        assert!(sent().has_arrived(&ack(5, Some(above))));
+        let below = Block { start: 6, end: 9 };
+        assert!(!sent().has_arrived(&ack(5, Some(below))));
+    }
+}
