@@ -80,7 +80,8 @@ pub(crate) fn terms(scenario: &Scenario) -> Terms {
 }
 
 /// How many segments Linux acknowledges one by one at the start of a connection: half of what its
-/// first window of 64 KB holds, from 2 to 16 (`tcp_incr_quickack`). 1448 bytes give 16, 8948 give 3.
+/// first window of 64 KB holds, from 2 to 16 (`tcp_incr_quickack`). Of 1448 bytes it is 16, of 8948
+/// it is 3.
 fn quick_acks(segment: Bytes) -> u8 {
     let half_window = WINDOW_FIRST.get() / (2 * segment.get());
     half_window.clamp(2, 16) as u8

@@ -61,8 +61,8 @@ pub struct SimulatedTcp {
     pub timeout_forgets: bool,
     /// What arrives later tells that a repeated segment was lost again.
     pub watches_repairs: bool,
-    /// Whether hosts reduce windows, judge losses and acknowledge as Linux does; absent in documents
-    /// of before, in which none did.
+    /// Whether hosts reduce windows, judge losses and acknowledge as Linux does; absent in older
+    /// documents, in which none did.
     #[serde(default)]
     pub kernel_hosts: bool,
 }
