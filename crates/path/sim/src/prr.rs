@@ -57,7 +57,7 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// RFC 9937 section 8, first: 20 segments are on the way, one is lost, the window is to halve.
+    /// The first example of RFC 6937: 20 segments are on the way, one is lost, the window is to halve.
     /// Seventeen acknowledgements come after the third that tells of the loss.
     #[test]
     fn one_loss_sends_a_segment_for_every_other_that_arrives() {
