@@ -61,7 +61,7 @@ use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
 use crate::source::rules::Rules;
 use destination::Destination;
-pub use destination::remove::{Gone, Removal};
+pub use destination::remove::{Gone, Removal, emptied, not_entered};
 use further_names::FurtherNames;
 use older::OlderFiles;
 use open_parts::OpenParts;
@@ -277,6 +277,11 @@ impl Store {
     /// Whether a file of the entry's content is there. Reads all of it.
     pub fn has_content_of(&self, entry: &Entry, is_over: &dyn Fn() -> bool) -> bool {
         self.destination.has_content_of(entry, is_over)
+    }
+
+    /// Whether a file of the entry's name and size is there.
+    pub fn has_size_of(&self, entry: &Entry) -> bool {
+        self.destination.open_of_size(entry).is_some()
     }
 
     /// The same as [`Store::add`].

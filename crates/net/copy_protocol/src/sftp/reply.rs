@@ -91,6 +91,8 @@ pub struct Space {
     pub free: u64,
     /// Files that may still be made; `None` where the file system does not count them.
     pub files: Option<u64>,
+    /// The number of the file system; `None` where it has none, as over NFS.
+    pub filesystem: Option<u64>,
 }
 
 impl Server {
@@ -162,14 +164,26 @@ impl Space {
             return None;
         };
         let mut fields = Fields(bytes);
-        let numbers: Vec<u64> = std::iter::from_fn(|| fields.long().ok()).take(8).collect();
-        // Block size, fragment size, blocks, free, available; files, free, available.
-        let [_, fragment, _, _, available, files, _, files_available] = numbers[..] else {
+        let numbers: Vec<u64> = std::iter::from_fn(|| fields.long().ok()).take(9).collect();
+        // Block size, fragment size, blocks, free, available; files, free, available; number.
+        let [
+            _,
+            fragment,
+            _,
+            _,
+            available,
+            files,
+            _,
+            files_available,
+            number,
+        ] = numbers[..]
+        else {
             return None;
         };
         Some(Space {
             free: fragment.saturating_mul(available),
             files: (files > 0).then_some(files_available),
+            filesystem: (number > 0).then_some(number),
         })
     }
 }

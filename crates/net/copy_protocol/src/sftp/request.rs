@@ -3,7 +3,7 @@
 use super::{SFTP_VERSION, Stat};
 
 /// How a file is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Open {
     /// To read what is there.
     Read,
@@ -53,6 +53,8 @@ pub enum Request<'a> {
     ReadFolder(&'a [u8]),
     /// Removes a file or link.
     Remove(&'a [u8]),
+    /// Removes an empty folder.
+    RemoveFolder(&'a [u8]),
     /// Makes a folder.
     MakeFolder(&'a [u8], Stat),
     /// The whole name of what a name leads to.
@@ -107,6 +109,7 @@ impl Request<'_> {
             Request::ReadFolder(_) => 12,
             Request::Remove(_) => 13,
             Request::MakeFolder(..) => 14,
+            Request::RemoveFolder(_) => 15,
             Request::RealPath(_) => 16,
             Request::Stat(_) => 17,
             Request::Rename(..) => 18,
@@ -144,6 +147,7 @@ impl Request<'_> {
             | Request::OpenFolder(name)
             | Request::ReadFolder(name)
             | Request::Remove(name)
+            | Request::RemoveFolder(name)
             | Request::RealPath(name)
             | Request::ReadLink(name) => string(name, into),
             Request::SetStat(name, stat)

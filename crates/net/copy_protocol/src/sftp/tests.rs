@@ -88,6 +88,7 @@ proptest! {
             Request::Read(&name, offset, 9),
             Request::Write(&name, offset, &name),
             Request::MakeFolder(&name, stat),
+            Request::RemoveFolder(&name),
             Request::Rename(&name, b"b"),
             Request::PosixRename(&name, b"b"),
             Request::FSync(&name),
@@ -165,13 +166,14 @@ fn a_server_says_what_it_can() {
     server.set_limits(&limits([262_144, 1, 1, 19]));
     assert_eq!(server.handles_max, 19);
     let space = Space::decode(&Reply::Extended(
-        [4096_u64, 4096, 9, 9, 2, 5, 3, 3, 0, 0, 0]
+        [4096_u64, 4096, 9, 9, 2, 5, 3, 3, 77, 0, 0]
             .map(u64::to_be_bytes)
             .concat(),
     ));
     let expected = Space {
         free: 8192,
         files: Some(3),
+        filesystem: Some(77),
     };
     assert_eq!(space, Some(expected));
 }
