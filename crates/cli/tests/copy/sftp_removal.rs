@@ -252,3 +252,67 @@ fn contents_are_compared_both_ways() {
     }
     assert!(fs::read(back.join("other")).unwrap() == content);
 }
+
+/// A host whose server tells digests, and notes in `asked` what it is asked for.
+fn digesting(how: &str) -> Option<FarHost> {
+    let host = host("exit 1")?;
+    if std::process::Command::new("python3")
+        .arg("-V")
+        .output()
+        .is_err()
+    {
+        testkit::skip("no python3");
+        return None;
+    }
+    fs::write(host.path("server.py"), include_str!("sftp_check_file.py")).unwrap();
+    let (server, asked) = (crate::sftp::server().unwrap(), text(&host.path("asked")));
+    let script = text(&host.path("server.py"));
+    host.runs(&format!("exec python3 {script} {server} {how} {asked}"));
+    Some(host)
+}
+
+/// What it was asked for since the last time.
+fn asked(host: &FarHost) -> BTreeSet<String> {
+    let all = fs::read_to_string(host.path("asked")).unwrap_or_default();
+    let _ = fs::remove_file(host.path("asked"));
+    all.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn digests_of_the_far_end_take_the_place_of_reading_back() {
+    for (how, words) in [
+        ("honest", &["digest"][..]),
+        ("draft", &["digest"]),
+        ("refuses", &["bytes", "digest"]),
+    ] {
+        let Some(host) = digesting(how) else {
+            return;
+        };
+        let expected: BTreeSet<String> = words.iter().map(|it| (*it).to_owned()).collect();
+        let (from, back) = (text(&host.path("large")), text(&host.path("back")));
+        fs::write(&from, Draw::seeded().bytes((3 << 20) + 7)).unwrap();
+        document(&host, &["--sftp", "--verify", &from, "h:b"]);
+        assert_eq!(asked(&host), expected, "{how}");
+        fs::create_dir(&back).unwrap();
+        fs::copy(&from, host.path("back/b")).unwrap();
+        for places in [[from.as_str(), "h:b"], ["h:b", back.as_str()]] {
+            let told = document(&host, &["--sftp", "-c", places[0], places[1]]);
+            assert_eq!(told["skipped_files"], 1, "{how}: {told}");
+            assert_eq!(asked(&host), expected, "{how}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_digest_is_no_verified_file() {
+    let Some(host) = digesting("wrong") else {
+        return;
+    };
+    let from = text(&host.path("large"));
+    fs::write(&from, Draw::seeded().bytes((3 << 20) + 7)).unwrap();
+    let output = copy(&host, &["--sftp", "--verify", &from, "h:b"]);
+    let said = complaint(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("as something else"), "{said}");
+    assert_eq!(fs::read_dir(host.path("home")).unwrap().count(), 0);
+}

@@ -43,6 +43,7 @@ pub mod testing;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -279,9 +280,9 @@ impl Store {
         self.destination.has_content_of(entry, is_over)
     }
 
-    /// Whether a file of the entry's name and size is there.
-    pub fn has_size_of(&self, entry: &Entry) -> bool {
-        self.destination.open_of_size(entry).is_some()
+    /// The file of the entry's name, where it has the entry's size.
+    pub fn open_of_size(&self, entry: &Entry) -> Option<File> {
+        self.destination.open_of_size(entry)
     }
 
     /// The same as [`Store::add`].

@@ -14,6 +14,7 @@
 mod asks;
 mod attempt;
 mod check;
+mod check_file;
 mod compare;
 mod crew;
 mod early;

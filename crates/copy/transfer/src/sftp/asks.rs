@@ -18,6 +18,8 @@ pub(super) enum Tag {
     Write(u32),
     /// So many bytes at this offset of the part.
     Read(usize, u32),
+    /// The digest of the part.
+    Digest,
     /// A byte behind the end of the file.
     Beyond,
     Flush,

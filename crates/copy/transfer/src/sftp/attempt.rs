@@ -185,6 +185,7 @@ impl SftpCopy<'_> {
             is_over: false.into(),
             rtt: first.rtt().unwrap_or_default(),
             handles: open_max(&first),
+            check_file: first.server().check_file,
             side,
         };
         for item in &items {

@@ -1,16 +1,17 @@
-//! Contents at the far end, for a copy that compares them: read over the connection and hashed
-//! here, since the server tells no digests.
+//! Contents at the far end, for a copy that compares them: by the digests that the server tells
+//! (`check-file-name`), or read over the connection and hashed here.
 
 use std::collections::BTreeSet;
 
-use blake3::Hasher;
-use copy_protocol::sftp::{FarKind, Open, Reply, Request, Stat};
-use copy_protocol::{Entry, FileId, HASH_LENGTH, Kind};
+use copy_protocol::sftp::{FarKind, Open, Reply, Request, Stat, checked_sha256};
+use copy_protocol::{Entry, FileId, Kind};
+use files::checksums::{Algorithm, Checksum};
 use files::source::Source;
 
 use super::talk::{Halt, Talk, open_max};
 
-type Digest = [u8; HASH_LENGTH];
+/// Longest file whose digest a server is asked for: ProFTPD cuts longer ones off at 32 bits.
+pub(super) const CHECKED_MAX: u64 = u32::MAX as u64;
 
 /// Files that are open together.
 const TOGETHER: usize = 64;
@@ -18,6 +19,46 @@ const TOGETHER: usize = 64;
 const BYTES: usize = 16 << 20;
 /// Bytes that are read here at once.
 const BLOCK: u64 = 1 << 20;
+
+/// The digest of a far file.
+#[derive(Debug)]
+pub(super) struct Digest {
+    algorithm: Algorithm,
+    bytes: Vec<u8>,
+}
+
+impl Digest {
+    /// What the server tells; `None` where it tells none.
+    pub fn told(reply: &Reply) -> Option<Self> {
+        checked_sha256(reply).map(|bytes| Digest {
+            algorithm: Algorithm::Sha256,
+            bytes: bytes.to_vec(),
+        })
+    }
+
+    /// Whether a file here has it.
+    ///
+    /// * `read`: fills the buffer from this offset on, or cannot.
+    pub fn is_of(
+        &self,
+        size: u64,
+        read: &dyn Fn(u64, &mut [u8]) -> bool,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> bool {
+        let mut sum = Checksum::new(self.algorithm);
+        let mut buffer = vec![0; BLOCK.min(size) as usize];
+        let mut at = 0;
+        while at < size {
+            let length = BLOCK.min(size - at) as usize;
+            if is_stopped() || !read(at, &mut buffer[..length]) {
+                return false;
+            }
+            sum.update(&buffer[..length]);
+            at += length as u64;
+        }
+        sum.finish() == self.bytes
+    }
+}
 
 /// A part of a far file.
 struct Block {
@@ -51,29 +92,14 @@ pub(super) fn equal(
     let theirs = digests(talk, &files)?;
     let mut equal = BTreeSet::new();
     for ((id, (_, size)), digest) in ids.into_iter().zip(&files).zip(theirs) {
-        if digest.is_some() && digest == here(source, id, *size, is_stopped) {
+        let read = |at, into: &mut [u8]| source.read(id, at, into).is_ok();
+        // One that changes meanwhile is told when it is sent.
+        let is_equal = digest.is_some_and(|digest| digest.is_of(*size, &read, is_stopped));
+        if is_equal && source.finished(id).is_ok() {
             equal.insert(id);
         }
     }
     Ok(equal)
-}
-
-/// The digest of a file here; `None` where it cannot be read, which is told when it is sent.
-fn here(source: &Source, id: FileId, size: u64, is_stopped: &dyn Fn() -> bool) -> Option<Digest> {
-    let mut hasher = Hasher::new();
-    let mut buffer = vec![0; usize::try_from(BLOCK.min(size)).ok()?];
-    let mut at = 0;
-    while at < size {
-        if is_stopped() {
-            return None;
-        }
-        let length = usize::try_from(BLOCK.min(size - at)).ok()?;
-        source.read(id, at, &mut buffer[..length]).ok()?;
-        hasher.update(&buffer[..length]);
-        at += length as u64;
-    }
-    source.finished(id).ok()?;
-    Some(hasher.finalize().into())
 }
 
 /// Digests of far files of these lengths; `None` for one that cannot be read so far.
@@ -81,9 +107,32 @@ pub(super) fn digests(
     talk: &mut Talk,
     files: &[(Vec<u8>, u64)],
 ) -> Result<Vec<Option<Digest>>, Halt> {
-    let mut all = Vec::with_capacity(files.len());
-    for some in files.chunks(open_max(&talk.channel).min(TOGETHER)) {
-        all.extend(digests_of_some(talk, some)?);
+    let mut all = told(talk, files)?;
+    let is_left = |at: &usize| all[*at].is_none();
+    let left: Vec<usize> = (0..files.len()).filter(is_left).collect();
+    for some in left.chunks(open_max(&talk.channel).min(TOGETHER)) {
+        let asked: Vec<_> = some.iter().map(|at| files[*at].clone()).collect();
+        for (at, digest) in some.iter().zip(digests_of_some(talk, &asked)?) {
+            all[*at] = digest;
+        }
+    }
+    Ok(all)
+}
+
+/// Those that the server tells.
+fn told(talk: &mut Talk, files: &[(Vec<u8>, u64)]) -> Result<Vec<Option<Digest>>, Halt> {
+    let mut all: Vec<Option<Digest>> = files.iter().map(|_| None).collect();
+    if !talk.channel.server().check_file {
+        return Ok(all);
+    }
+    let may_ask = |at: &usize| (1..=CHECKED_MAX).contains(&files[*at].1);
+    let asked: Vec<usize> = (0..files.len()).filter(may_ask).collect();
+    let requests: Vec<_> = asked
+        .iter()
+        .map(|at| Request::CheckFile(&files[*at].0))
+        .collect();
+    for (at, reply) in asked.iter().zip(talk.ask_all(&requests)?) {
+        all[*at] = Digest::told(&reply);
     }
     Ok(all)
 }
@@ -100,9 +149,9 @@ fn digests_of_some(talk: &mut Talk, files: &[(Vec<u8>, u64)]) -> Result<Vec<Opti
             _ => None,
         })
         .collect();
-    let mut hashers: Vec<Option<Hasher>> = handles
+    let mut hashers: Vec<Option<Checksum>> = handles
         .iter()
-        .map(|it| it.as_ref().map(|_| Hasher::new()))
+        .map(|it| it.as_ref().map(|_| Checksum::new(Algorithm::Blake3)))
         .collect();
     let most = talk.channel.server().read_max.max(1);
     let mut blocks = files.iter().enumerate().flat_map(|(of, (_, size))| {
@@ -124,7 +173,7 @@ fn digests_of_some(talk: &mut Talk, files: &[(Vec<u8>, u64)]) -> Result<Vec<Opti
             .collect();
         for (block, bytes) in some.iter().zip(read(talk, &handles, &some)?) {
             match (bytes, &mut hashers[block.of]) {
-                (Some(bytes), Some(hasher)) => drop(hasher.update(&bytes)),
+                (Some(bytes), Some(hasher)) => hasher.update(&bytes),
                 (_, hasher) => *hasher = None,
             }
         }
@@ -132,10 +181,11 @@ fn digests_of_some(talk: &mut Talk, files: &[(Vec<u8>, u64)]) -> Result<Vec<Opti
     for handle in handles.iter().flatten() {
         talk.channel.send_unheard(&Request::Close(handle));
     }
-    let digests = hashers
-        .into_iter()
-        .map(|it| it.map(|it| it.finalize().into()));
-    Ok(digests.collect())
+    let digest = |sum: Checksum| Digest {
+        algorithm: Algorithm::Blake3,
+        bytes: sum.finish(),
+    };
+    Ok(hashers.into_iter().map(|sum| sum.map(digest)).collect())
 }
 
 /// The bytes of these blocks, however short the answers are; `None` where one cannot be read.

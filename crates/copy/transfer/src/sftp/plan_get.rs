@@ -1,6 +1,8 @@
 //! What of the far end's files is missing here. Folders and links are made at once.
 
 use std::collections::VecDeque;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use copy_protocol::{CopyOptions, Entry, Filter, Kind, Problem, ProblemKind};
@@ -13,6 +15,9 @@ use super::item::Item;
 use super::listing::{self, Found};
 use super::talk::{Halt, Talk};
 use crate::copy_stats::CopyStats;
+
+/// Files that are compared together: each is open here.
+const TOGETHER: usize = 256;
 
 /// What is to be fetched.
 #[derive(Debug, Default)]
@@ -40,7 +45,9 @@ pub(super) fn plan(
     while let Some(first) = rest.next() {
         // Folders are made before what is in them is looked at.
         let mut some = vec![first];
-        while let Some(next) = rest.next_if(|next| !is_folder(next) && !is_folder(&some[0])) {
+        while some.len() < TOGETHER
+            && let Some(next) = rest.next_if(|next| !is_folder(next) && !is_folder(&some[0]))
+        {
             some.push(next);
         }
         if compares {
@@ -59,21 +66,22 @@ fn compared(
     some: &[Found],
     stats: &CopyStats<'_>,
 ) -> Result<VecDeque<bool>, Halt> {
-    let has_size: Vec<bool> = some.iter().map(|it| store.has_size_of(&it.entry)).collect();
-    let asked = some.iter().zip(&has_size).filter(|(_, it)| **it);
+    let here: Vec<_> = some
+        .iter()
+        .map(|it| store.open_of_size(&it.entry))
+        .collect();
+    let asked = some.iter().zip(&here).filter(|(_, file)| file.is_some());
     let asked = asked.map(|(found, _)| (found.path.clone(), size(&found.entry)));
     let mut digests = compare::digests(talk, &asked.collect::<Vec<_>>())?.into_iter();
-    let is_over = || stats.is_stopped();
-    let is_equal = |(found, has_size): (&Found, bool)| {
-        let digest = if has_size {
-            digests.next().flatten()
-        } else {
-            None
+    let is_stopped = || stats.is_stopped();
+    let is_equal = |(found, file): (&Found, Option<File>)| {
+        let Some((file, digest)) = file.and_then(|file| Some((file, digests.next()??))) else {
+            return false;
         };
-        let entry = found.entry.clone();
-        digest.is_some() && store.has_content_of(&Entry { digest, ..entry }, &is_over)
+        let read = |at, into: &mut [u8]| file.read_exact_at(into, at).is_ok();
+        digest.is_of(size(&found.entry), &read, &is_stopped)
     };
-    Ok(some.iter().zip(has_size).map(is_equal).collect())
+    Ok(some.iter().zip(here).map(is_equal).collect())
 }
 
 fn size(entry: &Entry) -> u64 {

@@ -73,6 +73,8 @@ pub enum Request<'a> {
     Limits,
     /// The room of the file system that a name is on (`statvfs@openssh.com`).
     Space(&'a [u8]),
+    /// SHA-256 of a whole file (`check-file-name`).
+    CheckFile(&'a [u8]),
 }
 
 /// The first packet of a client.
@@ -119,7 +121,8 @@ impl Request<'_> {
             | Request::PosixRename(..)
             | Request::FSync(_)
             | Request::Limits
-            | Request::Space(_) => 200,
+            | Request::Space(_)
+            | Request::CheckFile(_) => 200,
         }
     }
 
@@ -178,6 +181,13 @@ impl Request<'_> {
             Request::Space(name) => {
                 string(b"statvfs@openssh.com", into);
                 string(name, into);
+            }
+            Request::CheckFile(name) => {
+                string(b"check-file-name", into);
+                string(name, into);
+                string(b"sha256", into);
+                // From the start to the end, as one block.
+                into.extend([0; 8 + 8 + 4]);
             }
         }
     }
