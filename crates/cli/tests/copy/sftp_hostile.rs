@@ -106,3 +106,22 @@ fn what_is_no_protocol_ends_the_copy() {
 fn a_listing_without_end_is_bounded() {
     get("endless", &[1, 2]);
 }
+
+#[test]
+fn folders_without_end_are_not_removed_and_the_copy_ends() {
+    let Some(host) = host("deep") else {
+        return;
+    };
+    let from = host.path("s");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("f"), "f").unwrap();
+    let source = format!("{}/", from.display());
+    let output = copy(
+        &host,
+        &["--sftp", "-r", "--delete", "--streams", "1", &source, "h:d"],
+    );
+    let said = complaint(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("more than 256 folders"), "{said}");
+    assert!(!host.path("home/removed").exists(), "{said}");
+}
