@@ -11,7 +11,7 @@ use crate::sftp::copy;
 const SERVER: &str = include_str!("sftp_hostile.py");
 
 /// A host whose server lies so; `None` where there is no Python.
-fn host(lie: &str) -> Option<FarHost> {
+pub(crate) fn host(lie: &str) -> Option<FarHost> {
     let python = std::process::Command::new("python3").arg("-V").output();
     if python.is_err() {
         testkit::skip("no python3");
