@@ -1,5 +1,5 @@
-//! Compares what is at the far end with what was sent, by the digest that its server tells. Where it
-//! tells none, the parts are read back.
+//! Compares what is at the far end with what was sent, by the digest that its server tells. Where
+//! it tells none, the parts are read back.
 
 use std::sync::Arc;
 
