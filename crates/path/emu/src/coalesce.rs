@@ -109,7 +109,6 @@ impl Group {
         None
     }
 
-
     /// Hands the group to `write` as one packet, in parts that follow each other.
     pub(crate) fn hand_over<T>(&mut self, write: impl FnOnce(&[IoSlice<'_>]) -> T) -> Option<T> {
         let first = self.packets.first()?;

@@ -43,6 +43,7 @@ mod segments;
 mod sysctl;
 mod tun;
 mod user_namespace;
+mod wire;
 
 pub use aside::cross_address;
 pub use books::{DuplexBooks, LinkBooks, NetworkBooks, WayBooks};
@@ -54,3 +55,4 @@ pub use network::{
 };
 pub use program::{Program, Sink, become_init, have_init, init_arguments, set_init_program};
 pub use user_namespace::enter_user_namespace;
+pub use wire::Wire;

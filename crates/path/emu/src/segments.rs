@@ -157,4 +157,4 @@ fn set_word(head: &mut [u8], at: usize, word: u16) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
