@@ -61,11 +61,12 @@ impl Carrier {
     pub(crate) fn run(mut self) -> io::Result<()> {
         priority::wake_promptly();
         loop {
+            let announced = self.inbox.take_announcement();
             let taken = self.take_in()? + self.take_answers();
             self.let_asides_in();
             let given = self.deliver();
             self.hand_on_answers();
-            if taken > 0 {
+            if taken > 0 || announced {
                 self.watch.on_arrival(self.clock.now());
             }
             let goes_on = taken >= READ_BATCH || self.watches_on();
@@ -139,9 +140,8 @@ impl Carrier {
 
     /// Hands over what has arrived by now; returns how many packets that were.
     fn deliver(&mut self) -> usize {
-        let mut given = 0;
+        let (mut given, mut now) = (0, self.clock.now());
         loop {
-            let now = self.clock.now();
             let Some((due, packet)) = self.chain.poll_timed(now) else {
                 self.hand_over();
                 return given;
@@ -150,6 +150,7 @@ impl Carrier {
             given += 1;
             if let Some(packet) = self.group.join(packet, due) {
                 self.hand_over();
+                now = self.clock.now();
                 // An empty group takes any packet.
                 let _ = self.group.join(packet, due);
             }
@@ -199,7 +200,11 @@ impl Carrier {
         ];
         let woken = ppoll(&mut events, timeout, None);
         let stopped = events[1].any().unwrap_or(false);
-        self.watch.on_wake(began, until, self.clock.now());
+        let now = self.clock.now();
+        self.watch.on_wake(began, until, now);
+        if self.watch.is_awake_for(self.next_due(), now) {
+            self.outbox.announce();
+        }
         match woken {
             Ok(_) if stopped => Ok(Wake::Stop),
             // A signal ended the wait; what is due is looked up again.
