@@ -10,11 +10,15 @@
 //! descriptors and are gone when it ends, however it ends. Programs started here run in a process
 //! namespace of their own and die with it.
 //!
-//! What is left out: more than two hosts, fragmentation by routers, and segmentation offload, so
-//! one packet is one read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
+//! Hosts have segmentation offload, as network cards do: the kernel hands over super-segments with
+//! their checksums left open. They are cut into packets in front of the first link, which each have
+//! their own fate on the path. TCP packets that come out right behind each other are handed over
+//! together again.
 //!
-//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `router.rs` and
-//! `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for the kernel's side, [`Program`]
+//! What is left out: more than two hosts, fragmentation by routers, and putting datagrams together.
+//!
+//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `intake.rs`, `segments.rs`,
+//! `coalesce.rs`, `router.rs` and `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for the kernel's side, [`Program`]
 //! for other people's programs.
 
 #![allow(unsafe_code)] // ioctls on TUN devices; each block has its reason
