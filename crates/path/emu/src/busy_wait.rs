@@ -13,8 +13,6 @@ use crate::lateness::Lateness;
 
 /// The last stretch before a packet is due that is always watched.
 const ALWAYS: Span = Span::from_micros(60);
-/// The stretch where there is budget: a processor that went idle is awake in time.
-const AHEAD: Span = Span::from_micros(150);
 /// That stretch is watched for packets at least this far away.
 const ALWAYS_FROM: Span = Span::from_micros(240);
 /// As long as this a carrier with budget watches, for a packet that is due or for the next one of a
@@ -88,14 +86,7 @@ impl BusyWait {
             return Some(due);
         }
         self.awake_for = Some(due);
-        let has_budget = self.budget > Span::ZERO;
-        Some(due - if has_budget { AHEAD } else { ALWAYS })
-    }
-
-    /// Whether the last sleep was one until right before a packet is due, which comes now.
-    pub(crate) fn is_awake_for(&self, due: Option<Time>, now: Time) -> bool {
-        let is_near = due.is_some_and(|due| due > now && due.since(now) <= AHEAD);
-        self.awake_for.is_some() && self.awake_for == due && is_near
+        Some(due - ALWAYS)
     }
 
     /// A sleep is over that was to end at `until` at the latest; what it lasted longer, it waited

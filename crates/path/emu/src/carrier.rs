@@ -61,12 +61,11 @@ impl Carrier {
     pub(crate) fn run(mut self) -> io::Result<()> {
         priority::wake_promptly();
         loop {
-            let announced = self.inbox.take_announcement();
             let taken = self.take_in()? + self.take_answers();
             self.let_asides_in();
             let given = self.deliver();
             self.hand_on_answers();
-            if taken > 0 || announced {
+            if taken > 0 {
                 self.watch.on_arrival(self.clock.now());
             }
             let goes_on = taken >= READ_BATCH || self.watches_on();
@@ -200,11 +199,7 @@ impl Carrier {
         ];
         let woken = ppoll(&mut events, timeout, None);
         let stopped = events[1].any().unwrap_or(false);
-        let now = self.clock.now();
-        self.watch.on_wake(began, until, now);
-        if self.watch.is_awake_for(self.next_due(), now) {
-            self.outbox.announce();
-        }
+        self.watch.on_wake(began, until, self.clock.now());
         match woken {
             Ok(_) if stopped => Ok(Wake::Stop),
             // A signal ended the wait; what is due is looked up again.

@@ -16,8 +16,6 @@ pub(crate) struct RouterQueue {
     answers: Mutex<Vec<Answer>>,
     /// Spares the lock where there is nothing, which is nearly always.
     filled: AtomicBool,
-    /// Whether a packet is about to be handed over to the host that this carrier reads from.
-    announced: AtomicBool,
     /// Readable while there is something.
     bell: EventFd,
 }
@@ -27,7 +25,6 @@ impl RouterQueue {
         Ok(RouterQueue {
             answers: Mutex::default(),
             filled: AtomicBool::new(false),
-            announced: AtomicBool::new(false),
             bell: event_counter()?,
         })
     }
@@ -38,23 +35,6 @@ impl RouterQueue {
         self.filled.store(true, Ordering::Release);
         // It could only fail on 2^64 waiting packets.
         let _ = self.bell.write(1);
-    }
-
-    /// Wakes the carrier, since its host, to which a packet is handed over soon, may answer at once.
-    pub(crate) fn announce(&self) {
-        self.announced.store(true, Ordering::Release);
-        // As above.
-        let _ = self.bell.write(1);
-    }
-
-    /// Whether an answer was announced since this was asked last.
-    pub(crate) fn take_announcement(&self) -> bool {
-        let announced = self.announced.swap(false, Ordering::Acquire);
-        // What was put beside it is marked in `filled`.
-        if announced {
-            let _ = self.bell.read();
-        }
-        announced
     }
 
     pub(crate) fn take(&self) -> Vec<Answer> {
