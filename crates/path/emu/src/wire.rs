@@ -13,7 +13,7 @@ use crate::network::{FAR_ADDRESS, NEAR_ADDRESS};
 use crate::offload::{LENGTH, PACKET_MAX};
 use crate::router_queue::event_counter;
 use crate::tun::Tun;
-use crate::{EmuError, Namespace};
+use crate::{EmuError, Namespace, priority};
 
 /// Reads before the end is looked for.
 const READ_BATCH: usize = 64;
@@ -80,6 +80,7 @@ impl Drop for Wire {
 }
 
 fn carry(from: &Tun, to: &Tun, stop: &EventFd) -> io::Result<()> {
+    priority::wake_promptly();
     let mut buffer = vec![0; LENGTH + PACKET_MAX];
     loop {
         for _ in 0..READ_BATCH {
