@@ -3,8 +3,8 @@
 //! `cargo run --release -p trunkline-emu --example throughput -- SECONDS RATE|PATH...`, as root. A
 //! line for each case: the rate, whether with segmentation offload (`offload` or `packets`), the
 //! goodput of one TCP stream after one second in Mbit/s, and the processor time of this process,
-//! both hosts' kernels included, in nanoseconds per byte. The paths have RATE and 2 ms of delay each
-//! way; rate `-` are the devices joined directly.
+//! both hosts' kernels included, in nanoseconds per byte. The paths have RATE and 2 ms of delay
+//! each way; rate `-` are the devices joined directly.
 //!
 //! Of a path by its name: the round trip in ms that its file says, and the fastest and the mean of
 //! 40 pings.

@@ -25,7 +25,8 @@ use crate::router::Routers;
 use crate::router_queue::RouterQueue;
 use crate::tun::Tun;
 
-/// Packets read before the link is served again, and what the last read had beyond, so that a flood does not hold up delivery.
+/// Packets read before the link is served again, and what the last read had beyond, so that a flood
+/// does not hold up delivery.
 const READ_BATCH: usize = 64;
 
 /// One way at work.

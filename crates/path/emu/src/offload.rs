@@ -1,5 +1,6 @@
-//! The header that a TUN device with segmentation offload has before each packet: `struct
-//! virtio_net_hdr` of `linux/virtio_net.h` (virtio 1.2, section 5.1.6), in the machine's byte order.
+//! The header that a TUN device with segmentation offload has before each packet:
+//! `virtio_net_hdr` of `linux/virtio_net.h` (virtio 1.2, section 5.1.6), in the machine's order of
+//! bytes.
 
 use crate::ip_packet::Unfinished;
 

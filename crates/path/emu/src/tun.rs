@@ -15,8 +15,8 @@ use crate::{EmuError, netlink, offload};
 
 /// The name that the device has inside its namespace.
 pub(crate) const NAME: &str = "wan0";
-/// Packets or super-segments that wait for our reader. Well above any congestion window that a few Gbit/s need, so
-/// that every drop is the link's and none the device's.
+/// Packets or super-segments that wait for our reader. Well above any congestion
+/// window that a few Gbit/s need, so that every drop is the link's and none the device's.
 const READ_QUEUE_PACKETS: u32 = 100_000;
 
 /// One end of the emulated path, ready to carry packets.
@@ -54,7 +54,8 @@ impl Tun {
         Ok(Tun { device })
     }
 
-    /// Reads one packet with the header of [`crate::offload`] into `buffer`; `None` when there is none now.
+    /// Reads one packet with the header of [`crate::offload`] into `buffer`; `None` when
+    /// there is none now.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.device).read(buffer) {
             Ok(size) => Ok(Some(size)),
