@@ -18,8 +18,8 @@
 //! What is left out: more than two hosts, fragmentation by routers, and putting datagrams together.
 //!
 //! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `intake.rs`, `segments.rs`,
-//! `coalesce.rs`, `router.rs` and `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for the
-//! kernel's side, [`Program`] for other people's programs.
+//! `coalesce.rs`, `router.rs` and `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for
+//! the kernel's side, [`Program`] for other people's programs.
 
 #![allow(unsafe_code)] // ioctls on TUN devices; each block has its reason
 
