@@ -78,10 +78,9 @@ impl Flows {
     #[inline]
     pub(crate) fn fetch(&self, flow: u32, receiver: bool) {
         let place = flow as usize;
-        prefetch_index(&self.cards, place);
         match receiver {
-            true => self.receivers.get(place).into_iter().for_each(prefetch),
-            false => self.senders.get(place).into_iter().for_each(prefetch),
+            true => prefetch_index(&self.receivers, place),
+            false => prefetch_index(&self.senders, place),
         }
     }
 
@@ -147,19 +146,6 @@ impl Flows {
             common.ensemble.leave();
         }
     }
-}
-
-/// Fetches all cache lines of `what` itself, not of what it points to.
-#[inline]
-fn prefetch<T>(what: &T) {
-    // The crate counts from the beginning of a slice, and needs none to be there.
-    let nothing: &[u8] = &[];
-    let begin = std::ptr::from_ref(what)
-        .addr()
-        .wrapping_sub(nothing.as_ptr().addr());
-    (0..size_of::<T>())
-        .step_by(64)
-        .for_each(|line| prefetch_index(nothing, begin.wrapping_add(line)));
 }
 
 #[cfg(test)]
