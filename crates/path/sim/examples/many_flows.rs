@@ -1,6 +1,6 @@
 //! What does a simulated data packet cost, and a flow in memory, without the rest of the program?
 //!
-//! `many_flows STREAMS BITS_PER_SECOND QUEUE_PACKETS SECONDS ns2|linux` prints one line of JSON. The
+//! `many_flows STREAMS BITS_PER_SECOND QUEUE_PACKETS SECONDS ns2|linux` prints a line of JSON. The
 //! processor's time is that of the run alone, without setting it up, in nanoseconds. `shown` is a
 //! hash of all that the run shows: programs that simulate alike print the same.
 
