@@ -12,6 +12,7 @@
 
 mod calculator;
 mod fit;
+mod fluid;
 mod inputs;
 mod literature;
 
@@ -29,6 +30,7 @@ use units::{Bytes, Rate, Span};
 
 pub use calculator::{AcceptableLoss, Transfer, TransferTime};
 pub use fit::{Fitting, Optimum, fit};
+pub use fluid::{FlowClass, Fluid, FluidClass, FluidQuestion, fluid};
 use inputs::Inputs;
 pub use literature::Choice;
 

@@ -1,0 +1,329 @@
+//! The run: from step to step.
+
+use netpath::{CrossTraffic, QueueLimit};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use units::{Rate, Span};
+
+use super::flow::{Control, Flow, Seen};
+use super::queue::{Moment, Queue};
+use super::{FlowClass, Fluid, FluidClass, FluidQuestion};
+use crate::PredictError;
+use crate::inputs::{segment, whole_segments};
+
+/// Flows of a class that are followed at the most.
+const SAMPLE_MAX: u64 = 1000;
+/// Updates of flows in a run: about a second of one processor.
+const UPDATES_MAX: f64 = 4e7;
+/// Steps in a round trip.
+const STEPS: f64 = 12.0;
+const STEP_MAX: f64 = 0.01;
+/// Starts are spread over this, as in a simulation.
+const START_WITHIN: f64 = 0.01;
+
+struct Class {
+    asked: FlowClass,
+    congestion: String,
+    control: Control,
+    /// What each flow of the sample stands for.
+    weight: f64,
+    sample: Vec<Flow>,
+    rtt: f64,
+    limit: f64,
+    loss: f64,
+    stop: f64,
+    /// Sums after the warm-up: segments, lost ones, segments times round trip.
+    delivered: f64,
+    lost: f64,
+    round_trips: f64,
+}
+
+struct Run {
+    classes: Vec<Class>,
+    queue: Queue,
+    /// Packets a second, and packets that wait at the most.
+    capacity: f64,
+    room: f64,
+    wait: f64,
+    random: Pcg64,
+    /// Dropped packets that no flow of a sample has lost yet.
+    owed: f64,
+}
+
+/// What the fluid model says about `question`.
+///
+/// # Errors
+/// When the path or a congestion control is none that it describes.
+pub fn fluid(question: &FluidQuestion) -> Result<Fluid, PredictError> {
+    let mut run = Run::new(question)?;
+    let (end, warm) = (question.duration.as_secs_f64(), question.warmup.as_secs_f64());
+    let (mut now, mut area) = (0.0, 0.0);
+    while now < end {
+        let step = run.step(now, now >= warm);
+        if now >= warm {
+            area += run.wait * step;
+        }
+        now += step;
+    }
+    Ok(run.result(question, area / (now - warm).max(1e-9), now - warm))
+}
+
+impl Run {
+    fn new(question: &FluidQuestion) -> Result<Self, PredictError> {
+        let path = &question.path;
+        let queue = Queue::new(&path.forward.queue).ok_or_else(|| PredictError::NotOneLink {
+            field: "forward.queue",
+            value: path.forward.queue.to_string(),
+        })?;
+        let packet = f64::from(path.hosts.mtu);
+        let capacity = path.forward.rate.as_f64() / 8.0 / packet;
+        let room = match path.forward.queue.limit() {
+            QueueLimit::Bytes(bytes) => (bytes.as_f64() / packet).floor(),
+            QueueLimit::Packets(packets) => f64::from(packets),
+        };
+        let mut random = Pcg64::seed_from_u64(question.seed);
+        let asked = all_classes(question);
+        let made = asked.iter().map(|class| Class::new(class, question, asked.len()));
+        let mut classes: Vec<Class> = made.collect::<Result<_, _>>()?;
+        for class in &mut classes {
+            class.rtt += 1.0 / capacity;
+            class.fill(&mut random);
+        }
+        Ok(Run {
+            classes,
+            queue,
+            capacity,
+            room,
+            wait: 0.0,
+            random,
+            owed: 0.0,
+        })
+    }
+
+    /// One step; gives its length in seconds.
+    fn step(&mut self, now: f64, counts: bool) -> f64 {
+        let shortest = self.classes.iter().map(|class| class.rtt).fold(f64::INFINITY, f64::min);
+        let step = ((shortest + self.wait) / STEPS).min(STEP_MAX);
+        let on_way: Vec<f64> = self.classes.iter().map(Class::on_way).collect();
+        self.wait = self.solve_wait(&on_way);
+        let full = self.room / self.capacity;
+        let mut dropped = 0.0;
+        if self.wait > full {
+            self.wait = full;
+            dropped = self.excess(&on_way);
+        }
+        let rate = self.rate(&on_way);
+        let moment = Moment {
+            now,
+            step,
+            waiting: self.wait * self.capacity,
+            arriving: rate * step,
+            wait: self.wait,
+        };
+        dropped += self.queue.drops(&moment);
+        let half_full = on_way.iter().sum::<f64>() / self.capacity > shortest / 2.0;
+        self.drop_packets(dropped, now, step, counts);
+        for class in &mut self.classes {
+            let seen = class.seen(now, step, self.wait, half_full);
+            class.advance(&seen, counts, &mut self.random);
+        }
+        step
+    }
+
+    /// Packets a second that arrive with this much on the way.
+    fn rate(&self, on_way: &[f64]) -> f64 {
+        let each = self.classes.iter().zip(on_way);
+        each.map(|(class, on_way)| on_way / (class.rtt + self.wait)).sum()
+    }
+
+    /// The wait at which no more arrives than leaves: Newton's method, from below.
+    fn solve_wait(&self, on_way: &[f64]) -> f64 {
+        let mut wait = 0.0;
+        for _ in 0..12 {
+            let each = self.classes.iter().zip(on_way);
+            let (mut rate, mut slope) = (0.0, 0.0);
+            for (class, on_way) in each {
+                let part = on_way / (class.rtt + wait);
+                rate += part;
+                slope += part / (class.rtt + wait);
+            }
+            let over = rate - self.capacity;
+            if over <= self.capacity * 1e-6 {
+                break;
+            }
+            wait += over / slope;
+        }
+        wait
+    }
+
+    /// What is on the way beyond what path and full queue hold.
+    fn excess(&self, on_way: &[f64]) -> f64 {
+        let over = 1.0 - self.capacity / self.rate(on_way);
+        on_way.iter().sum::<f64>() * over.max(0.0)
+    }
+
+    /// Takes so many packets from flows of the samples, in proportion to their rates.
+    fn drop_packets(&mut self, dropped: f64, now: f64, step: f64, counts: bool) {
+        if dropped <= 0.0 && self.owed < 1.0 {
+            return;
+        }
+        let wait = self.wait;
+        let total: f64 = self.classes.iter().map(|class| class.on_way() / (class.rtt + wait)).sum();
+        if total <= 0.0 {
+            return;
+        }
+        let dropped = dropped + self.owed;
+        let mut sum = unit(&mut self.random);
+        let mut taken = 0.0;
+        for class in &mut self.classes {
+            let seen = class.seen(now, step, wait, false);
+            let scale = dropped / total / (class.rtt + wait);
+            for flow in &mut class.sample {
+                sum += flow.in_flight * scale;
+                while sum >= 1.0 {
+                    sum -= 1.0;
+                    if flow.in_flight < 1.0 {
+                        continue;
+                    }
+                    flow.lose(&seen);
+                    taken += class.weight;
+                    if counts {
+                        class.lost += class.weight;
+                    }
+                }
+            }
+        }
+        self.owed = (dropped - taken).clamp(0.0, 1.0);
+    }
+
+    fn result(&self, question: &FluidQuestion, wait: f64, seconds: f64) -> Fluid {
+        let bits = segment(&question.path).as_f64() * 8.0 / seconds.max(1e-9);
+        let each = self.classes.iter().map(|class| FluidClass {
+            flows: class.asked.flows,
+            congestion: class.congestion.clone(),
+            goodput: Rate::from_f64(class.delivered * bits),
+            loss: share(class.lost, class.delivered),
+            rtt: Span::from_secs_f64(class.round_trips / class.delivered.max(1e-9)),
+        });
+        let delivered: f64 = self.classes.iter().map(|class| class.delivered).sum();
+        let lost = self.classes.iter().map(|class| class.lost).sum();
+        Fluid {
+            classes: each.collect(),
+            goodput: Rate::from_f64(delivered * bits),
+            loss: share(lost, delivered),
+            queue_packets: wait * self.capacity,
+            wait: Span::from_secs_f64(wait),
+        }
+    }
+}
+
+fn share(lost: f64, delivered: f64) -> f64 {
+    lost / (lost + delivered).max(1e-9)
+}
+
+/// Uniform from 0 to 1.
+fn unit(random: &mut Pcg64) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Those asked for, and the streams of the path's cross traffic.
+fn all_classes(question: &FluidQuestion) -> Vec<FlowClass> {
+    let path = &question.path;
+    let cross = path.cross.iter().filter_map(|cross| {
+        let CrossTraffic::Streams { streams, window } = cross.traffic else {
+            return None;
+        };
+        Some(FlowClass {
+            flows: streams.into(),
+            congestion: cross.congestion.clone(),
+            rtt: Some(path.base_rtt() + cross.extra_delay.times(2)),
+            window: Some(window),
+            loss: 0.0,
+            start: Span::ZERO,
+            stop: None,
+        })
+    });
+    question.classes.iter().cloned().chain(cross).collect()
+}
+
+impl Class {
+    fn new(asked: &FlowClass, question: &FluidQuestion, of: usize) -> Result<Self, PredictError> {
+        let path = &question.path;
+        let congestion = asked.congestion.as_ref().unwrap_or(&path.hosts.congestion);
+        let control = match congestion.as_str() {
+            "reno" | "sack" | "newreno" => Control::Reno,
+            "cubic" => Control::Cubic,
+            other => {
+                return Err(PredictError::Congestion {
+                    name: other.to_owned(),
+                });
+            }
+        };
+        let buffers = path.hosts.forward();
+        let window = asked.window.unwrap_or(buffers.send.min(buffers.receive));
+        let rtt = asked.rtt.unwrap_or_else(|| path.base_rtt()).as_secs_f64();
+        let end = question.duration.as_secs_f64();
+        let steps = end / (rtt / STEPS).clamp(1e-6, STEP_MAX);
+        let affordable = (UPDATES_MAX / steps / of as f64).max(32.0) as u64;
+        let sample = asked.flows.min(SAMPLE_MAX).min(affordable).max(1);
+        let limit = whole_segments(path, window).as_f64() / segment(path).as_f64();
+        Ok(Class {
+            congestion: congestion.clone(),
+            control,
+            weight: asked.flows as f64 / sample as f64,
+            sample: vec![Flow::new(asked.start.as_secs_f64(), limit); sample as usize],
+            rtt,
+            limit,
+            loss: 1.0 - (1.0 - path.forward.loss.mean_rate()) * (1.0 - asked.loss),
+            stop: asked.stop.map_or(f64::INFINITY, Span::as_secs_f64),
+            delivered: 0.0,
+            lost: 0.0,
+            round_trips: 0.0,
+            asked: asked.clone(),
+        })
+    }
+
+    fn fill(&mut self, random: &mut Pcg64) {
+        let (start, limit) = (self.asked.start.as_secs_f64() + self.rtt, self.limit);
+        for flow in &mut self.sample {
+            *flow = Flow::new(start + START_WITHIN * unit(random), limit);
+        }
+    }
+
+    /// Packets on the way, of all its flows.
+    fn on_way(&self) -> f64 {
+        self.sample.iter().map(|flow| flow.in_flight).sum::<f64>() * self.weight
+    }
+
+    fn seen(&self, now: f64, step: f64, wait: f64, half_full: bool) -> Seen {
+        Seen {
+            now,
+            step,
+            empty: self.rtt,
+            wait,
+            limit: self.limit,
+            half_full,
+        }
+    }
+
+    fn advance(&mut self, seen: &Seen, counts: bool, random: &mut Pcg64) {
+        if seen.now >= self.stop {
+            self.sample.clear();
+            return;
+        }
+        let (mut delivered, mut lost) = (0.0, 0.0);
+        for flow in &mut self.sample {
+            let acknowledged = flow.advance(self.control, seen);
+            delivered += acknowledged;
+            if self.loss > 0.0 && unit(random) < acknowledged * self.loss {
+                flow.lose(seen);
+                lost += 1.0;
+            }
+        }
+        if counts {
+            self.delivered += delivered * self.weight;
+            self.lost += lost * self.weight;
+            self.round_trips += delivered * self.weight * (seen.empty + seen.wait);
+        }
+    }
+}
