@@ -11,7 +11,7 @@ use std::time::Instant;
 use netpath::{
     Class, CoDelSpec, Cross, CrossTraffic, Loss, PathSpec, QueueLimit, QueueSpec, RedSpec,
 };
-use predict::{FlowClass, FluidQuestion, fluid};
+use predict::{FlowClass, Fluid, FluidClass, FluidQuestion, fluid, fluid_unbounded};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use sim::{Scenario, Variant};
@@ -154,30 +154,33 @@ fn packet(cell: &Cell) {
 
 fn by_fluid(cell: &Cell) {
     let class = FlowClass {
-        flows: cell.flows.into(),
-        congestion: None,
-        rtt: None,
         window: cell.window,
-        loss: 0.0,
-        start: Span::ZERO,
-        stop: None,
+        ..FlowClass::of(cell.flows.into())
     };
     let question = FluidQuestion {
         path: cell.path.clone(),
         classes: vec![class],
-        duration: DURATION,
-        warmup: Span::from_nanos(DURATION.as_nanos() / 2),
+        duration: Some(DURATION),
         seed: 1,
     };
-    let said = fluid(&question).unwrap();
-    let of = |at: usize| said.classes.get(at).map_or(0.0, |class| class.goodput.as_f64());
+    let (all, within) = (fluid_unbounded(&question).unwrap(), fluid(&question).unwrap());
+    let rate = |class: Option<&FluidClass>| class.and_then(|class| class.goodput).map_or(0.0, Rate::as_f64);
+    let class = |said: &Fluid| said.classes.iter().all(|class| class.goodput.is_some());
+    let known = [
+        within.goodput.is_some(),
+        class(&within),
+        within.loss.is_some(),
+        within.queue_packets.is_some(),
+        within.wait.is_some(),
+    ];
     println!(
-        ",{:.4e},{:.4e},{:.4e},{:.3},{:.6},0",
-        of(0),
-        of(1),
-        said.loss,
-        said.queue_packets,
-        said.classes[0].rtt.as_secs_f64(),
+        ",{:.4e},{:.4e},{:.4e},{:.3},{:.6},{}",
+        rate(all.classes.first()),
+        rate(all.classes.get(1)),
+        all.loss.unwrap(),
+        all.queue_packets.unwrap(),
+        all.wait.unwrap().as_secs_f64(),
+        known.map(|known| if known { '1' } else { '0' }).iter().collect::<String>(),
     );
 }
 

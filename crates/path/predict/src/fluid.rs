@@ -13,6 +13,8 @@
 //! Left out: bursts shorter than a round trip, which matter where a queue holds few packets;
 //! acknowledgements that are lost or wait.
 
+mod check;
+mod domain;
 mod flow;
 mod queue;
 mod run;
@@ -22,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
-pub use run::fluid;
+pub use run::{FLOWS_MAX, fluid, fluid_unbounded};
 
 /// Flows that are alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +45,21 @@ pub struct FlowClass {
     pub stop: Option<Span>,
 }
 
+impl FlowClass {
+    /// So many flows with the path's own settings, from the beginning to the end.
+    pub fn of(flows: u64) -> Self {
+        FlowClass {
+            flows,
+            congestion: None,
+            rtt: None,
+            window: None,
+            loss: 0.0,
+            start: Span::ZERO,
+            stop: None,
+        }
+    }
+}
+
 /// What to ask the fluid model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FluidQuestion {
@@ -50,30 +67,39 @@ pub struct FluidQuestion {
     pub path: PathSpec,
     /// The classes.
     pub classes: Vec<FlowClass>,
-    /// How long they run.
-    pub duration: Span,
-    /// What is not counted at the beginning.
-    pub warmup: Span,
+    /// How long they run; the first half is not counted. `None` for a minute, or for as many round
+    /// trips as fit.
+    pub duration: Option<Span>,
     /// Decides losses.
     pub seed: u64,
 }
 
-/// What the fluid model says, after the warm-up.
+/// What the fluid model says, after the warm-up. A figure is absent where the model was not found
+/// within 5 % of packet simulations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fluid {
+    /// How long the flows ran, of which the first half does not count.
+    #[serde(rename = "duration_seconds")]
+    pub duration: Span,
     /// Each class.
     pub classes: Vec<FluidClass>,
     /// Payload of all of them.
-    #[serde(rename = "goodput_bits_per_second")]
-    pub goodput: Rate,
+    #[serde(
+        rename = "goodput_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub goodput: Option<Rate>,
     /// Share of packets that were lost, in the queue or on the wire.
-    #[serde(rename = "lost_ratio")]
-    pub loss: f64,
+    #[serde(rename = "lost_ratio", skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
     /// Mean queue.
-    pub queue_packets: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_packets: Option<f64>,
     /// What it adds to a round trip, in the mean.
-    #[serde(rename = "queue_seconds")]
-    pub wait: Span,
+    #[serde(rename = "queue_seconds", skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+    /// Why figures are absent.
+    pub outside: Vec<String>,
 }
 
 /// What one class gets.
@@ -83,13 +109,19 @@ pub struct FluidClass {
     pub flows: u64,
     /// Their congestion control.
     pub congestion: String,
+    /// Round trip of their empty path.
+    #[serde(rename = "idle_rtt_seconds")]
+    pub idle_rtt: Span,
     /// Payload of all of them.
-    #[serde(rename = "goodput_bits_per_second")]
-    pub goodput: Rate,
+    #[serde(
+        rename = "goodput_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub goodput: Option<Rate>,
     /// Share of their packets that were lost.
-    #[serde(rename = "lost_ratio")]
-    pub loss: f64,
+    #[serde(rename = "lost_ratio", skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
     /// Mean round trip of their packets.
-    #[serde(rename = "rtt_seconds")]
-    pub rtt: Span,
+    #[serde(rename = "rtt_seconds", skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Span>,
 }

@@ -14,6 +14,9 @@ const DUPLICATES: f64 = 3.0;
 /// Linux's least timeout above the round trip, and the longest.
 const TIMEOUT_MARGIN: f64 = 0.2;
 const TIMEOUT_MAX: f64 = 60.0;
+/// How long an acknowledgement waits for a second segment, and how many wait for one in the mean.
+const DELAYED_ACK: f64 = 0.04;
+const HELD_BACK: f64 = 0.5;
 /// HyStart, as Linux has it: the least window, the longest gap in a train, the growth of the round
 /// trip.
 const HYSTART_WINDOW: f64 = 16.0;
@@ -56,6 +59,8 @@ pub(super) struct Flow {
     /// Segments on the way, and those lost of which the sender does not know yet.
     pub in_flight: f64,
     holes: f64,
+    /// Segments by which the window grew in the last step.
+    pub grown: f64,
     /// When the first of those becomes known; when all that was lost then is repaired.
     known_at: f64,
     repaired_at: f64,
@@ -88,12 +93,19 @@ impl Flow {
             threshold: f64::INFINITY,
             in_flight: 0.0,
             holes: 0.0,
+            grown: 0.0,
             known_at: f64::INFINITY,
             repaired_at: 0.0,
             silent_until: start,
             backoff: 0,
             cubic: Cubic::default(),
         }
+    }
+
+    /// Segments on the way that do not wait at the receiver for a second one to acknowledge.
+    pub fn moving(&self, round_trip: f64) -> f64 {
+        let alone = self.in_flight * round_trip / (round_trip + DELAYED_ACK);
+        alone.max(self.in_flight - HELD_BACK)
     }
 
     /// A segment that was just sent is lost.
@@ -133,7 +145,9 @@ impl Flow {
             self.restart(control, seen);
             return 0.0;
         }
-        let acknowledged = self.in_flight / seen.round_trip() * seen.step;
+        let round_trip = seen.round_trip();
+        let acknowledged = self.moving(round_trip) / round_trip * seen.step;
+        let before = self.window;
         if seen.now >= self.known_at {
             self.reduce(control);
             self.known_at = f64::INFINITY;
@@ -150,6 +164,7 @@ impl Flow {
             true => (self.in_flight - acknowledged).max(allowed),
             false => allowed,
         };
+        self.grown = (self.window - before).max(0.0);
         acknowledged
     }
 

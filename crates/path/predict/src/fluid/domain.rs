@@ -1,0 +1,146 @@
+//! Where the model was found within 5 % of packet simulations, and where it was not.
+//!
+//! The bounds come from cells drawn at random; docs/guide/predicting.md has how many hold.
+
+use netpath::QueueSpec;
+
+use super::{Fluid, Span};
+
+/// Room on path and queue for each flow, in segments: beyond, windows take minutes to settle.
+const SHARE_MAX: f64 = 400.0;
+/// For mean queues: with more, few flows swing together.
+const SHARE_QUEUE: f64 = 200.0;
+/// For losses: with less, timers decide, with more, how many flows lose together.
+const SHARE_LOSS: (f64, f64) = (0.15, 3.5);
+/// Longest round trip for losses, in seconds.
+const RTT_LOSS: f64 = 0.1;
+/// Shortest queues in packets, for mean queue and for losses, and in round trips of the path.
+const ROOM_QUEUE: f64 = 100.0;
+const ROOM_LOSS: f64 = 20.0;
+const DEPTH_QUEUE: f64 = 0.25;
+/// With a queue so short, what it adds to a round trip is below the bound.
+const DEPTH_RTT: f64 = 0.2;
+/// Part of the lost packets that the queue dropped, from which on classes do not share alike.
+const QUEUE_PART: f64 = 0.1;
+
+/// What decides where the model holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    pub queue: QueueSpec,
+    /// Segments that path and queue hold, for each flow.
+    pub share: f64,
+    /// Packets that the queue holds, and those that the path holds.
+    pub room: f64,
+    pub pipe: f64,
+    /// Longest round trip of a class, in seconds.
+    pub rtt: f64,
+    pub classes: usize,
+    /// Part of the lost packets that the queue dropped.
+    pub queue_part: f64,
+    /// Every window is limited below its share, and nothing is dropped.
+    pub idle: bool,
+}
+
+impl Fluid {
+    /// Takes out the figures of which nothing is known to hold, and says why.
+    pub(super) fn bounded(mut self, cell: &Cell) -> Self {
+        for (figures, reason) in outside(cell) {
+            for figure in figures {
+                self.forget(*figure);
+            }
+            self.outside.push(reason);
+        }
+        self
+    }
+
+    fn forget(&mut self, figure: Figure) {
+        match figure {
+            Figure::Goodput => self.goodput = None,
+            Figure::Classes => self.classes.iter_mut().for_each(|class| class.goodput = None),
+            Figure::Loss => {
+                self.loss = None;
+                self.classes.iter_mut().for_each(|class| class.loss = None);
+            }
+            Figure::Queue => self.queue_packets = None,
+            Figure::Delay => {
+                self.wait = None::<Span>;
+                self.classes.iter_mut().for_each(|class| class.rtt = None);
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Figure {
+    Goodput,
+    Classes,
+    Loss,
+    Queue,
+    Delay,
+}
+
+fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
+    use Figure::{Classes, Delay, Goodput, Loss, Queue};
+    let share = cell.share;
+    if share > SHARE_MAX && !cell.idle {
+        let all: &[Figure] = &[Goodput, Classes, Loss, Queue, Delay];
+        return vec![(
+            all,
+            format!(
+                "no figure: path and queue hold {share:.0} segments for each flow, and beyond \
+                    {SHARE_MAX:.0} windows take minutes to settle"
+            ),
+        )];
+    }
+    let tail = matches!(cell.queue, QueueSpec::DropTail(_));
+    let codel = matches!(cell.queue, QueueSpec::CoDel(_));
+    let depth = cell.room / cell.pipe;
+    let dropped = cell.queue_part > QUEUE_PART;
+    let mut found: Vec<(&'static [Figure], String)> = Vec::new();
+    let mut say = |figures, reason: String| found.push((figures, reason));
+    if cell.classes > 1 && tail && dropped {
+        let reason = "no goodput of each class, no queue: a full drop-tail queue does not share \
+            its losses among classes by their rates, as the model does";
+        say(&[Classes, Queue, Delay], reason.to_owned());
+    }
+    if dropped {
+        if let Some(reason) = unlike_in_loss(cell, tail) {
+            say(&[Loss], reason);
+        }
+    }
+    if codel && dropped {
+        let reason = "no queue, no round trip, no goodput of each class: CoDel's drops lie too \
+            far apart for a mean";
+        say(&[Queue, Delay, Classes], reason.to_owned());
+    } else if !cell.idle && (cell.room < ROOM_QUEUE || depth < DEPTH_QUEUE || share > SHARE_QUEUE) {
+        let reason = format!(
+            "no queue: {:.0} packets, {depth:.2} of what the path holds, and {share:.1} segments \
+                for each flow; the model's mean queue holds from {ROOM_QUEUE:.0} packets and \
+                {DEPTH_QUEUE} on, up to {SHARE_QUEUE:.0} segments",
+            cell.room
+        );
+        say(&[Queue], reason);
+        if depth > DEPTH_RTT {
+            say(&[Delay], "no round trip, for it is mostly that of the queue".to_owned());
+        }
+    }
+    found
+}
+
+fn unlike_in_loss(cell: &Cell, tail: bool) -> Option<String> {
+    let (low, high) = SHARE_LOSS;
+    let within = (low..=high).contains(&cell.share);
+    let holds = tail && within && cell.room >= ROOM_LOSS && cell.rtt <= RTT_LOSS;
+    (!holds).then(|| {
+        format!(
+            "no loss: {:.2} segments for each flow, {:.0} ms, a queue of {:.0} packets ({}); the \
+                model's loss holds at drop-tail queues from {ROOM_LOSS:.0} packets on, with {low} \
+                to {high} segments for each flow, up to {:.0} ms",
+            cell.share,
+            cell.rtt * 1e3,
+            cell.room,
+            cell.queue.kind(),
+            RTT_LOSS * 1e3,
+        )
+    })
+}
