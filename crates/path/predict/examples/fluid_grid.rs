@@ -4,9 +4,11 @@
 //! cells 0 to 119 packet by packet, `fluid 0 120` does the same cells with the model. A row has the
 //! cell's number and features, then goodput of both classes, lost share, queue and seconds.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a table for people and a script")]
-
-use std::time::Instant;
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a table for people and a script"
+)]
 
 use netpath::{
     Class, CoDelSpec, Cross, CrossTraffic, Loss, PathSpec, QueueLimit, QueueSpec, RedSpec,
@@ -125,7 +127,9 @@ fn features(number: u64, cell: &Cell) {
         cell.window.map_or(0, Bytes::get),
         link.loss.mean_rate(),
         cell.second,
-        cross.and_then(|cross| cross.congestion.clone()).unwrap_or_default(),
+        cross
+            .and_then(|cross| cross.congestion.clone())
+            .unwrap_or_default(),
         cross.map_or(0.0, |cross| cross.extra_delay.as_secs_f64()),
     );
 }
@@ -148,7 +152,8 @@ fn packet(cell: &Cell) {
         ",{goodput:.4e},{cross:.4e},{:.4e},{:.3},{:.6},{timeouts}",
         drops / (drops + delivered),
         run.queue.mean_packets,
-        run.round_trips.map_or(0.0, |trips| trips.mean.as_secs_f64()),
+        run.round_trips
+            .map_or(0.0, |trips| trips.mean.as_secs_f64()),
     );
 }
 
@@ -163,8 +168,15 @@ fn by_fluid(cell: &Cell) {
         duration: Some(DURATION),
         seed: 1,
     };
-    let (all, within) = (fluid_unbounded(&question).unwrap(), fluid(&question).unwrap());
-    let rate = |class: Option<&FluidClass>| class.and_then(|class| class.goodput).map_or(0.0, Rate::as_f64);
+    let (all, within) = (
+        fluid_unbounded(&question).unwrap(),
+        fluid(&question).unwrap(),
+    );
+    let rate = |class: Option<&FluidClass>| {
+        class
+            .and_then(|class| class.goodput)
+            .map_or(0.0, Rate::as_f64)
+    };
     let class = |said: &Fluid| said.classes.iter().all(|class| class.goodput.is_some());
     let known = [
         within.goodput.is_some(),
@@ -180,7 +192,10 @@ fn by_fluid(cell: &Cell) {
         all.loss.unwrap(),
         all.queue_packets.unwrap(),
         all.wait.unwrap().as_secs_f64(),
-        known.map(|known| if known { '1' } else { '0' }).iter().collect::<String>(),
+        known
+            .map(|known| if known { '1' } else { '0' })
+            .iter()
+            .collect::<String>(),
     );
 }
 
@@ -190,12 +205,10 @@ fn main() {
     for number in bound(2)..bound(3) {
         let cell = cell(number);
         features(number, &cell);
-        let begun = Instant::now();
         match arguments[1].as_str() {
             "packet" => packet(&cell),
             "fluid" => by_fluid(&cell),
             other => panic!("`{other}` is neither packet nor fluid"),
         }
-        eprintln!("{number} {:.2}", begun.elapsed().as_secs_f64());
     }
 }

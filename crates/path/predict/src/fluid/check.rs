@@ -32,7 +32,10 @@ pub(super) fn path(path: &PathSpec) -> Result<(), PredictError> {
 /// How long the run is, once the classes are found in order.
 pub(super) fn duration(question: &FluidQuestion) -> Result<Span, PredictError> {
     let own = question.path.base_rtt();
-    let rtts = question.classes.iter().map(|class| class.rtt.unwrap_or(own));
+    let rtts = question
+        .classes
+        .iter()
+        .map(|class| class.rtt.unwrap_or(own));
     let shortest = rtts.min().unwrap_or(own);
     let most = shortest.times(ROUNDS_MAX);
     let duration = question.duration.unwrap_or(MINUTE.min(most));
@@ -48,7 +51,10 @@ pub(super) fn duration(question: &FluidQuestion) -> Result<Span, PredictError> {
     }
     for class in &question.classes {
         if !(1..=FLOWS_MAX).contains(&class.flows) {
-            return refused(format!("{} flows are not between 1 and {FLOWS_MAX}", class.flows));
+            return refused(format!(
+                "{} flows are not between 1 and {FLOWS_MAX}",
+                class.flows
+            ));
         }
         if !(0.0..=0.5).contains(&class.loss) {
             return refused(format!("a loss of {} is not between 0 and 0.5", class.loss));

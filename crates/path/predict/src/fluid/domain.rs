@@ -8,6 +8,8 @@ use super::{Fluid, Span};
 
 /// Room on path and queue for each flow, in segments: beyond, windows take minutes to settle.
 const SHARE_MAX: f64 = 400.0;
+/// With less, most flows wait for timers that double, and a run sees few of them.
+const SHARE_MIN: f64 = 0.05;
 /// For mean queues: with more, few flows swing together.
 const SHARE_QUEUE: f64 = 200.0;
 /// For losses: with less, timers decide, with more, how many flows lose together.
@@ -56,7 +58,10 @@ impl Fluid {
     fn forget(&mut self, figure: Figure) {
         match figure {
             Figure::Goodput => self.goodput = None,
-            Figure::Classes => self.classes.iter_mut().for_each(|class| class.goodput = None),
+            Figure::Classes => self
+                .classes
+                .iter_mut()
+                .for_each(|class| class.goodput = None),
             Figure::Loss => {
                 self.loss = None;
                 self.classes.iter_mut().for_each(|class| class.loss = None);
@@ -92,6 +97,16 @@ fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
             ),
         )];
     }
+    if share < SHARE_MIN {
+        let all: &[Figure] = &[Goodput, Classes, Loss, Queue, Delay];
+        return vec![(
+            all,
+            format!(
+                "no figure: path and queue hold {share:.3} segments for each flow, and below \
+                    {SHARE_MIN} most flows wait for timers"
+            ),
+        )];
+    }
     let tail = matches!(cell.queue, QueueSpec::DropTail(_));
     let codel = matches!(cell.queue, QueueSpec::CoDel(_));
     let depth = cell.room / cell.pipe;
@@ -103,15 +118,16 @@ fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
             its losses among classes by their rates, as the model does";
         say(&[Classes, Queue, Delay], reason.to_owned());
     }
-    if dropped {
-        if let Some(reason) = unlike_in_loss(cell, tail) {
-            say(&[Loss], reason);
-        }
+    if let Some(reason) = unlike_in_loss(cell, tail).filter(|_| dropped) {
+        say(&[Loss], reason);
     }
-    if codel && dropped {
-        let reason = "no queue, no round trip, no goodput of each class: CoDel's drops lie too \
-            far apart for a mean";
-        say(&[Queue, Delay, Classes], reason.to_owned());
+    if !tail && dropped {
+        let reason = "no queue: that of RED and of CoDel was up to a third off";
+        say(&[Queue], reason.to_owned());
+        if codel {
+            let reason = "no round trip, no goodput of each class: CoDel's were up to a sixth off";
+            say(&[Delay, Classes], reason.to_owned());
+        }
     } else if !cell.idle && (cell.room < ROOM_QUEUE || depth < DEPTH_QUEUE || share > SHARE_QUEUE) {
         let reason = format!(
             "no queue: {:.0} packets, {depth:.2} of what the path holds, and {share:.1} segments \
@@ -121,7 +137,10 @@ fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
         );
         say(&[Queue], reason);
         if depth > DEPTH_RTT {
-            say(&[Delay], "no round trip, for it is mostly that of the queue".to_owned());
+            say(
+                &[Delay],
+                "no round trip, for it is mostly that of the queue".to_owned(),
+            );
         }
     }
     found

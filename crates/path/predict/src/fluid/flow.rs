@@ -237,7 +237,11 @@ impl Cubic {
         });
         let elapsed = seen.now - epoch.start;
         let at = |seconds: f64| STEEPNESS * (seconds - epoch.climb).powi(3) + epoch.origin;
-        let alpha = if epoch.reno >= self.prior { 1.0 } else { RENO_GROWTH };
+        let alpha = if epoch.reno >= self.prior {
+            1.0
+        } else {
+            RENO_GROWTH
+        };
         epoch.reno += alpha * growth / size;
         if at(elapsed) < epoch.reno {
             return epoch.reno.max(size);

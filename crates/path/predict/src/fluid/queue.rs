@@ -48,7 +48,11 @@ impl Queue {
 }
 
 fn probability(spec: &RedSpec, average: f64) -> f64 {
-    let Thresholds { min, max, probability } = spec.thresholds();
+    let Thresholds {
+        min,
+        max,
+        probability,
+    } = spec.thresholds();
     let (min, max) = (f64::from(min), f64::from(max).max(f64::from(min) + 1e-9));
     if average < min {
         0.0

@@ -5,10 +5,10 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::{Rate, Span};
 
-use super::flow::{Control, Flow, Seen};
-use super::queue::{Moment, Queue};
 use super::check;
 use super::domain::Cell;
+use super::flow::{Control, Flow, Seen};
+use super::queue::{Moment, Queue};
 use super::{FlowClass, Fluid, FluidClass, FluidQuestion};
 use crate::PredictError;
 use crate::inputs::{segment, whole_segments};
@@ -122,7 +122,9 @@ impl Run {
         };
         let mut random = Pcg64::seed_from_u64(question.seed);
         let asked = all_classes(question);
-        let made = asked.iter().map(|class| Class::new(class, question, end, asked.len()));
+        let made = asked
+            .iter()
+            .map(|class| Class::new(class, question, end, asked.len()));
         let mut classes: Vec<Class> = made.collect::<Result<_, _>>()?;
         for class in &mut classes {
             class.rtt += 1.0 / capacity;
@@ -140,9 +142,17 @@ impl Run {
 
     /// One step; gives its length in seconds.
     fn step(&mut self, now: f64, counts: bool) -> f64 {
-        let shortest = self.classes.iter().map(|class| class.rtt).fold(f64::INFINITY, f64::min);
+        let shortest = self
+            .classes
+            .iter()
+            .map(|class| class.rtt)
+            .fold(f64::INFINITY, f64::min);
         let step = ((shortest + self.wait) / STEPS).min(STEP_MAX);
-        let on_way: Vec<f64> = self.classes.iter().map(|class| class.on_way(self.wait)).collect();
+        let on_way: Vec<f64> = self
+            .classes
+            .iter()
+            .map(|class| class.on_way(self.wait))
+            .collect();
         self.wait = self.solve_wait(&on_way);
         let full = self.room / self.capacity;
         let mut dropped = 0.0;
@@ -172,7 +182,8 @@ impl Run {
     /// Packets a second that arrive with this much on the way.
     fn rate(&self, on_way: &[f64]) -> f64 {
         let each = self.classes.iter().zip(on_way);
-        each.map(|(class, on_way)| on_way / (class.rtt + self.wait)).sum()
+        each.map(|(class, on_way)| on_way / (class.rtt + self.wait))
+            .sum()
     }
 
     /// The wait at which no more arrives than leaves: Newton's method, from below.
@@ -257,7 +268,11 @@ impl Run {
     }
 
     fn cell(&self, question: &FluidQuestion) -> Cell {
-        let flows: f64 = self.classes.iter().map(|class| class.asked.flows as f64).sum();
+        let flows: f64 = self
+            .classes
+            .iter()
+            .map(|class| class.asked.flows as f64)
+            .sum();
         let rtts = self.classes.iter().map(|class| class.rtt);
         let (least, most) = rtts.fold((f64::INFINITY, 0.0_f64), |(least, most), rtt| {
             (least.min(rtt), most.max(rtt))
@@ -265,7 +280,10 @@ impl Run {
         let pipe = self.capacity * least;
         let lost: f64 = self.classes.iter().map(|class| class.lost).sum();
         let wire: f64 = self.classes.iter().map(|class| class.lost_on_wire).sum();
-        let windows = self.classes.iter().map(|class| class.limit * class.asked.flows as f64);
+        let windows = self
+            .classes
+            .iter()
+            .map(|class| class.limit * class.asked.flows as f64);
         Cell {
             queue: question.path.forward.queue,
             share: (pipe + self.room) / flows,
@@ -273,7 +291,11 @@ impl Run {
             pipe,
             rtt: most,
             classes: self.classes.len(),
-            queue_part: if lost > 0.0 { (lost - wire) / lost } else { 0.0 },
+            queue_part: if lost > 0.0 {
+                (lost - wire) / lost
+            } else {
+                0.0
+            },
             idle: lost == 0.0 && windows.sum::<f64>() < pipe,
         }
     }
