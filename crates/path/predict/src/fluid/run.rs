@@ -274,9 +274,7 @@ impl Run {
             .map(|class| class.asked.flows as f64)
             .sum();
         let rtts = self.classes.iter().map(|class| class.rtt);
-        let (least, most) = rtts.fold((f64::INFINITY, 0.0_f64), |(least, most), rtt| {
-            (least.min(rtt), most.max(rtt))
-        });
+        let least = rtts.fold(f64::INFINITY, f64::min);
         let pipe = self.capacity * least;
         let lost: f64 = self.classes.iter().map(|class| class.lost).sum();
         let wire: f64 = self.classes.iter().map(|class| class.lost_on_wire).sum();
@@ -289,7 +287,6 @@ impl Run {
             share: (pipe + self.room) / flows,
             room: self.room,
             pipe,
-            rtt: most,
             classes: self.classes.len(),
             queue_part: if lost > 0.0 {
                 (lost - wire) / lost
