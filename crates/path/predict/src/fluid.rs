@@ -1,8 +1,8 @@
 //! A fluid model of many flows by classes.
 //!
 //! Rates and queues are real numbers, losses are events (Misra, Gong, Towsley 2000, "Fluid-based
-//! analysis of a network of AQM routers supporting TCP flows"). Each class is a sample of its flows,
-//! all of them up to some hundreds; each flow of the sample stands for the same number.
+//! analysis of a network of AQM routers supporting TCP flows"). Each class is a sample of its
+//! flows, all of them up to some hundreds; each flow of the sample stands for the same number.
 //!
 //! What is on the way decides what waits: acknowledgements clock new segments, so that the queue
 //! holds what the rest of the path does not (Jacobsson et al. 2009, "An improved link model for

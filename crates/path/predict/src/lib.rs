@@ -3,12 +3,14 @@
 //! Takes a path file to the inputs of [`models`]: payload in place of packets, a mean load in place
 //! of traffic that comes and goes, loss events in place of lost packets.
 //!
-//! Left out, and what that costs: acknowledgements that share the reverse link, and queues other
-//! than drop-tail, which are taken for one of the same size; classes of traffic are taken for
-//! equal. Weighted RED, which lives by them, is refused. A simulation has them all.
+//! [`fluid()`] asks a model of many flows by classes instead, which has limits of its own.
+//!
+//! Left out of the formulas, and what that costs: acknowledgements that share the reverse link, and
+//! queues other than drop-tail, which are taken for one of the same size; classes of traffic are
+//! taken for equal. Weighted RED, which lives by them, is refused. A simulation has them all.
 //!
 //! Reading order: [`Question`], [`Prediction`], [`predict`]; `inputs.rs` for the path;
-//! `calculator.rs` and `literature.rs` for what follows from it; [`fluid`] for many flows by classes.
+//! `calculator.rs` and `literature.rs` for what follows from it; `fluid.rs` for many flows.
 
 mod calculator;
 mod fit;

@@ -4,7 +4,7 @@
 
 use netpath::QueueSpec;
 
-use super::{Fluid, Span};
+use super::Fluid;
 
 /// Room on path and queue for each flow, in segments: beyond, windows take minutes to settle.
 const SHARE_MAX: f64 = 400.0;
@@ -63,7 +63,7 @@ impl Fluid {
             }
             Figure::Queue => self.queue_packets = None,
             Figure::Delay => {
-                self.wait = None::<Span>;
+                self.wait = None;
                 self.classes.iter_mut().for_each(|class| class.rtt = None);
             }
         }
