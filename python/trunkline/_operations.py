@@ -438,7 +438,7 @@ def _predict(
         duration: How long those run, of which the first half does not count.
     """
     given = dict(locals())
-    classes = [flows] if isinstance(flows, int | str) else flows
+    classes: Iterable[int | str] = [flows] if isinstance(flows, int | str) else flows
     asked = {
         "path": path_of(path),
         "flows": [str(one) for one in classes],
