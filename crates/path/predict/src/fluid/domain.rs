@@ -79,29 +79,29 @@ enum Figure {
     Delay,
 }
 
-fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
-    use Figure::{Classes, Delay, Goodput, Loss, Queue};
+/// Why no figure at all is known to hold.
+fn nothing_holds(cell: &Cell) -> Option<String> {
     let share = cell.share;
     if share > SHARE_MAX && !cell.idle {
-        let all: &[Figure] = &[Goodput, Classes, Loss, Queue, Delay];
-        return vec![(
-            all,
-            format!(
-                "no figure: path and queue hold {share:.0} segments for each flow, and beyond \
-                    {SHARE_MAX:.0} windows take minutes to settle"
-            ),
-        )];
+        return Some(format!(
+            "no figure: path and queue hold {share:.0} segments for each flow, and beyond \
+                {SHARE_MAX:.0} windows take minutes to settle"
+        ));
     }
-    if share < SHARE_MIN {
-        let all: &[Figure] = &[Goodput, Classes, Loss, Queue, Delay];
-        return vec![(
-            all,
-            format!(
-                "no figure: path and queue hold {share:.3} segments for each flow, and below \
-                    {SHARE_MIN} most flows wait for timers"
-            ),
-        )];
+    (share < SHARE_MIN).then(|| {
+        format!(
+            "no figure: path and queue hold {share:.3} segments for each flow, and below \
+                {SHARE_MIN} most flows wait for timers"
+        )
+    })
+}
+
+fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
+    use Figure::{Classes, Delay, Goodput, Loss, Queue};
+    if let Some(reason) = nothing_holds(cell) {
+        return vec![(&[Goodput, Classes, Loss, Queue, Delay], reason)];
     }
+    let share = cell.share;
     let tail = matches!(cell.queue, QueueSpec::DropTail(_));
     let codel = matches!(cell.queue, QueueSpec::CoDel(_));
     let depth = cell.room / cell.pipe;
