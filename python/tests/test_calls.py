@@ -200,6 +200,13 @@ def test_a_prediction_says_how_long_data_take_and_which_loss_is_borne():
     assert asked.acceptable_losses
 
 
+def test_a_prediction_of_many_flows_has_its_classes():
+    asked = tl.predict("oc12-100ms", flows=["800,window=64k", "200,rtt=50ms,congestion=reno"])
+    assert [one.flows for one in asked.document.fluid.classes] == [800, 200]
+    with pytest.raises(tl.RequestError, match="0.5"):
+        tl.predict("slac-cern", flows="10,loss=0.7")
+
+
 def test_packets_leave_as_they_were_asked_to():
     for given in [{"bind": "192.0.2.7"}, {"ipv6": True}]:
         with pytest.raises(tl.Error) as told:

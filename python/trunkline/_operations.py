@@ -460,6 +460,8 @@ def _predict(
     bytes: Size | None = None,
     loss_table: bool = False,
     knee: float | None = None,
+    flows: int | str | Iterable[int | str] = (),
+    duration: Time | None = None,
 ) -> Call[Result[documents.PredictDocument]]:
     """Asks formulas: throughput, loss and delay of a path for each number of streams.
 
@@ -472,10 +474,16 @@ def _predict(
         bytes: Also how long so much takes by each formula, such as `"1TB"`.
         loss_table: Also which loss one stream bears, by rate and round trip.
         knee: Share of the highest throughput that the fewest streams must reach.
+        flows: Also what so many flows get by a fluid model, one class or several: `10**6`, or
+            `"1000,rtt=50ms,congestion=reno,window=64k,loss=1e-4,start=5s,stop=20s"`.
+        duration: How long those run, of which the first half does not count.
     """
     given = dict(locals())
+    classes: Iterable[int | str] = [flows] if isinstance(flows, int | str) else flows
     asked = {
         "path": path_of(path),
+        "flows": [str(one) for one in classes],
+        "duration": _text.optional_span(duration),
         "streams": _text.counts(streams),
         "window": _text.optional_size(window),
         "congestion": congestion,
