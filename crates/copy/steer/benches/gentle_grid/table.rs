@@ -139,29 +139,39 @@ fn yields(all: &[(&Cell, &Beside)]) -> String {
     format!("{row}| {share:.0} % within ten round trips or 1 s")
 }
 
+/// The worst cells of the first copy by what others keep, and by what it takes alone.
 fn worst(text: &mut String, rows: &[Row]) {
     let mut rows: Vec<&Row> = rows.iter().collect();
-    rows.sort_by(|a, b| a.beside[0].kept.total_cmp(&b.beside[0].kept));
-    let _ = writeln!(text, "\nThe worst cells of the first:\n");
-    let head =
-        "| Mbit/s | ms | queue | loss | foreground | keeps | first 10 s | idle | s to a quarter |";
-    let _ = writeln!(text, "{head}\n|---|---|---|---|---|---|---|---|---|");
-    for row in rows.into_iter().take(WORST) {
-        let (cell, beside) = (&row.cell, &row.beside[0]);
-        let yields = beside
-            .yields
-            .map_or("never".to_owned(), |one| format!("{one:.2}"));
+    for (what, value) in [
+        ("others keep least", FIGURES[0].2),
+        ("it takes least", FIGURES[2].2),
+    ] {
+        let figure = |row: &Row| value(&row.beside[0]);
+        rows.sort_by(|a, b| figure(a).total_cmp(&figure(b)));
         let _ = writeln!(
             text,
-            "| {:.0} | {:.0} | {:.2} | {} | {} | {:.2} | {:.2} | {:.2} | {yields} |",
-            cell.rate,
-            cell.rtt,
-            cell.queue,
-            cell.loss,
-            cell.foreground.name(),
-            beside.kept,
-            beside.first,
-            beside.idle,
+            "\nCells where {what} (the first copy of the table):\n"
         );
+        let head =
+            "| Mbit/s | ms | queue | loss | foreground | keeps | first 10 s | idle | s to 1/4 |";
+        let _ = writeln!(text, "{head}\n|---|---|---|---|---|---|---|---|---|");
+        for row in rows.iter().take(WORST) {
+            let (cell, beside) = (&row.cell, &row.beside[0]);
+            let yields = beside
+                .yields
+                .map_or("never".to_owned(), |one| format!("{one:.2}"));
+            let _ = writeln!(
+                text,
+                "| {:.0} | {:.0} | {:.2} | {} | {} | {:.2} | {:.2} | {:.2} | {yields} |",
+                cell.rate,
+                cell.rtt,
+                cell.queue,
+                cell.loss,
+                cell.foreground.name(),
+                beside.kept,
+                beside.first,
+                beside.idle,
+            );
+        }
     }
 }
