@@ -1,8 +1,8 @@
 //! What others keep beside a gentle copy, beside LEDBAT++ and beside copies over UDP, on a grid of
 //! simulated paths. Prints Markdown.
 //!
-//! `cargo bench -p trunkline-steer --bench gentle_grid -- [--random COUNT] [--seed N] [--up-to MBITS]
-//! [--every N] [--udp]`: the whole grid, each N-th cell of it, or cells that are drawn at random.
+//! `bench/gentle_grid.py [--random COUNT] [--seed N] [--up-to MBITS] [--every N] [--udp]
+//! [--brief]`: the whole grid, each N-th cell of it, or cells that are drawn at random.
 
 #[path = "../tests/scavenger/bench.rs"]
 #[allow(dead_code, reason = "tests use more of it")]

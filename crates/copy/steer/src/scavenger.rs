@@ -323,8 +323,8 @@ impl Scavenger {
         }
     }
 
-    /// Whether the queue vanished faster than the link could drain it, or before the first cut could
-    /// show: a host stall caused it.
+    /// Whether the queue vanished faster than the link could drain it, or before the first cut
+    /// could show: a host stall caused it.
     fn was_host_stall(&self, at: Time) -> bool {
         let is_gone = self.delays.now() <= self.half_target();
         let is_unanswered = self.queue_cuts.cuts == 1 && self.loss_grace.is_cut_unseen(at);
