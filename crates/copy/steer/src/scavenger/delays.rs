@@ -7,8 +7,8 @@ use units::{Span, Time};
 /// Minutes over which the base round trip is remembered. The kernel's own minimum lasts five
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
-/// Queueing delay is the minimum over this time, one reading: the slow start of a new flow doubles in
-/// each round trip. Busy hosts delay packets for as long; a cut for them is undone.
+/// Queueing delay is the minimum over this time, one reading: the slow start of a new flow doubles
+/// in each round trip. Busy hosts delay packets for as long; a cut for them is undone.
 const RECENT: Span = Span::from_millis(25);
 /// Least number of packets in that time: at low rates each may find its host asleep.
 const PACKETS: f64 = 16.0;
