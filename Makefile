@@ -33,9 +33,10 @@ test-rust:
 	python3 tests/run.py
 	$(MAKE) threads
 
-# Threads that share something, in many orders: seconds, once built.
+# Threads that share something, in many orders: seconds, once built. The whole workspace, so that
+# dependencies have the features that the other tests were built with: one crate is compiled.
 threads:
-	$(CARGO) test --locked -p trunkline-transfer --features shuttle --lib threads::
+	$(CARGO) test --workspace --locked --features trunkline-transfer/shuttle --test threads
 
 # The same crashes each time; `make crash-sample` draws others.
 test-program: test-python

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do clients and servers of iperf3 understand ours? Each version by its own test, and eight at once.
+"""Do clients and servers of iperf3 understand ours? Each version by its own test, with users, and eight at once.
 
 The words are those of iperf3's `test_commands.sh` less what no other server can have (SCTP, a fixed processor), shorter.
 What counts: exit code 0, no error, and bytes that arrived in each way.
@@ -8,9 +8,14 @@ python3 bench/iperf3_clients.py [--rounds N] [iperf3 ...]
 """
 
 import argparse
+import hashlib
 import json
+import os
+import pathlib
 import random
+import re
 import subprocess
+import tempfile
 import time
 
 from common import TRUNKLINE, heading
@@ -98,6 +103,56 @@ def our_client(binary):
     return len(OURS), bad
 
 
+def padding_of(binary):
+    """Of logins: another one since 3.17."""
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout
+    major, minor = map(int, re.match(r"iperf (\d+)\.(\d+)", said).groups())
+    return "pkcs1" if (major, minor) < (3, 17) else "oaep"
+
+
+def keys(folder):
+    """A key, its public part and a user `ana` with the password `right`."""
+    for words in ["genrsa -out key.pem 2048", "rsa -in key.pem -pubout -out public.pem"]:
+        subprocess.run(["openssl", *words.split()], cwd=folder, check=True, capture_output=True)
+    (folder / "users").write_text(f"ana,{hashlib.sha256(b'{ana}right').hexdigest()}\n")
+    return [str(folder / name) for name in ("key.pem", "public.pem", "users")]
+
+
+def with_users(binary):
+    """Its client at our server and ours at its server: those with the password are let in, and no others."""
+    bad = []
+    count = 0
+    padding = padding_of(binary)
+    with tempfile.TemporaryDirectory() as folder:
+        key, public, users = keys(pathlib.Path(folder))
+        servers = [
+            [str(TRUNKLINE), "serve", "--port", str(PORT + 2), "--iperf3-users", users, "--iperf3-key", key, "--iperf3-padding", padding],
+            [binary, "-s", "-p", str(PORT + 3), "--authorized-users-path", users, "--rsa-private-key-path", key],
+        ]
+        theirs = [binary, "-c", "127.0.0.1", "-p", str(PORT + 2), "-t", "1", "-J"]
+        their_login = ["--username", "ana", "--rsa-public-key-path", public]
+        ours_there = [str(TRUNKLINE), "measure", f"127.0.0.1:{PORT + 3}", "-t", "1", "--no-history", "--json"]
+        our_login = ["--user", "ana", "--user-key", public, "--user-padding", padding]
+        running = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for words in servers]
+        time.sleep(0.5)
+        try:
+            for command, login, ways in [(theirs, their_login, ["", "-R", "-u -b 20M"]), (ours_there, our_login, ["", "-R", "--udp 20M"])]:
+                for way in ways:
+                    for password in ["right", "wrong", None]:
+                        os.environ["IPERF3_PASSWORD"] = password or "none"
+                        words = [*command, *way.split(), *(login if password else [])]
+                        answer, why = ended(words)
+                        count += 1
+                        if (answer is not None) != (password == "right"):
+                            bad.append(f"`{' '.join(words)}` with the password {password}: {why or 'was let in'}")
+                        time.sleep(0.3)
+        finally:
+            for one in running:
+                one.terminate()
+                one.wait()
+    return count, bad
+
+
 def eight_at_once(binaries, chance):
     """TCP and UDP, both versions, drawn ways."""
     begun = []
@@ -132,7 +187,7 @@ def main():
         rows = []
         for binary in asked.iperf3:
             version = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.split("(")[0].strip()
-            rows += [(f"{version}: its own test", own_tests(binary)), (f"{version}: `trunkline measure` at its server", our_client(binary))]
+            rows += [(f"{version}: its own test", own_tests(binary)), (f"{version}: `trunkline measure` at its server", our_client(binary)), (f"{version}: users, at both servers", with_users(binary))]
         rows += [("eight at once", eight_at_once(asked.iperf3, chance)) for _ in range(asked.rounds)]
         print("| what | runs | failed |\n|---|---|---|")
         for name, (count, bad) in rows:

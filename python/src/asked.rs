@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use trunkline::units::{Family, Source, Via};
 
 use pyo3::prelude::*;
+use trunkline::ask;
 use trunkline::history::History;
+use trunkline::login::{self, Login, Padding};
 use trunkline::measure::{Direction, Transport};
 use trunkline::netpath::PathSpec as Spec;
 use trunkline::{Target, TargetName};
@@ -150,6 +152,49 @@ impl Leaving {
     }
 }
 
+/// Who asks a server with users.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct LoginAsked {
+    user: Option<String>,
+    user_key: Option<PathBuf>,
+    user_padding: String,
+    password: Option<String>,
+}
+
+impl LoginAsked {
+    /// The login at a target, which has to be a host.
+    pub fn at(&self, target: &TargetName) -> Result<Option<Login>, Failure> {
+        let padding = value("user_padding", &self.user_padding, ask::padding)?;
+        let (user, key) = match (&self.user, &self.user_key) {
+            (Some(user), Some(key)) => (user, key),
+            (None, None) if self.password.is_none() && padding == Padding::Oaep => return Ok(None),
+            _ => {
+                return Err(Failure::request(
+                    "`user` and `user_key` go together, and `user_padding` and `password` with both",
+                    "give the name and the file with the server's public key, or leave all out",
+                ));
+            }
+        };
+        login::check_target(target)?;
+        let password = match &self.password {
+            Some(password) => Some(password.clone()),
+            None => login::password_of_environment()?,
+        };
+        let none = || {
+            Failure::request(
+                "there is no password for `user`",
+                format!(
+                    "give `password`, or set {} in the environment",
+                    login::PASSWORD_VARIABLE
+                ),
+            )
+        };
+        let login = Login::new(user, &password.ok_or_else(none)?, key, padding);
+        Ok(Some(login.map_err(trunkline::Error::from)?))
+    }
+}
+
 /// Family and place that a socket is bound to.
 pub fn from_where(
     ipv4: bool,
@@ -198,9 +243,9 @@ pub fn no_mover(argument: &str) -> Failure {
 }
 
 /// Opens a target on the thread that uses it.
-pub fn open(name: TargetName, seed: u64) -> Result<Target, Failure> {
+pub fn open(name: TargetName, seed: u64, login: Option<Login>) -> Result<Target, Failure> {
     let is_emulated = matches!(name, TargetName::Emulated(_));
-    let opened = Target::open_named(name, seed).map_err(Failure::from);
+    let opened = Target::open_as(name, seed, login).map_err(Failure::from);
     opened.map_err(|failure| match is_emulated {
         true => with_rights(failure),
         false => failure,

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use trunkline::ask;
-use trunkline::serve::{self, Files, ListenAt, Rights, ServeOptions, ServerLimits, TestBounds};
+use trunkline::serve::{
+    self, Accounts, Files, ListenAt, Rights, ServeOptions, ServerLimits, TestBounds,
+};
 
-use crate::asked::{at_most_one, exclusive, from_where, optional};
+use crate::asked::{at_most_one, exclusive, from_where, optional, value};
 use crate::call::Call;
 use crate::error::Failure;
 use crate::event::Progress;
@@ -24,6 +26,10 @@ pub struct Asked {
     clients_per_address: u16,
     test_time_max: Option<String>,
     test_rate_max: Option<String>,
+    iperf3_users: Option<PathBuf>,
+    iperf3_key: Option<PathBuf>,
+    iperf3_skew: String,
+    iperf3_padding: String,
     files_only: bool,
     root: Option<PathBuf>,
     tokens: Option<PathBuf>,
@@ -55,6 +61,24 @@ fn streams(most: u16) -> Result<u16, Failure> {
     match most {
         0 => Err(Failure::value("copies_streams", "0", "it is 1 at least")),
         most => Ok(most),
+    }
+}
+
+/// The users who are let in; `None` where all are.
+fn accounts(asked: &Asked) -> Result<Option<Arc<Accounts>>, Failure> {
+    let padding = value("iperf3_padding", &asked.iperf3_padding, ask::padding)?;
+    let skew = value("iperf3_skew", &asked.iperf3_skew, ask::duration)?;
+    match (&asked.iperf3_users, &asked.iperf3_key) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) if asked.files_only => Err(exclusive("files_only", "iperf3_users")),
+        (Some(users), Some(key)) => {
+            let accounts = Accounts::open(key, users, padding, skew);
+            Ok(Some(Arc::new(accounts.map_err(trunkline::Error::from)?)))
+        }
+        _ => Err(Failure::request(
+            "`iperf3_users` and `iperf3_key` go together",
+            "give the file of users and the file with the private key, or leave both out",
+        )),
     }
 }
 
@@ -120,6 +144,7 @@ fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
             sessions: usize::from(asked.clients),
             sessions_per_address: usize::from(asked.clients_per_address),
             tests: TestBounds { time_max, rate_max },
+            accounts: accounts(asked)?,
             ..ServerLimits::default()
         },
         files,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
 import multiprocessing
 import os
@@ -10,6 +11,7 @@ import pickle
 import pydoc
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -186,6 +188,7 @@ def test_names_are_those_of_the_program(operation, command, program):
     takes = {name.rstrip("_").replace("_", "-") for name in inspect.signature(operation).parameters}
     assert flags <= takes, flags - takes
     own = {"target", "path", "places", "on-progress", "history", "token", "cache", "resume"}
+    own |= {"password"}
     assert takes - own <= flags, takes - own - flags
 
 
@@ -195,6 +198,13 @@ def test_a_prediction_says_how_long_data_take_and_which_loss_is_borne():
     asked = tl.predict("slac-cern", bytes="1TB", loss_table=True).document
     assert asked.transfer.bytes == 10**12
     assert asked.acceptable_losses
+
+
+def test_a_prediction_of_many_flows_has_its_classes():
+    asked = tl.predict("oc12-100ms", flows=["800,window=64k", "200,rtt=50ms,congestion=reno"])
+    assert [one.flows for one in asked.document.fluid.classes] == [800, 200]
+    with pytest.raises(tl.RequestError, match="0.5"):
+        tl.predict("slac-cern", flows="10,loss=0.7")
 
 
 def test_packets_leave_as_they_were_asked_to():
@@ -628,3 +638,27 @@ def test_the_environment_asks_for_a_log(tmp_path):
     refused = imported_with("copy.log=loud")
     assert refused.returncode != 0
     assert "TRUNKLINE_LOG: `loud` is no level" in refused.stderr
+
+
+def test_users_log_in_and_no_document_has_their_password(tmp_path, monkeypatch):
+    if not shutil.which("openssl"):
+        pytest.skip("`openssl` is not installed")
+    for words in ["genrsa -out key.pem 2048", "rsa -in key.pem -pubout -out public.pem"]:
+        subprocess.run(["openssl", *words.split()], cwd=tmp_path, check=True, capture_output=True)
+    hashed = hashlib.sha256(b"{ana}Ahornweg").hexdigest()
+    (tmp_path / "users").write_text(f"ana,{hashed}\n")
+    (tmp_path / "users").chmod(0o644)
+    given = dict(user="ana", user_key=tmp_path / "public.pem", duration=1, history=False)
+    with tl.serve(iperf3_users=tmp_path / "users", iperf3_key=tmp_path / "key.pem") as server:
+        seen = tl.measure(server.address, password="Ahornweg", **given)
+        assert "user='ana'" in seen.document.command_line[0]
+        assert "Ahornweg" not in seen.to_json()
+        with pytest.raises(tl.RunError, match="iperf3 error 142"):
+            tl.measure(server.address, password="wrong", **given)
+        monkeypatch.delenv("IPERF3_PASSWORD", raising=False)
+        with pytest.raises(tl.RequestError, match="no password"):
+            tl.measure(server.address, **given)
+    with pytest.raises(tl.RequestError, match="on a host, and this target is none"):
+        tl.measure("sim:slac-cern", password="Ahornweg", **given)
+    with pytest.raises(tl.RequestError, match="go together"):
+        tl.measure(server.address, user="ana")

@@ -53,5 +53,6 @@ def test_interrupted_in_a_notebook(tmp_path):
     client.execute()
     word, at = notebook.cells[1].outputs[0].text.split()
     assert word == "interrupted"
-    assert float(at) - sent[0] < 0.5
+    # The simulation takes far longer.
+    assert float(at) - sent[0] < 20
     assert "trunkline/predict" in notebook.cells[2].outputs[0].text

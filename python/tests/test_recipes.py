@@ -31,12 +31,20 @@ def far(tmp_path):
         yield words, source / "hits.bin", root / "run7/hits.bin"
 
 
+def caught(pid):
+    """Signals that a process catches, one bit each: none before the program has begun."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("SigCgt:")[1].split()[0], 16)
+
+
 def test_a_signal_ends_a_copy_cleanly_and_its_code_says_go_on(program, far):
     words, sent, arrived = far
     for number in (signal.SIGTERM, signal.SIGINT):
         slow = [program, "copy", *words, "--max-rate", "16M", "--no-history"]
         copy = subprocess.Popen(slow, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        time.sleep(2)
+        while copy.poll() is None and not caught(copy.pid) >> (number - 1) & 1:
+            time.sleep(0.05)
+        time.sleep(1)
         copy.send_signal(number)
         _, said = copy.communicate(timeout=20)
         assert copy.returncode == 75, said

@@ -13,8 +13,6 @@ from conftest import ROOT, skip
 
 import trunkline as tl
 
-if "TRUNKLINE_SNAKEMAKE" in os.environ and os.environ["TRUNKLINE_SNAKEMAKE"] != "here":
-    pytest.skip("the newest Python runs these", allow_module_level=True)
 try:
     import snakemake_storage_plugin_trunkline as plugin
     from snakemake.io import IOCache

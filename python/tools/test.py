@@ -22,6 +22,16 @@ SNAKEMAKE = ROOT / "python/tests/requirements-snakemake.txt"
 PLUGIN = ROOT / "python/snakemake-storage-plugin-trunkline"
 # The oldest that the package takes, and the newest that machines have.
 MINORS = (11, 12, 13, 14)
+# What other programs decide, Sphinx, Jupyter, Slurm, Snakemake and mypy, which reads the package as
+# the oldest Python would, is tried with the newest alone, and so are clusters whose workers come,
+# die and return: whole files, and tests by how their names begin.
+ONCE = tuple(f"tests/test_{name}.py" for name in ("docs", "notebooks", "recipes", "snakemake"))
+CLUSTERS = "tests/test_campaign.py"
+KINDS = ("a_cluster", "a_host", "a_scheduler", "a_worker", "workers")
+ONCE_TESTS = (
+    *(f"{CLUSTERS}::test_{kind}" for kind in KINDS),
+    "tests/test_paths.py::test_types_and_stubs",
+)
 
 
 def interpreters() -> list[Path]:
@@ -114,22 +124,32 @@ def main() -> int:
     places = [environment(python, uv, python == pythons[-1]) for python in pythons]
     # Side by side: most tests wait for an emulated path or a server.
     with ThreadPoolExecutor() as pool:
-        runs = pool.map(lambda place: run(place, is_newest=place == places[-1]), places)
+        parts = [(place, tests) for place in places for tests in halves(place == places[-1])]
+        runs = pool.map(lambda part: run(*part), parts)
         worst = 0
-        for python, tests in zip(pythons, runs, strict=True):
-            print(f"== {python}\n{tests.stdout}", flush=True)
+        for (place, _), tests in zip(parts, runs, strict=True):
+            print(f"== {place.name}\n{tests.stdout}", flush=True)
             worst = max(worst, tests.returncode)
     return worst
 
 
-def run(place: Path, *, is_newest: bool) -> subprocess.CompletedProcess[str]:
-    """The tests in one environment, with what they print."""
+def halves(is_newest: bool) -> list[list[str]]:
+    """What each run of a Python is told: what was asked for, else its tests, the newest's in two."""
+    if sys.argv[1:]:
+        return [sys.argv[1:]]
+    without = [f"--ignore={file}" for file in ONCE]
+    if is_newest:
+        return [[CLUSTERS, *ONCE], [f"--ignore={CLUSTERS}", *without]]
+    return [without + [f"--deselect=python/{test}" for test in ONCE_TESTS]]
+
+
+def run(place: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
+    """Tests in one environment, with what they print."""
     # The installed package, not the folder of this name that tests run in.
     env = os.environ | {"TRUNKLINE_PROGRAM": str(TARGET / "debug/trunkline")}
     env["PYTHONSAFEPATH"] = "1"
-    env["TRUNKLINE_SNAKEMAKE"] = "here" if is_newest else "with the newest Python"
     env.pop("TRUNKLINE_TOKEN", None)
-    command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *sys.argv[1:]]
+    command = [place / "bin/python", "-m", "pytest", "-p", "no:cacheprovider", *tests]
     return subprocess.run(
         command,
         cwd=ROOT / "python",

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 from ._call import Call, OnProgress
 from ._paths import Target
 from ._results import Result
-from ._text import History, Rate, Size, Time
+from ._text import File, History, Rate, Size, Time
 from .documents import DatagramsDocument, MeasureDocument
 
 Streams: TypeAlias = Result[MeasureDocument]
@@ -27,6 +27,10 @@ class Options(TypedDict, total=False):
     ipv6: bool
     bind: str | None
     dscp: str | int | None
+    user: str | None
+    user_key: File | None
+    user_padding: Literal["oaep", "pkcs1"]
+    password: str | None
     seed: int
     history: History
     on_progress: OnProgress | None

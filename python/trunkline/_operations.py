@@ -41,7 +41,7 @@ Axis = Literal["streams", "window", "congestion", "pacing"]
 
 def _command(name: str, given: dict[str, Any], defaults: dict[str, Any] | None) -> str:
     """The call as Python has it, without what was left as it is; no secrets."""
-    secret = {"token", "on_progress"}
+    secret = {"token", "password", "on_progress"}
     defaults = defaults or {}
     parts = []
     for key, value in given.items():
@@ -52,6 +52,18 @@ def _command(name: str, given: dict[str, Any], defaults: dict[str, Any] | None) 
 
 
 _POSITIONAL = {"target", "path", "file"}
+
+
+def _login(
+    user: str | None, user_key: File | None, user_padding: str, password: str | None
+) -> dict[str, Any]:
+    """Who asks a server with users."""
+    return {
+        "user": user,
+        "user_key": None if user_key is None else os.fspath(user_key),
+        "user_padding": user_padding,
+        "password": password,
+    }
 
 
 def _call(
@@ -67,12 +79,18 @@ def _call(
 
 
 def _common(
-    target: Target, port: int, leaving: dict[str, Any], seed: int, history: History
+    target: Target,
+    port: int,
+    leaving: dict[str, Any],
+    login: dict[str, Any],
+    seed: int,
+    history: History,
 ) -> dict[str, Any]:
     return {
         "target": target_of(target),
         "port": port,
         "leaving": leaving,
+        "login": login,
         "seed": seed,
         "history": _text.history(history),
     }
@@ -121,6 +139,10 @@ def _measure(
     ipv6: bool = False,
     bind: str | None = None,
     dscp: str | int | None = None,
+    user: str | None = None,
+    user_key: File | None = None,
+    user_padding: Literal["oaep", "pkcs1"] = "oaep",
+    password: str | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -157,6 +179,10 @@ def _measure(
             `"192.0.2.7%eth1"`.
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
+        user: Log in to a server with users, as iperf3 has them.
+        user_key: A file with the server's public RSA key, in PEM form.
+        user_padding: How the login is padded; `"pkcs1"` for servers of iperf3 before 3.17.
+        password: The user's; that of the variable IPERF3_PASSWORD without. No document has it.
         seed: Decides which packets an emulated path loses, and all that chance does on a
             simulated one.
         history: Where the result is kept.
@@ -168,7 +194,8 @@ def _measure(
     """
     given = dict(locals())
     leaving = _leaving(ipv4, ipv6, bind, dscp)
-    asked = _common(target, port, leaving, seed, history)
+    login = _login(user, user_key, user_padding, password)
+    asked = _common(target, port, leaving, login, seed, history)
     asked |= _tcp(reverse, bidir, congestion, set_mss)
     asked |= {
         "streams": _text.count(streams),
@@ -208,6 +235,10 @@ def _tune(
     ipv6: bool = False,
     bind: str | None = None,
     dscp: str | int | None = None,
+    user: str | None = None,
+    user_key: File | None = None,
+    user_padding: Literal["oaep", "pkcs1"] = "oaep",
+    password: str | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -239,6 +270,11 @@ def _tune(
             `"192.0.2.7%eth1"`.
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
+        user: Log in to a server with users; `user_key`, `user_padding` and `password` as for
+            `measure`.
+        user_key: The server's public key.
+        user_padding: How the login is padded.
+        password: The user's.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept, and earlier ones are looked up.
         on_progress: Told of what happens, on the thread that waits.
@@ -251,7 +287,8 @@ def _tune(
     """
     given = dict(locals())
     leaving = _leaving(ipv4, ipv6, bind, dscp)
-    asked = _common(target, port, leaving, seed, history)
+    login = _login(user, user_key, user_padding, password)
+    asked = _common(target, port, leaving, login, seed, history)
     asked |= _tcp(reverse, bidir, congestion, set_mss)
     asked |= {
         "objective": objective,
@@ -423,6 +460,8 @@ def _predict(
     bytes: Size | None = None,
     loss_table: bool = False,
     knee: float | None = None,
+    flows: int | str | Iterable[int | str] = (),
+    duration: Time | None = None,
 ) -> Call[Result[documents.PredictDocument]]:
     """Asks formulas: throughput, loss and delay of a path for each number of streams.
 
@@ -435,10 +474,16 @@ def _predict(
         bytes: Also how long so much takes by each formula, such as `"1TB"`.
         loss_table: Also which loss one stream bears, by rate and round trip.
         knee: Share of the highest throughput that the fewest streams must reach.
+        flows: Also what so many flows get by a fluid model, one class or several: `10**6`, or
+            `"1000,rtt=50ms,congestion=reno,window=64k,loss=1e-4,start=5s,stop=20s"`.
+        duration: How long those run, of which the first half does not count.
     """
     given = dict(locals())
+    classes: Iterable[int | str] = [flows] if isinstance(flows, int | str) else flows
     asked = {
         "path": path_of(path),
+        "flows": [str(one) for one in classes],
+        "duration": _text.optional_span(duration),
         "streams": _text.counts(streams),
         "window": _text.optional_size(window),
         "congestion": congestion,
@@ -490,6 +535,10 @@ def _examine(
     ipv6: bool = False,
     bind: str | None = None,
     dscp: str | int | None = None,
+    user: str | None = None,
+    user_key: File | None = None,
+    user_padding: Literal["oaep", "pkcs1"] = "oaep",
+    password: str | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -516,6 +565,11 @@ def _examine(
             `"192.0.2.7%eth1"`.
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
+        user: Log in to a server with users; `user_key`, `user_padding` and `password` as for
+            `measure`.
+        user_key: The server's public key.
+        user_padding: How the login is padded.
+        password: The user's.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept.
         on_progress: Told of what happens, on the thread that waits.
@@ -524,7 +578,8 @@ def _examine(
         Cancelled: It was cancelled; `.partial` has what was found.
     """
     given = dict(locals())
-    asked = _common(target, port, _leaving(ipv4, ipv6, bind, dscp), seed, history)
+    login = _login(user, user_key, user_padding, password)
+    asked = _common(target, port, _leaving(ipv4, ipv6, bind, dscp), login, seed, history)
     asked |= {
         "quick": quick,
         "no_load": no_load,
@@ -548,6 +603,10 @@ def _responsiveness(
     ipv6: bool = False,
     bind: str | None = None,
     dscp: str | int | None = None,
+    user: str | None = None,
+    user_key: File | None = None,
+    user_padding: Literal["oaep", "pkcs1"] = "oaep",
+    password: str | None = None,
     seed: int = 1,
     history: History = True,
     on_progress: OnProgress | None = None,
@@ -565,12 +624,18 @@ def _responsiveness(
             `"192.0.2.7%eth1"`.
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
+        user: Log in to a server with users; `user_key`, `user_padding` and `password` as for
+            `measure`.
+        user_key: The server's public key.
+        user_padding: How the login is padded.
+        password: The user's.
         seed: Decides all that chance does on an emulated or simulated path.
         history: Where the result is kept.
         on_progress: Told of what happens, on the thread that waits.
     """
     given = dict(locals())
-    asked = _common(target, port, _leaving(ipv4, ipv6, bind, dscp), seed, history)
+    login = _login(user, user_key, user_padding, password)
+    asked = _common(target, port, _leaving(ipv4, ipv6, bind, dscp), login, seed, history)
     asked |= {"ways": ways, "duration": _text.optional_span(duration)}
     start = _trunkline.start_responsiveness
     return _call(start, "responsiveness", given, asked, on_progress, _responsiveness)

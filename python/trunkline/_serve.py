@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Literal
 
 from . import _text, _trunkline
 from ._call import Call
@@ -74,6 +75,10 @@ def serve(
     clients_per_address: int = 16,
     test_time_max: Time | None = None,
     test_rate_max: Rate | None = None,
+    iperf3_users: File | None = None,
+    iperf3_key: File | None = None,
+    iperf3_skew: Time = 10,
+    iperf3_padding: Literal["oaep", "pkcs1"] = "oaep",
     files_only: bool = False,
     root: File | None = None,
     tokens: File | None = None,
@@ -103,6 +108,11 @@ def serve(
         clients_per_address: Tests at the same time from one address.
         test_time_max: Longest test.
         test_rate_max: Highest rate of a test over all its streams.
+        iperf3_users: Let in the users of this file alone, to tests and trains: lines `NAME,HASH`
+            as those of iperf3, with the SHA-256 of `{NAME}PASSWORD`.
+        iperf3_key: The private RSA key that logins are encrypted for, in PEM form.
+        iperf3_skew: How far the time of a login may be from the clock here.
+        iperf3_padding: How logins are padded; `"pkcs1"` for clients of iperf3 before 3.17.
         files_only: Serve copies alone.
         root: Serve files too: those below this folder, and nothing outside it.
         tokens: The file with the tokens that open the root; see `add_token`.
@@ -127,6 +137,10 @@ def serve(
         "clients_per_address": clients_per_address,
         "test_time_max": _text.optional_span(test_time_max),
         "test_rate_max": _text.rate(test_rate_max),
+        "iperf3_users": None if iperf3_users is None else os.fspath(iperf3_users),
+        "iperf3_key": None if iperf3_key is None else os.fspath(iperf3_key),
+        "iperf3_skew": _text.span(iperf3_skew),
+        "iperf3_padding": iperf3_padding,
         "files_only": files_only,
         "root": None if root is None else os.fspath(root),
         "tokens": None if tokens is None else os.fspath(tokens),

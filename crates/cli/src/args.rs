@@ -8,6 +8,7 @@ mod far;
 mod foreign;
 mod history;
 mod limit;
+mod login;
 mod manual;
 mod pipe;
 mod predict;
@@ -28,6 +29,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand};
 use trunkline::ask::{block, bytes, datagram_rate, duration, pacing, window};
 use trunkline::datagrams::DatagramRate;
 use trunkline::log::LogFile;
+use trunkline::login::Login;
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Dscp, Family, Rate, Source, Span, Via};
 use trunkline::{Error, TargetName};
@@ -46,6 +48,7 @@ pub(crate) use foreign::{Refused, parse};
 pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use limit::{Limit, LimitOf};
+pub(crate) use login::LoginOptions;
 pub(crate) use manual::{Completion, Man};
 pub(crate) use pipe::Pipe;
 pub(crate) use predict::Predict;
@@ -303,6 +306,9 @@ pub(crate) struct Target {
     pub leaving: Leaving,
 
     #[command(flatten)]
+    pub login: LoginOptions,
+
+    #[command(flatten)]
     pub seed: Seed,
 }
 
@@ -314,8 +320,12 @@ impl Target {
     }
 
     /// Opens what the name was read as.
-    pub(crate) fn open(&self, name: TargetName) -> Result<trunkline::Target, Error> {
-        trunkline::Target::open_named(name, self.seed.seed)
+    pub(crate) fn open(
+        &self,
+        name: TargetName,
+        login: Option<Login>,
+    ) -> Result<trunkline::Target, Error> {
+        trunkline::Target::open_as(name, self.seed.seed, login)
     }
 }
 

@@ -182,7 +182,7 @@ fn a_search_remembers_what_an_earlier_one_found_on_the_same_path_only() {
         found["streams"] != 1 || found["congestion"].is_string(),
         "there is something to remember: {found}"
     );
-    let second = tune(&target, &["--seed", "2"]);
+    let second = tune(&target, &["--seed", "2", "--budget", "10s"]);
     assert_eq!(purposes(&second)[1], "remembered");
     let setting = &second["samples"][1]["setting"];
     assert_eq!(setting["streams"], found["streams"]);
@@ -195,15 +195,15 @@ fn a_search_remembers_what_an_earlier_one_found_on_the_same_path_only() {
             .unwrap()
             .contains("UTC")
     );
-    let without = tune(&target, &["--no-history"]);
+    let without = tune(&target, &["--no-history", "--budget", "10s"]);
     assert!(!purposes(&without).contains(&"remembered"));
-    let back = tune(&target, &["-R"]);
+    let back = tune(&target, &["-R", "--budget", "10s"]);
     assert!(
         !purposes(&back).contains(&"remembered"),
         "another direction"
     );
     describe("21ms");
-    let other = tune(&target, &[]);
+    let other = tune(&target, &["--budget", "10s"]);
     assert!(!purposes(&other).contains(&"remembered"), "another path");
 }
 

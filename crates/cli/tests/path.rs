@@ -195,11 +195,20 @@ fn an_iperf3_server_is_loaded_all_at_once() {
     if !testkit::has_program("iperf3") {
         return;
     }
-    let port = closed_port().to_string();
+    let port = closed_port();
     let mut server = Command::new("iperf3");
-    let server = server.args(["-s", "-p", &port]).stdout(Stdio::null());
-    let _server = Server(server.spawn().unwrap());
-    thread::sleep(Duration::from_millis(300));
+    let server = server.args(["-s", "-p", &port.to_string()]);
+    let _server = Server(server.stdout(Stdio::null()).spawn().unwrap());
+    // Asking by connecting would begin a test, so the kernel's list is read.
+    let wanted = format!(":{port:04X} ");
+    let is_listening = |list: &str| {
+        let sockets = std::fs::read_to_string(list).unwrap_or_default();
+        let mut lines = sockets.lines();
+        lines.any(|line| line.contains(&wanted) && line.contains(" 0A "))
+    };
+    while !(is_listening("/proc/net/tcp") || is_listening("/proc/net/tcp6")) {
+        thread::sleep(Duration::from_millis(5));
+    }
     let target = format!("127.0.0.1:{port}");
     let ways = ["--ways", "reverse", "-t", "3s", "--json"];
     let document = json(&[&["responsiveness", &target][..], &ways].concat());

@@ -20,6 +20,7 @@ use units::{Bytes, Rate, Span};
 pub use simulate::List;
 
 use crate::datagrams::DatagramRate;
+use crate::login::Padding;
 
 /// A time; a bare number means seconds, as for iperf3.
 ///
@@ -97,6 +98,18 @@ fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
             ),
         }
     })
+}
+
+/// How logins of iperf3 are padded.
+///
+/// # Errors
+/// The names that there are.
+pub fn padding(text: &str) -> Result<Padding, String> {
+    match text {
+        "oaep" => Ok(Padding::Oaep),
+        "pkcs1" => Ok(Padding::Pkcs1),
+        _ => Err("possible values: oaep, pkcs1".to_owned()),
+    }
 }
 
 fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>

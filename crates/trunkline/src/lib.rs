@@ -71,6 +71,7 @@ pub mod history;
 pub mod host;
 pub mod link_share;
 pub mod log;
+pub mod login;
 pub mod measure;
 mod origin;
 pub mod pipe;

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use record::Document;
-use units::Bytes;
+use units::{Bytes, Span};
 
 use crate::{Error, origin};
 
-pub use ::predict::{KNEE_SHARE, Prediction, Question, STREAMS_MAX};
+pub use ::predict::{
+    FLOWS_MAX, FlowClass, FluidQuestion, KNEE_SHARE, Prediction, Question, STREAMS_MAX,
+};
 
 /// What formulas say about a path.
 #[derive(Debug, Clone)]
@@ -57,6 +59,35 @@ impl Predicted {
     /// Adds to the document the loss that one stream bears, by rate and round trip.
     pub fn add_losses(&mut self) {
         self.document.body.acceptable_losses = self.prediction.acceptable_losses();
+    }
+
+    /// Adds to the document what the fluid model says of these classes of flows. Those that name no
+    /// congestion control, window or round trip have those of the question. `None` lets them run
+    /// for a minute, or on short paths for as many round trips as fit.
+    ///
+    /// # Errors
+    /// When the model describes the path or a class not.
+    pub fn add_flows(
+        &mut self,
+        classes: &[FlowClass],
+        duration: Option<Span>,
+    ) -> Result<(), Error> {
+        let question = &self.prediction.question;
+        let class = |class: &FlowClass| FlowClass {
+            congestion: class
+                .congestion
+                .clone()
+                .or_else(|| question.congestion.clone()),
+            window: class.window.or(question.window),
+            ..class.clone()
+        };
+        self.document.body.fluid = Some(::predict::fluid(&FluidQuestion {
+            path: question.path.clone(),
+            classes: classes.iter().map(class).collect(),
+            duration,
+            seed: 1,
+        })?);
+        Ok(())
     }
 }
 

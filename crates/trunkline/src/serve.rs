@@ -17,7 +17,7 @@ use crate::{Cancel, Error};
 
 use copy_protocol::{CopyBounds, Key};
 pub use copy_protocol::{KeyName, Rights, Tokens};
-pub use endpoints::{ServerEvent, ServerLimits};
+pub use endpoints::{Accounts, ServerEvent, ServerLimits};
 pub use files::{Root, shown};
 pub use measure_protocol::TestBounds;
 pub use sockets::ListenAt;

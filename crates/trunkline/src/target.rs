@@ -6,6 +6,7 @@ use netpath::PathSpec;
 use observe::TargetInfo;
 
 use crate::Error;
+use crate::login::Login;
 
 pub use ::target::{OpenError, TargetName};
 pub use observe::{HostLimits, TargetKind};
@@ -50,6 +51,25 @@ impl Target {
     /// When the path cannot be emulated here.
     pub fn open_named(name: TargetName, seed: u64) -> Result<Self, Error> {
         let observed = ::target::open(&name, seed)?;
+        Ok(Target {
+            name,
+            seed,
+            observed,
+        })
+    }
+
+    /// The same as one of the users of its server, which only hosts have.
+    ///
+    /// # Errors
+    /// As [`Target::open_named`], and when there is a login and the target is no host.
+    pub fn open_as(name: TargetName, seed: u64, login: Option<Login>) -> Result<Self, Error> {
+        let TargetName::Live(address) = &name else {
+            if login.is_some() {
+                crate::login::check_target(&name)?;
+            }
+            return Target::open_named(name, seed);
+        };
+        let observed = Box::new(::target::LiveHost::for_user(address.clone(), login));
         Ok(Target {
             name,
             seed,

@@ -116,7 +116,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("watch.db");
         let mut target = trunkline::Target::open("sim:slac-cern", 1).unwrap();
-        let tuning = tune::tune(&mut *target.observed, &tune::TunePlan::default(), &mut ());
+        let mut plan = tune::TunePlan::default();
+        plan.budget.samples = 2;
+        let tuning = tune::tune(&mut *target.observed, &plan, &mut ());
         let body = record::Tune::new(&target.describe(), &tuning.unwrap());
         let mut document = record::Document::new(trunkline::origin(Some(1)), body);
         let visits: Vec<StoredVisit> = (0..20)

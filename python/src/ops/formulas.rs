@@ -21,6 +21,8 @@ pub struct Predict<'py> {
     bytes: Option<String>,
     loss_table: bool,
     knee: Option<String>,
+    flows: Vec<String>,
+    duration: Option<String>,
     command: String,
 }
 
@@ -41,6 +43,19 @@ pub fn start_predict(asked: Predict<'_>) -> PyResult<Call> {
     };
     let bytes = optional("bytes", asked.bytes.as_deref(), ask::simulate::data)?;
     let has_loss_table = asked.loss_table;
+    let class = |text: &String| value("flows", text, ask::predict::flow_class);
+    let flows: Vec<predict::FlowClass> = asked.flows.iter().map(class).collect::<Result<_, _>>()?;
+    let duration = optional(
+        "duration",
+        asked.duration.as_deref(),
+        ask::simulate::duration,
+    )?;
+    if duration.is_some() && flows.is_empty() {
+        let refusal = "it is how long flows run, and there are none: give `flows`, too";
+        return Err(
+            Failure::value("duration", &asked.duration.unwrap_or_default(), refusal).into(),
+        );
+    }
     Call::start("predict", asked.command, move |_, _| {
         let mut predicted = trunkline::predict(question)?;
         if let Some(bytes) = bytes {
@@ -48,6 +63,9 @@ pub fn start_predict(asked: Predict<'_>) -> PyResult<Call> {
         }
         if has_loss_table {
             predicted.add_losses();
+        }
+        if !flows.is_empty() {
+            predicted.add_flows(&flows, duration)?;
         }
         Ok(Done::of(predicted.document))
     })

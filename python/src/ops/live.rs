@@ -10,8 +10,8 @@ use trunkline::tune::{self, Axis, Budget, Controls, Ended, Objective, TunePlan};
 use trunkline::units::Bytes;
 
 use crate::asked::{
-    Keep, Leaving, TargetAsked, direction, exclusive, no_mover, number, open, optional, transport,
-    value, with_words,
+    Keep, Leaving, LoginAsked, TargetAsked, direction, exclusive, no_mover, number, open, optional,
+    transport, value, with_words,
 };
 use crate::call::Call;
 use crate::error::Failure;
@@ -24,6 +24,7 @@ struct Common<'py> {
     target: TargetAsked<'py>,
     port: u16,
     leaving: Leaving,
+    login: LoginAsked,
     seed: u64,
     history: Keep,
     command: String,
@@ -173,9 +174,10 @@ pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         plan.amount = Amount::Bytes(bytes);
     }
     let name = with_words(name, own.mover_option)?;
+    let login = common.login.at(&name)?;
     let history = common.history.history();
     Call::start("measure", common.command, move |cancel, tell| {
-        let mut target = open(name, seed)?;
+        let mut target = open(name, seed, login)?;
         let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
         let measured = trunkline::measure(&mut target, &setting, &plan, cancel, on_progress)?;
         Ok(Done::of(measured.document).kept_in(&history))
@@ -198,9 +200,10 @@ fn start_datagrams(
         size: optional("length", own.length.as_deref(), length)?.unwrap_or(plan.size),
         ..plan
     };
+    let login = common.login.at(&name)?;
     let history = common.history.history();
     Call::start("measure", common.command, move |cancel, tell| {
-        let mut target = open(name, seed)?;
+        let mut target = open(name, seed, login)?;
         let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
         let document = trunkline::datagrams(&mut target, &plan, rate, cancel, on_progress)?;
         Ok(Done::of(document).kept_in(&history))
@@ -317,9 +320,10 @@ pub fn start_tune(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
     };
     let (name, seed) = (common.name()?, common.seed);
     let name = with_words(name, own.mover_option)?;
+    let login = common.login.at(&name)?;
     let history = common.history.history();
     Call::start("tune", common.command, move |cancel, tell| {
-        let mut target = open(name, seed)?;
+        let mut target = open(name, seed, login)?;
         plan.remembered = history.remembered(&target, &plan.base);
         let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
         let tuned: tune::Tuned = trunkline::tune(&mut target, &plan, cancel, on_progress)?;
@@ -400,9 +404,10 @@ pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         way_back: own.way_back,
     };
     let (name, seed) = (common.name()?, common.seed);
+    let login = common.login.at(&name)?;
     let history = common.history.history();
     Call::start("examine", common.command, move |cancel, tell| {
-        let target = open(name, seed)?;
+        let target = open(name, seed, login)?;
         let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
         let document = trunkline::examine(target, &wanted, own.path_file, cancel, on_progress)?;
         Ok(Done::of(document).kept_in(&history).cut(ended(cancel)))
@@ -426,9 +431,10 @@ pub fn start_responsiveness(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
         duration_max: duration.unwrap_or(Plan::DURATION_MAX),
     };
     let (name, seed) = (common.name()?, common.seed);
+    let login = common.login.at(&name)?;
     let history = common.history.history();
     Call::start("responsiveness", common.command, move |cancel, tell| {
-        let mut target = open(name, seed)?;
+        let mut target = open(name, seed, login)?;
         let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
         let document = trunkline::responsiveness(&mut target, &plan, cancel, on_progress)?;
         Ok(Done::of(document).kept_in(&history).cut(ended(cancel)))

@@ -6,7 +6,7 @@ mod as_published;
 use observe::{HostLimits, Observation, SamplePlan, Setting, StreamCount, Target};
 use observe::{RunObserver, TargetError, TargetInfo, Window};
 use tune::synthetic::{Path, Synthetic};
-use tune::{TunePlan, Tuning, tune_with};
+use tune::{Cost, Sample, TunePlan, samples_with};
 use units::Bytes;
 
 use super::*;
@@ -88,8 +88,33 @@ fn unbounded() -> TunePlan {
     plan
 }
 
+/// What a strategy samples and chooses. What the driver infers of it takes a second of a processor.
+struct Tuning {
+    samples: Vec<Sample>,
+    cost: Cost,
+    chosen: Option<Setting>,
+    cut: Option<TargetError>,
+}
+
+impl Tuning {
+    fn of(strategy: &dyn Strategy, target: &mut dyn Target, plan: &TunePlan) -> Self {
+        let (history, cut) = samples_with(strategy, target, plan, &mut ());
+        let choice = strategy.choose(&history);
+        Tuning {
+            chosen: choice.map(|choice| history.samples[choice.sample].setting.clone()),
+            cost: history.cost(),
+            samples: history.samples,
+            cut,
+        }
+    }
+
+    fn recommended(&self) -> &Setting {
+        self.chosen.as_ref().unwrap()
+    }
+}
+
 fn run(strategy: &dyn Strategy, path: Path, plan: &TunePlan) -> Tuning {
-    tune_with(strategy, &mut Synthetic::new(path, 1), plan, &mut ()).unwrap()
+    Tuning::of(strategy, &mut Synthetic::new(path, 1), plan)
 }
 
 fn streams(tuning: &Tuning) -> Vec<u16> {

@@ -220,6 +220,10 @@ const MEASURE: &[Foreign] = &[
         &["-s", "--server"],
         "the far end is a command of its own: `trunkline serve`",
     ),
+    answer(
+        &["--username", "--rsa-public-key-path", "--use-pkcs1-padding"],
+        "write `--user NAME --user-key FILE`; `--user-padding pkcs1` is that of iperf3 before 3.17",
+    ),
     answer(&["-J"], "write `--json`"),
     answer(
         &["-b", "--bitrate", "--bandwidth"],
@@ -283,6 +287,16 @@ const MEASURE: &[Foreign] = &[
 
 /// Of iperf3, to `serve`.
 const SERVE: &[Foreign] = &[
+    answer(
+        &[
+            "--authorized-users-path",
+            "--rsa-private-key-path",
+            "--time-skew-threshold",
+            "--use-pkcs1-padding",
+        ],
+        "write `--iperf3-users FILE --iperf3-key FILE`, `--iperf3-skew TIME` and \
+            `--iperf3-padding pkcs1`",
+    ),
     answer(
         &["-s", "--server"],
         "leave it out: `trunkline serve` is the server",

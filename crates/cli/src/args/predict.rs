@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trunkline::ask::List;
-use trunkline::ask::predict::{counts, window};
-use trunkline::ask::simulate::data;
+use trunkline::ask::predict::{counts, flow_class, window};
+use trunkline::ask::simulate::{data, duration};
 use trunkline::ask::tune::share;
 use trunkline::measure::Window;
-use trunkline::units::Bytes;
+use trunkline::predict::FlowClass;
+use trunkline::units::{Bytes, Span};
 
 use super::Output;
 
@@ -20,6 +21,7 @@ use super::Output;
     trunkline predict slac-cern\n  \
     trunkline predict slac-cern -w 256k -C cubic --report predict.html\n  \
     trunkline predict slac-cern --bytes 1TB --loss-table\n  \
+    trunkline predict my.toml --flows 9e5 --flows 1e5,rtt=80ms,congestion=reno\n  \
     trunkline predict --fit points.csv --explain\n  \
     trunkline predict --fit sweep.json -w auto")]
 pub(crate) struct Predict {
@@ -61,6 +63,17 @@ pub(crate) struct Predict {
     /// Say which loss one stream bears, by rate and round trip
     #[arg(long, conflicts_with = "fit")]
     pub loss_table: bool,
+
+    /// Say by a fluid model what so many flows of one class get, such as `1e6`; several times for
+    /// several classes. What differs from the path follows: rtt, congestion (reno or cubic),
+    /// window, loss, start, stop, as in `1000,rtt=50ms,congestion=reno,stop=20s`
+    #[arg(long, value_name = "CLASS", allow_negative_numbers = true, value_parser = flow_class, conflicts_with = "fit")]
+    pub flows: Vec<FlowClass>,
+
+    /// How long the flows run, of which the first half does not count [default: a minute, or on
+    /// short paths 20,000 round trips]
+    #[arg(short = 't', long, allow_negative_numbers = true, value_name = "TIME", value_parser = duration, requires = "flows")]
+    pub duration: Option<Span>,
 
     /// Say what the rules of the literature would have chosen from the points: ExpSelection and
     /// BestCmb, with Newton's and the full second order form

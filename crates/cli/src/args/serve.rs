@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use trunkline::ask::copy::rate_max;
+use trunkline::ask::{duration, padding};
+use trunkline::login::Padding;
 use trunkline::units::{Rate, Source, Span};
 
 use super::{OneFamily, port, whole};
@@ -46,8 +48,32 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "RATE")]
     pub test_rate_max: Option<Rate>,
 
+    /// Let in the users of this file alone, to tests and trains of packets: lines `NAME,HASH` as
+    /// those of iperf3's `--authorized-users-path`, with the SHA-256 of `{NAME}PASSWORD`
+    ///
+    /// It is read again at each login, and others than its owner must not be able to change it.
+    /// Copies have tokens, and no users. `openssl` has to be installed.
+    #[arg(long, value_name = "FILE", requires = "iperf3_key")]
+    pub iperf3_users: Option<PathBuf>,
+
+    /// The private RSA key that logins are encrypted for, in PEM form, readable by its owner alone
+    /// (iperf3's `--rsa-private-key-path`)
+    #[arg(long, value_name = "FILE", requires = "iperf3_users")]
+    pub iperf3_key: Option<PathBuf>,
+
+    /// How far the time of a login may be from the clock here (iperf3's `--time-skew-threshold`)
+    #[arg(long, value_name = "TIME", requires = "iperf3_users")]
+    #[arg(default_value = "10s", value_parser = duration)]
+    pub iperf3_skew: Span,
+
+    /// How logins are padded: `oaep`, or `pkcs1` for clients of iperf3 before 3.17; the server
+    /// takes one of them
+    #[arg(long, value_name = "PADDING", requires = "iperf3_users")]
+    #[arg(default_value = "oaep", value_parser = padding)]
+    pub iperf3_padding: Padding,
+
     /// Serve copies alone: no tests, no trains of packets, no echoes
-    #[arg(long, requires = "root", conflicts_with_all = ["clients", "clients_per_address", "test_time_max", "test_rate_max"])]
+    #[arg(long, requires = "root", conflicts_with_all = ["clients", "clients_per_address", "test_time_max", "test_rate_max", "iperf3_users", "iperf3_key", "iperf3_skew", "iperf3_padding"])]
     pub files_only: bool,
 
     /// Serve files too: those below this folder, and nothing outside it

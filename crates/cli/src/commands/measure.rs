@@ -25,8 +25,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     }
     datagrams::refuse_length(arguments)?;
     output::check_places(&arguments.output.output, None)?;
+    let login = arguments.target.login.at(&name)?;
     let cancel = stop::listen()?;
-    let mut target = arguments.target.open(name)?;
+    let mut target = arguments.target.open(name, login)?;
     let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);
     let measured = trunkline::measure(

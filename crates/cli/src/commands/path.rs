@@ -17,9 +17,10 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
         .path_file
         .as_deref()
         .map_or(Ok(()), output::check_place)?;
+    let login = arguments.target.login.at(&name)?;
     let cancel = stop::listen()?;
     let takes_time = !matches!(name, TargetName::Simulated(_));
-    let target = arguments.target.open(name)?;
+    let target = arguments.target.open(name, login)?;
     if takes_time {
         tell!("{}", expected(arguments));
         if arguments.way_back {

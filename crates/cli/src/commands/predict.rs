@@ -23,6 +23,9 @@ pub(crate) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
             if arguments.loss_table {
                 predicted.add_losses();
             }
+            if !arguments.flows.is_empty() {
+                predicted.add_flows(&arguments.flows, arguments.duration)?;
+            }
             output::deliver(predicted.document, &arguments.output, &Keep::NOTHING)?;
         }
         (None, None) => unreachable!("clap asks for one of the two"),

@@ -11,8 +11,9 @@ use crate::stop;
 pub(crate) fn run(arguments: &Responsiveness) -> Result<ExitCode, Failure> {
     let name = arguments.target.parse()?;
     output::check_places(&arguments.output, None)?;
+    let login = arguments.target.login.at(&name)?;
     let cancel = stop::listen()?;
-    let mut target = arguments.target.open(name)?;
+    let mut target = arguments.target.open(name, login)?;
     let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);
     let plan = arguments.plan();

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use trunkline::Cancel;
 use trunkline::serve::{
-    Files, ListenAt, Rights, RunningCopies, ServeEvent, ServeOptions, Server, ServerEvent,
-    ServerLimits, TestBounds, add_token, read_tokens,
+    Accounts, Files, ListenAt, Rights, RunningCopies, ServeEvent, ServeOptions, Server,
+    ServerEvent, ServerLimits, TestBounds, add_token, read_tokens,
 };
 
 use crate::args::Serve;
@@ -63,10 +63,22 @@ fn options(arguments: &Serve) -> Result<ServeOptions, Failure> {
                 time_max: arguments.test_time_max,
                 rate_max: arguments.test_rate_max,
             },
+            accounts: accounts(arguments)?,
             ..ServerLimits::default()
         },
         files: files(arguments),
     })
+}
+
+/// The users who are let in; `None` where all are.
+fn accounts(arguments: &Serve) -> Result<Option<Arc<Accounts>>, Failure> {
+    let (Some(users), Some(key)) = (&arguments.iperf3_users, &arguments.iperf3_key) else {
+        return Ok(None);
+    };
+    let (padding, skew) = (arguments.iperf3_padding, arguments.iperf3_skew);
+    let accounts = Accounts::open(key, users, padding, skew);
+    let accounts = accounts.map_err(trunkline::Error::from)?;
+    Ok(Some(Arc::new(accounts)))
 }
 
 /// The files that are served; `None` where no root is given away.
@@ -173,6 +185,11 @@ fn describe(event: &ServerEvent) -> String {
             };
             format!("#{session} {peer}: test of {streams}{datagrams}")
         }
+        ServerEvent::LoggedIn {
+            session,
+            peer,
+            user,
+        } => format!("#{session} {peer}: user `{user}`"),
         ServerEvent::Probing { session, peer } => format!("#{session} {peer}: trains of packets"),
         ServerEvent::Ended {
             session,

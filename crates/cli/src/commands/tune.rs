@@ -21,8 +21,9 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
         .path_file
         .as_deref()
         .map_or(Ok(()), output::check_place)?;
+    let login = arguments.target.login.at(&name)?;
     let cancel = stop::listen()?;
-    let mut target = arguments.target.open(name)?;
+    let mut target = arguments.target.open(name, login)?;
     plan.remembered = arguments.keep.history().remembered(&target, &plan.base);
     let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);

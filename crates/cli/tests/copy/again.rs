@@ -1,9 +1,8 @@
 //! Copies that wait: for another one that has their files, for a server that is not there yet.
 
 use std::fs::{self, File};
-use std::process::{Child, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Stdio};
 
 use crate::common::{complaint, trunkline};
 use crate::selection::{files, found};
@@ -24,19 +23,32 @@ fn starts(server: &Server, words: &[&str]) -> Child {
     copy.spawn().unwrap()
 }
 
+/// Waits until a copy says `part`.
+fn says(copy: &mut Child, part: &str) -> BufReader<ChildStderr> {
+    let (mut log, mut told) = (BufReader::new(copy.stderr.take().unwrap()), String::new());
+    while !told.contains(part) {
+        assert!(log.read_line(&mut told).unwrap() > 0, "{told}");
+    }
+    log
+}
+
+/// Waits until it ends well.
+fn ends(mut copy: Child, mut log: BufReader<ChildStderr>) {
+    let mut told = String::new();
+    log.read_to_string(&mut told).unwrap();
+    assert_eq!(copy.wait().unwrap().code(), Some(0), "{told}");
+}
+
 #[test]
 fn files_that_another_copy_still_has_are_waited_for() {
     let server = Server::start(&[]);
     files(&server.near(), &["src/a", "src/b", "src/c"]);
     for name in ["a", "b"] {
         let other = held(&server, name);
-        let copy = starts(&server, &["-r", "src/", &server.place("")]);
-        thread::sleep(Duration::from_secs(5));
+        let mut copy = starts(&server, &["-r", "src/", &server.place("")]);
+        let log = says(&mut copy, "waiting: another copy is writing");
         drop(other);
-        let output = copy.wait_with_output().unwrap();
-        let told = complaint(&output);
-        assert_eq!(output.status.code(), Some(0), "{told}");
-        assert!(told.contains("waiting: another copy is writing"), "{told}");
+        ends(copy, log);
         assert_eq!(found(&server.root()), ["a", "b", "c"]);
         fs::remove_file(server.root().join("a")).unwrap();
         fs::remove_file(server.root().join("b")).unwrap();
@@ -71,12 +83,9 @@ fn a_server_that_is_not_there_yet_is_waited_for_where_that_was_asked_for() {
     let mut server = Server::start(&[]);
     files(&server.near(), &["a"]);
     server.kill();
-    let copy = starts(&server, &["--patience", "60s", "a", &server.place("")]);
-    thread::sleep(Duration::from_secs(1));
+    let mut copy = starts(&server, &["--patience", "60s", "a", &server.place("")]);
+    let log = says(&mut copy, "refuses connections");
     server.restart();
-    let output = copy.wait_with_output().unwrap();
-    let told = complaint(&output);
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    assert!(told.contains("refuses connections"), "{told}");
+    ends(copy, log);
     assert_eq!(found(&server.root()), ["a"]);
 }

@@ -18,6 +18,7 @@ mod sent;
 mod server;
 mod sftp;
 mod sftp_hostile;
+mod sftp_removal;
 mod third_party;
 mod told;
 mod udp;

@@ -16,7 +16,7 @@ use crate::sent::FarHost;
 const SAID: &str = "Copying over the SFTP server of h instead, which is slower";
 
 /// The system's SFTP server; `None` where there is none.
-fn server() -> Option<String> {
+pub(crate) fn server() -> Option<String> {
     let places = ["/usr/lib/openssh", "/usr/libexec/openssh", "/usr/lib/ssh"];
     let servers = places.map(|folder| format!("{folder}/sftp-server"));
     let found = servers
@@ -113,7 +113,7 @@ pub(crate) fn copy(host: &FarHost, words: &[&str]) -> Output {
     trunkline(&words).output().unwrap()
 }
 
-fn copied(host: &FarHost, words: &[&str]) -> (Vec<Value>, String) {
+pub(crate) fn copied(host: &FarHost, words: &[&str]) -> (Vec<Value>, String) {
     let output = copy(host, &[&["--json"], words].concat());
     let text = complaint(&output);
     assert_eq!(output.status.code(), Some(0), "{words:?}: {text}");
@@ -124,29 +124,29 @@ fn copied(host: &FarHost, words: &[&str]) -> (Vec<Value>, String) {
     (lines.collect(), text)
 }
 
-fn document(host: &FarHost, words: &[&str]) -> Value {
+pub(crate) fn document(host: &FarHost, words: &[&str]) -> Value {
     copied(host, words).0.pop().unwrap()
 }
 
 /// Numbers from a seed, for trees.
-struct Draw(u64);
+pub(crate) struct Draw(u64);
 
 impl Draw {
-    fn seeded() -> Self {
+    pub(crate) fn seeded() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let seed = now.as_nanos() as u64 | 1;
         println!("seed {seed}");
         Draw(seed)
     }
 
-    fn below(&mut self, most: u64) -> u64 {
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 % most.max(1)
     }
 
-    fn bytes(&mut self, length: u64) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, length: u64) -> Vec<u8> {
         (0..length).map(|_| self.below(256) as u8).collect()
     }
 }
@@ -200,7 +200,7 @@ fn content(folder: &Path) -> Vec<(PathBuf, u32, i64, Vec<u8>)> {
     all
 }
 
-fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
@@ -408,10 +408,8 @@ fn what_sftp_cannot_do_is_refused_by_name() {
         return;
     };
     for words in [
-        &["-r", "--delete"][..],
-        &["-z"],
+        &["-z"][..],
         &["--plain"],
-        &["-c"],
         &["--gentle"],
         &["-w", "4M"],
         &["--port-range", "5000-5001"],

@@ -80,6 +80,12 @@ def answer(kind, number, body, listed):
         listed.append(0)
         start = len(listed) * 500
         names(number, [(b"%0240d" % (start + at), FILE) for at in range(500)])
+    elif kind == 12 and LIE == "deep":
+        listed.append(0)
+        if len(listed) % 2:
+            names(number, [(b"sub", FOLDER)])
+        else:
+            status(number, 1)
     elif kind == 12 and not listed:
         listed.append(0)
         extra = [(EVIL[LIE], FILE)] if LIE in EVIL else []
@@ -94,6 +100,11 @@ def answer(kind, number, body, listed):
         read(number, body)
     elif kind == 16:
         names(number, [(b"/d", FOLDER)])
+    elif kind == 200:
+        send(201, struct.pack(">I11Q", number, *[7] * 11))
+    elif kind in (13, 15):
+        open("removed", "a").close()
+        status(number, 0)
     else:
         status(number, 0)
 
@@ -130,7 +141,8 @@ def main():
             elif LIE == "garbage":
                 send(77, b"\0\0\0\3")
             else:
-                send(2, struct.pack(">I", 2 if LIE == "version" else 3))
+                can = string(b"statvfs@openssh.com") + string(b"2") if LIE == "deep" else b""
+                send(2, struct.pack(">I", 2 if LIE == "version" else 3) + can)
             continue
         (number,) = struct.unpack(">I", body[:4])
         number += 7 if LIE == "wrong-number" else 0

@@ -11,7 +11,7 @@ use crate::sftp::copy;
 const SERVER: &str = include_str!("sftp_hostile.py");
 
 /// A host whose server lies so; `None` where there is no Python.
-fn host(lie: &str) -> Option<FarHost> {
+pub(crate) fn host(lie: &str) -> Option<FarHost> {
     let python = std::process::Command::new("python3").arg("-V").output();
     if python.is_err() {
         testkit::skip("no python3");
@@ -105,4 +105,23 @@ fn what_is_no_protocol_ends_the_copy() {
 #[test]
 fn a_listing_without_end_is_bounded() {
     get("endless", &[1, 2]);
+}
+
+#[test]
+fn folders_without_end_are_not_removed_and_the_copy_ends() {
+    let Some(host) = host("deep") else {
+        return;
+    };
+    let from = host.path("s");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("f"), "f").unwrap();
+    let source = format!("{}/", from.display());
+    let output = copy(
+        &host,
+        &["--sftp", "-r", "--delete", "--streams", "1", &source, "h:d"],
+    );
+    let said = complaint(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("more than 256 folders"), "{said}");
+    assert!(!host.path("home/removed").exists(), "{said}");
 }

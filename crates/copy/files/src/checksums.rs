@@ -13,5 +13,6 @@ mod making;
 
 pub use algorithm::Algorithm;
 pub use check::{Account, Checking, Found, Item, Tally, Trouble, TroubleKind, check};
+pub use hasher::Checksum;
 pub use listed::Listed;
 pub use making::{FileDigests, digests, line};

@@ -43,6 +43,7 @@ pub mod testing;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,7 +62,7 @@ use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
 use crate::source::rules::Rules;
 use destination::Destination;
-pub use destination::remove::{Gone, Removal};
+pub use destination::remove::{Gone, Removal, emptied, not_entered};
 use further_names::FurtherNames;
 use older::OlderFiles;
 use open_parts::OpenParts;
@@ -277,6 +278,11 @@ impl Store {
     /// Whether a file of the entry's content is there. Reads all of it.
     pub fn has_content_of(&self, entry: &Entry, is_over: &dyn Fn() -> bool) -> bool {
         self.destination.has_content_of(entry, is_over)
+    }
+
+    /// The file of the entry's name, where it has the entry's size.
+    pub fn open_of_size(&self, entry: &Entry) -> Option<File> {
+        self.destination.open_of_size(entry)
     }
 
     /// The same as [`Store::add`].

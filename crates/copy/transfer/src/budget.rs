@@ -392,5 +392,5 @@ impl Drop for BudgetUser {
 #[cfg(test)]
 mod tests;
 
-#[cfg(all(test, feature = "shuttle"))]
-mod threads;
+#[cfg(feature = "shuttle")]
+pub mod threads;

@@ -5,16 +5,17 @@
 //! once it is whole. What arrives here is stored as by any copy; what goes there lies under a
 //! temporary name until it is whole, and what of it is on that disk is noted here.
 //!
-//! Left out, since no program runs there: comparing contents, removing, compressing, holes, checks
-//! of what is read there. A changed far file is known by its size and whole seconds alone.
+//! Left out, since no program runs there: compressing, holes, checks of what is read there. A changed far file is known by its size and whole seconds alone.
 //!
 //! Reading order: `run` and `attempt`; `talk`, `folders`, `listing`, `plan_get`, `plan_put` for
 //! what there is to do; `crew`, `worker`, `task`, `asks`, `handles` for who does it; `put`,
-//! `naming`, `finish`, `check`, `get`, `reading` for how; `journal`.
+//! `naming`, `finish`, `check`, `get`, `reading` for how; `compare`, `removal`; `journal`.
 
 mod asks;
 mod attempt;
 mod check;
+mod check_file;
+mod compare;
 mod crew;
 mod early;
 mod failure;
@@ -31,6 +32,7 @@ mod plan_get;
 mod plan_put;
 mod put;
 mod reading;
+mod removal;
 mod run;
 mod shared;
 mod talk;

@@ -343,5 +343,5 @@ pub(crate) fn pass_on<E>(
     }
 }
 
-#[cfg(all(test, feature = "shuttle"))]
-mod threads;
+#[cfg(feature = "shuttle")]
+pub mod threads;

@@ -14,7 +14,8 @@
 //!
 //! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the
 //! streams run), `test`, `stage` (looking at them) and `assemble`; `datagrams` with `counted` for
-//! tests over UDP, `probe_session` for those who want to send trains instead.
+//! tests over UDP, `login` for servers with users, `probe_session` for those who want to send
+//! trains instead.
 
 mod assemble;
 pub(crate) mod busy_retry;
@@ -24,6 +25,7 @@ mod counted;
 mod datagrams;
 mod error;
 mod flow;
+pub(crate) mod login;
 mod precision;
 pub(crate) mod probe_session;
 mod probing;
@@ -38,6 +40,7 @@ mod test;
 use observe::{Observation, RunObserver, SamplePlan, Setting, Then};
 
 pub use error::ClientError;
+pub use login::{Login, LoginError};
 pub use runs::Runs;
 
 use busy_retry::ServerState;
@@ -61,6 +64,7 @@ use units::Address;
 pub struct Client {
     address: Address,
     limit: BufferLimit,
+    login: Option<Login>,
 }
 
 impl Client {
@@ -69,12 +73,19 @@ impl Client {
         Client {
             address,
             limit: BufferLimit::Host,
+            login: None,
         }
     }
 
     /// Whether windows may pass this host's bounds.
     pub fn with_buffers(self, limit: BufferLimit) -> Self {
         Client { limit, ..self }
+    }
+
+    /// Who asks, at a server with users.
+    #[must_use]
+    pub fn with_login(self, login: Option<Login>) -> Self {
+        Client { login, ..self }
     }
 
     /// Runs one setting and tells what was seen. The streams end with it, whatever the plan says;

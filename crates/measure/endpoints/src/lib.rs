@@ -19,6 +19,7 @@ mod datagrams;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod path_probes;
+mod rsa;
 mod series;
 pub mod server;
 mod stream;
@@ -26,7 +27,10 @@ mod telemetry;
 mod transfers;
 
 pub use background::{Background, BackgroundError};
-pub use client::{Client, ClientError, Runs};
+pub use client::{Client, ClientError, Login, LoginError, Runs};
 pub use path_probes::PathProbes;
-pub use server::{BindError, ProbingLimits, Server, ServerEvent, ServerLimits};
+pub use rsa::{Padding, RsaError};
+pub use server::{
+    Accounts, AccountsError, BindError, ProbingLimits, Server, ServerEvent, ServerLimits,
+};
 pub use transfers::Transfers;

@@ -28,7 +28,7 @@ use units::{Address, Span};
 
 use crate::client::busy_retry::ServerState;
 use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};
-use crate::client::{ClientError, connect};
+use crate::client::{ClientError, Login, connect};
 use probe_net::Tracer;
 use probe_net::round_trips::sized_echoes;
 use probe_net::trains::least_packet;
@@ -47,6 +47,7 @@ const TICK: Span = Span::from_millis(100);
 #[derive(Debug)]
 pub struct PathProbes {
     address: Address,
+    login: Option<Login>,
     peer: SocketAddr,
     far: Far,
     /// Whether one was there when it was last asked.
@@ -75,10 +76,22 @@ impl PathProbes {
     /// # Errors
     /// When the host's name has no address.
     pub fn connect(address: &Address, watch: &mut dyn RunObserver) -> Result<Self, ClientError> {
+        PathProbes::connect_as(address, None, watch)
+    }
+
+    /// The same as one of the server's users.
+    ///
+    /// # Errors
+    /// As [`PathProbes::connect`].
+    pub fn connect_as(
+        address: &Address,
+        login: Option<Login>,
+        watch: &mut dyn RunObserver,
+    ) -> Result<Self, ClientError> {
         let found = connect::resolve(address)?;
         let (far, server, peer) = match connect::control(address, Transport::Tcp, watch) {
             Ok((control, peer)) => {
-                let far = request_probing(address, control, watch);
+                let far = request_probing(address, login.as_ref(), control, watch);
                 let far = far.map_or(Far::Unknown, |server| {
                     Far::from(server, far_end(address, peer))
                 });
@@ -94,6 +107,7 @@ impl PathProbes {
         let peer = peer.ok_or_else(nowhere)?;
         Ok(PathProbes {
             address: address.clone(),
+            login,
             peer,
             far,
             server,
@@ -116,7 +130,8 @@ impl PathProbes {
         if self.far.is_lost() || matches!(self.far, Far::Unknown) {
             // One that did not come back in this time is not waited for again.
             let state = mem::replace(&mut self.server, ServerState::Unknown);
-            let server = request_probing_with_retry(&self.address, state, watch);
+            let login = self.login.as_ref();
+            let server = request_probing_with_retry(&self.address, login, state, watch);
             self.far = Far::from(server.map_err(TargetError::from)?, self.far_end());
             self.server = ServerState::Served;
         }

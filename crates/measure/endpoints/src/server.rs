@@ -19,12 +19,14 @@
 //! Streams of datagrams (`iperf3 -u`) share that port, too: a socket connected to the client's gets
 //! what comes from there.
 //!
-//! Left out: SCTP, authentication, and a reply address for echoes chosen by the request's
+//! A server may have users, as iperf3 has them: who is none gets no test and no trains.
+//!
+//! Left out: SCTP, and a reply address for echoes chosen by the request's
 //! destination; a host with several addresses answers echoes from the one its routes pick.
 //!
 //! Reading order: [`ServerLimits`], [`Server`], `event`, then `arrivals`, `acceptor`, `session`,
 //! `agreed`, `flow`, `report`; `greeters`, `datagrams` and `udp_streams` for what comes over UDP;
-//! `probe_demux` with `probing` for trains.
+//! `probe_demux` with `probing` for trains, `users` for who is let in.
 
 mod acceptor;
 mod agreed;
@@ -42,6 +44,7 @@ mod session;
 mod trace_back;
 mod udp_memory;
 mod udp_streams;
+mod users;
 
 use errors::{Fault, Hint};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +67,7 @@ use probe_demux::ProbeDemux;
 use udp_memory::UdpMemory;
 
 pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
+pub use users::{Accounts, AccountsError, NotLetIn};
 
 /// What a server allows its clients.
 #[derive(Debug, Clone)]
@@ -91,6 +95,8 @@ pub struct ServerLimits {
     pub buffers: BufferLimit,
     /// What a session may ask for that sends trains in place of a test.
     pub probing: ProbingLimits,
+    /// Who may test and send trains; `None` lets all in.
+    pub accounts: Option<Arc<Accounts>>,
 }
 
 /// What a server allows those who probe, each for itself; together they count as tests.
@@ -119,6 +125,7 @@ impl Default for ServerLimits {
             waits: ServerWaits::default(),
             buffers: BufferLimit::Host,
             probing: ProbingLimits::default(),
+            accounts: None,
         }
     }
 }

@@ -119,7 +119,7 @@ fn no_run_carries_more_than_its_path() {
 
 #[test]
 fn a_full_link_is_known_for_what_it_carries() {
-    for seed in 0..4 {
+    for seed in 0..2 {
         let found = inferred(&path(), &[1, 8], seed);
         let rate = found.quantile(|path| path.rate, 0.5) / 50e6;
         assert!((0.93..1.08).contains(&rate), "seed {seed}: {rate}");

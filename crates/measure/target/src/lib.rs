@@ -5,8 +5,7 @@
 //! program, whose own client is run here. All come out as a [`Target`], and callers need not know
 //! which it is.
 //!
-//! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
-//! which is refused.
+//! Left out: other tools' servers.
 //!
 //! [`UnderLoad`] looks at a target from two sides at once: streams, and small packets beside them.
 //!

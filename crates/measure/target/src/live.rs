@@ -1,6 +1,6 @@
 //! A host on the network.
 
-use endpoints::{Client, ClientError, PathProbes, Runs};
+use endpoints::{Client, ClientError, Login, PathProbes, Runs};
 use observe::{
     DatagramPlan, Datagrams, Observation, Probes, ProbesError, RunObserver, SamplePlan, Setting,
     Target, TargetError, TargetInfo, TargetKind,
@@ -11,15 +11,22 @@ use units::Address;
 #[derive(Debug)]
 pub struct LiveHost {
     address: Address,
+    login: Option<Login>,
     runs: Runs,
 }
 
 impl LiveHost {
     /// The server at `address`; nothing is sent yet.
     pub fn new(address: Address) -> Self {
+        LiveHost::for_user(address, None)
+    }
+
+    /// The same, as one of the server's users.
+    pub fn for_user(address: Address, login: Option<Login>) -> Self {
         LiveHost {
-            runs: Runs::new(Client::new(address.clone())),
+            runs: Runs::new(Client::new(address.clone()).with_login(login.clone())),
             address,
+            login,
         }
     }
 }
@@ -49,7 +56,7 @@ impl Target for LiveHost {
         plan: &DatagramPlan,
         watch: &mut dyn RunObserver,
     ) -> Result<Datagrams, TargetError> {
-        let client = Client::new(self.address.clone());
+        let client = Client::new(self.address.clone()).with_login(self.login.clone());
         client.datagrams(plan, watch).map_err(told)
     }
 
@@ -58,7 +65,8 @@ impl Target for LiveHost {
     }
 
     fn probes(&mut self, watch: &mut dyn RunObserver) -> Result<Box<dyn Probes>, ProbesError> {
-        let probes = PathProbes::connect(&self.address, watch).map_err(told)?;
+        let probes =
+            PathProbes::connect_as(&self.address, self.login.clone(), watch).map_err(told)?;
         Ok(Box::new(probes))
     }
 }

@@ -72,6 +72,19 @@ pub fn tune_with(
     plan: &TunePlan,
     observer: &mut dyn SampleObserver,
 ) -> Result<Tuning, TuneError> {
+    match samples_with(strategy, target, plan, observer) {
+        (history, Some(error)) if history.samples.is_empty() => Err(TuneError::Target(error)),
+        (history, cut) => conclude(strategy, target, history, cut),
+    }
+}
+
+/// The samples of such a search, of which nothing is inferred yet, and what cut it short.
+pub fn samples_with(
+    strategy: &dyn Strategy,
+    target: &mut dyn Target,
+    plan: &TunePlan,
+    observer: &mut dyn SampleObserver,
+) -> (History, Option<TargetError>) {
     let described = target.describe();
     let plan = plan.clone().within(described.mover.as_ref());
     let mut history = History::new(plan, described);
@@ -79,10 +92,7 @@ pub fn tune_with(
         .and_then(|()| confirm(strategy, target, &mut history, observer))
         .err();
     target.stop();
-    match cut {
-        Some(error) if history.samples.is_empty() => Err(TuneError::Target(error)),
-        cut => conclude(strategy, target, history, cut),
-    }
+    (history, cut)
 }
 
 /// # Errors

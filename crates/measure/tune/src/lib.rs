@@ -31,7 +31,7 @@ mod windows;
 mod worth;
 
 pub use advice::{Advice, End, SysctlLine, Tool};
-pub use driver::{SampleObserver, tune, tune_with};
+pub use driver::{SampleObserver, samples_with, tune, tune_with};
 pub use history::History;
 pub use plan::{Axis, Budget, Controls, Objective, Remembered, TunePlan};
 pub use search::Inferred;

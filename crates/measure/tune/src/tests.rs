@@ -118,7 +118,7 @@ fn a_local_network_gets_one_or_two_streams_within_seconds() {
 
 #[test]
 fn samples_that_scatter_leave_some_of_the_budget() {
-    for seed in 0..4 {
+    for seed in 0..2 {
         let tuning = tuned(quiet(100.0 * MBIT, 0.02), seed);
         let shown = format!("seed {seed}\n{}", table(&tuning));
         assert!(tuning.cost.elapsed <= Span::from_secs(12), "{shown}");
@@ -335,8 +335,8 @@ fn the_objectives_differ_as_they_should_on_a_deep_queue() {
 
 #[test]
 fn the_same_seed_gives_the_same_tuning() {
-    let once = table(&tuned(slac_cern(), 7));
-    assert_eq!(once, table(&tuned(slac_cern(), 7)));
+    let (_, once) = hurried(1);
+    assert_eq!(table(&once), table(&hurried(1).1));
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn over_udp_the_number_of_streams_alone_is_searched() {
 /// a row behind a single sample end the search without one.
 #[test]
 fn settings_that_hang_take_no_more_than_the_budget() {
-    for (seed, seconds) in [(1, 20), (3, 60), (9, 60), (19, 60)] {
+    for (seed, seconds) in [(1, 20), (3, 60)] {
         let time = Span::from_secs(seconds);
         let budget = Budget {
             time: Some(time),
@@ -430,16 +430,15 @@ fn settings_that_hang_take_no_more_than_the_budget() {
 
 #[test]
 fn a_failure_that_passes_leaves_no_trace() {
-    for seed in 1..2 {
-        let path = || Synthetic::new(slac_cern(), seed);
-        let undisturbed = tune(&mut path(), &TunePlan::default(), &mut ()).unwrap();
-        for number in 2..=undisturbed.samples.len() {
-            let mut target = path();
-            target.fails_at = Some(number);
-            let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
-            assert!(tuning.answer().is_some(), "sample {number}, seed {seed}");
-            assert!(tuning.failed.len() <= 1, "sample {number}, seed {seed}");
-        }
+    let path = || Synthetic::new(slac_cern(), 1);
+    let undisturbed = tune(&mut path(), &TunePlan::default(), &mut ()).unwrap();
+    let last = undisturbed.samples.len();
+    for number in [2, last / 2 + 1, last] {
+        let mut target = path();
+        target.fails_at = Some(number);
+        let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+        assert!(tuning.answer().is_some(), "sample {number}");
+        assert!(tuning.failed.len() <= 1, "sample {number}");
     }
 }
 

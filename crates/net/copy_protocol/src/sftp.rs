@@ -3,7 +3,8 @@
 //!
 //! Sources: draft-ietf-secsh-filexfer-02 for the packets; OpenSSH's `PROTOCOL`, section 4, for the
 //! extensions `posix-rename@openssh.com`, `fsync@openssh.com`, `limits@openssh.com`,
-//! `lsetstat@openssh.com` and `statvfs@openssh.com`. OpenSSH takes the two names of a symbolic link
+//! `lsetstat@openssh.com` and `statvfs@openssh.com`; draft-ietf-secsh-filexfer-extensions-00,
+//! section 3, for `check-file-name`. OpenSSH takes the two names of a symbolic link
 //! in the other order than the draft, and so do the servers that were tried with its client.
 //!
 //! Each packet is its length (4 bytes), a type, and for all but the first of each end a number that
@@ -21,7 +22,7 @@ mod tests;
 use thiserror::Error;
 
 pub use packets::Packets;
-pub use reply::{Listed, Reply, Server, Space, Status, StatusCode};
+pub use reply::{Listed, Reply, Server, Space, Status, StatusCode, checked_sha256};
 pub use request::{Open, Request, hello};
 pub use stat::{FarKind, Stat};
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use observe::{StreamCount, Transport, Window};
 use units::{Address, AddressPair, Span, Via};
 
-use crate::{CopyDirection, CopyOptions, Filter, Opening};
+use crate::{CopyDirection, CopyOptions, Opening};
 
 /// Most connections of a copy over SFTP: a server of OpenSSH refuses some of more than ten that are
 /// not logged in yet.
@@ -82,13 +82,11 @@ impl CopySpec {
             _ if self.is_multipath() => "--mptcp",
             _ if matches!(self.connect, Connect::FromFar(_)) => "--connect from-far",
             _ if self.connect != Connect::ToFar(None) => "--port-range",
-            _ if options.delete => "--delete",
             _ if options.follow.is_some() => "--follow",
             _ if options.delta => "--delta",
             _ if options.part.is_some() => "shards.parts",
             _ if options.compress => "--compress",
             _ if options.plain => "--plain",
-            _ if options.filter == Filter::Content => "--checksum",
             _ if options.attributes.kept.hard_links => "--hard-links",
             _ if options.attributes.kept.user_attributes => "--xattrs",
             _ if options.attributes.kept.acls => "--acls",

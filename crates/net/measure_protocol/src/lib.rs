@@ -9,7 +9,7 @@
 //! a deadline that the driver has to honour; a peer's mistake is a typed error, never a panic.
 //!
 //! Spoken: tests over TCP and of datagrams in all directions, against iperf3 3.0 to 3.21 and
-//! against ourselves. Left out: SCTP tests and authentication; a peer that asks for them gets an
+//! against ourselves, with iperf3's users. Left out: SCTP tests; a peer that asks for them gets an
 //! error.
 //!
 //! Two of our own ends recognise each other by the key `trunkline` in the client's parameters,
@@ -36,6 +36,7 @@ pub use iperf3::extension::{
     Answer, EchoToken, NUMBERED_GREETING_LENGTH, Offer, TokenError, numbered_greeting,
     read_numbered_greeting,
 };
+pub use iperf3::login::{AuthToken, Credentials, NotAdmitted, Users, UsersError, WordError};
 pub use iperf3::params::Params;
 pub use iperf3::request::{
     BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, DatagramForm, Nagle, STREAMS_MAX, ServerOutput,

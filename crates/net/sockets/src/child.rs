@@ -4,7 +4,7 @@
 //! no Ctrl-C meant for us, and everything it starts can be ended with it. The kernel ends it when
 //! the thread that started it ends, whatever ends that.
 //!
-//! Left out: input; children that leave their session.
+//! Left out: input (see [`crate::filter()`]); children that leave their session.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -157,7 +157,7 @@ impl Drop for Child {
 
 /// Has the child lead a session, and end with the thread that starts it.
 #[expect(unsafe_code, reason = "no safe way to act between fork and exec")]
-fn lead_session(command: &mut Command) {
+pub(crate) fn lead_session(command: &mut Command) {
     // SAFETY: the closure runs between fork and exec and makes two system calls, nothing else.
     unsafe {
         command.pre_exec(|| {

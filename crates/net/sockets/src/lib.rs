@@ -5,8 +5,9 @@
 //! [`poll`] and [`Deadline`] wait, [`mod@connect`] connects, [`ListenAt`] says where servers
 //! listen, [`interfaces`] at which addresses that is. [`host`] has the limits of this network
 //! namespace, [`processor`] the processor time of threads, [`Clock`] the monotonic clock,
-//! [`random`] the kernel's randomness. [`child`] runs other programs, [`diag`] reads their
-//! connections. [`eviction`] chooses which connection goes when too many are unidentified.
+//! [`random`] the kernel's randomness. [`child`] runs other programs, [`filter()`] those that
+//! turn a short input into a short output, [`diag`] reads their connections. [`eviction`] chooses
+//! which connection goes when too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`.
 
@@ -17,6 +18,7 @@ pub mod datagrams;
 mod deadline;
 pub mod diag;
 pub mod eviction;
+mod filtered;
 pub mod host;
 pub mod interfaces;
 mod leaving;
@@ -30,6 +32,7 @@ pub mod tcp_info;
 
 pub use clock::Clock;
 pub use deadline::Deadline;
+pub use filtered::{INPUT_MAX, filter};
 pub use leaving::{FarEnd, resolve};
 pub use listen::ListenAt;
 pub use options::{BufferLimit, OptionError, StreamOptions};

@@ -1,8 +1,8 @@
 //! What formulas say about a path.
 
 pub use predict::{
-    AcceptableLoss, BufferAdvice, OneStream, Predicted, StreamBuffer, StreamsAt, Transfer,
-    TransferTime,
+    AcceptableLoss, BufferAdvice, Fluid, FluidClass, OneStream, Predicted, StreamBuffer, StreamsAt,
+    Transfer, TransferTime,
 };
 
 use predict::Prediction;
@@ -40,6 +40,9 @@ pub struct Predict {
     /// The loss that one stream bears, by rate and round trip; empty unless asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acceptable_losses: Vec<AcceptableLoss>,
+    /// What the fluid model says of many flows by classes; absent unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<Fluid>,
 }
 
 /// A link in payload.
@@ -90,6 +93,7 @@ impl From<&Prediction> for Predict {
             buffers: prediction.buffers.clone(),
             transfer: None,
             acceptable_losses: Vec::new(),
+            fluid: None,
         }
     }
 }

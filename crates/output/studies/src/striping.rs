@@ -42,6 +42,7 @@ fn tcp_of_2002(path: &PathSpec, delayed_ack: bool) -> TcpSettings {
         header: Bytes::new(40),
         delayed_ack: delayed_ack.then_some(Span::from_millis(200)),
         growth: Growth::PerAcknowledgement,
+        kernel_hosts: false,
         ..TcpSettings::linux(path)
     }
 }

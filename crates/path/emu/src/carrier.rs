@@ -17,13 +17,16 @@ use crate::aside::Asides;
 use crate::books::WayBooks;
 use crate::busy_wait::BusyWait;
 use crate::clock::Clock;
+use crate::coalesce::Group;
+use crate::intake::{Intake, Taken};
 use crate::ip_packet::IpPacket;
 use crate::priority;
 use crate::router::Routers;
 use crate::router_queue::RouterQueue;
 use crate::tun::Tun;
 
-/// Packets read before the link is served again, so that a flood does not hold up delivery.
+/// Packets read before the link is served again, and what the last read had beyond, so that a flood
+/// does not hold up delivery.
 const READ_BATCH: usize = 64;
 
 /// One way at work.
@@ -37,20 +40,14 @@ pub(crate) struct Carrier {
     pub books: Arc<Mutex<WayBooks>>,
     /// Readable when the carrier has to end.
     pub stop: Arc<EventFd>,
-    pub mtu: usize,
-    /// Buffers that carried a packet before.
-    pub spare: Vec<Vec<u8>>,
+    pub intake: Intake,
+    /// What is handed over next.
+    pub group: Group,
     /// What routers send this way because of packets that go the other way.
     pub inbox: Arc<RouterQueue>,
     /// What routers send the other way because of packets that go this way.
     pub outbox: Arc<RouterQueue>,
     pub watch: BusyWait,
-}
-
-/// Whether it is a multicast packet of IPv6, by which a host's kernel speaks to neighbours about
-/// itself; a path between two hosts has none.
-fn is_for_neighbours(packet: &[u8]) -> bool {
-    packet.first().is_some_and(|byte| byte >> 4 == 6) && packet.get(24) == Some(&0xff)
 }
 
 /// What a wait ended with.
@@ -84,25 +81,35 @@ impl Carrier {
 
     /// Offers what the kernel has sent; returns how many packets that were.
     fn take_in(&mut self) -> io::Result<usize> {
-        for taken in 0..READ_BATCH {
-            let mut buffer = self.spare.pop().unwrap_or_default();
-            buffer.resize(self.mtu, 0);
-            let Some(size) = self.from.read(&mut buffer)? else {
-                self.spare.push(buffer);
-                return Ok(taken);
+        let mut taken = 0;
+        while taken < READ_BATCH {
+            let Some(read) = self.intake.read(&self.from)? else {
+                break;
             };
-            buffer.truncate(size);
-            if is_for_neighbours(&buffer) {
-                self.spare.push(buffer);
-                continue;
-            }
             let now = self.clock.now();
-            if let Some(packet) = self.asides.take(IpPacket(buffer), now) {
-                // The link keeps the books of what it drops.
-                let _ = self.chain.offer(packet, now);
+            match read {
+                Taken::Nothing => {}
+                Taken::Packet(packet) => {
+                    taken += 1;
+                    self.offer(packet, now);
+                }
+                // The host has them at once; its own link sends them one by one, at its rate.
+                Taken::Segments(mut segments) => {
+                    while let Some(packet) = segments.next(&mut self.intake.small) {
+                        taken += 1;
+                        self.offer(packet, now);
+                    }
+                }
             }
         }
-        Ok(READ_BATCH)
+        Ok(taken)
+    }
+
+    fn offer(&mut self, packet: IpPacket, now: Time) {
+        if let Some(packet) = self.asides.take(packet, now) {
+            // The link keeps the books of what it drops.
+            let _ = self.chain.offer(packet, now);
+        }
     }
 
     /// Offers what routers have sent; returns how many packets that were.
@@ -133,17 +140,29 @@ impl Carrier {
 
     /// Hands over what has arrived by now; returns how many packets that were.
     fn deliver(&mut self) -> usize {
-        let mut given = 0;
+        let (mut given, mut now) = (0, self.clock.now());
         loop {
-            let now = self.clock.now();
-            let Some((due, IpPacket(bytes))) = self.chain.poll_timed(now) else {
+            let Some((due, packet)) = self.chain.poll_timed(now) else {
+                self.hand_over();
                 return given;
             };
             self.watch.on_delivery(now.since(due));
-            // A device that is going down refuses; so would a host that is switched off.
-            let _ = self.to.write(&bytes);
-            self.spare.push(bytes);
             given += 1;
+            if let Some(packet) = self.group.join(packet, due) {
+                self.hand_over();
+                now = self.clock.now();
+                // An empty group takes any packet.
+                let _ = self.group.join(packet, due);
+            }
+        }
+    }
+
+    /// Hands over what has come together.
+    fn hand_over(&mut self) {
+        // A device that is going down refuses; so would a host that is switched off.
+        let _ = self.group.hand_over(|parts| self.to.write(parts));
+        for packet in self.group.take() {
+            self.intake.give_back(packet);
         }
     }
 

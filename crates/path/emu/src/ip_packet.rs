@@ -1,21 +1,64 @@
 //! A packet as the kernel wrote it, and what a link reads and changes in its header.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use link::Packet;
 use netpath::Class;
 use units::Bytes;
 
-/// One IP packet, header first. What is not IP has no class and no ECN.
-#[derive(Debug)]
-pub(crate) struct IpPacket(pub Vec<u8>);
+/// One IP packet. What is not IP has no class and no ECN.
+#[derive(Debug, Default)]
+pub(crate) struct IpPacket {
+    /// Its bytes from the first on, the IP header and that of the transport among them.
+    pub head: Vec<u8>,
+    /// What follows, where it was cut from a super-segment.
+    pub payload: Option<Slice>,
+    /// The transport's checksum, where it is left to the receiver's kernel.
+    pub unfinished: Option<Unfinished>,
+}
+
+/// A part of a super-segment, which its packets share.
+#[derive(Debug, Clone)]
+pub(crate) struct Slice {
+    pub buffer: Arc<Vec<u8>>,
+    pub from: usize,
+    pub to: usize,
+}
+
+impl Slice {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.from..self.to).unwrap_or_default()
+    }
+}
+
+/// Where a checksum is that covers everything from `start` on; the sum of the pseudo-header (RFC
+/// 9293, section 3.1) stands in its place so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    pub start: u16,
+    /// From `start`.
+    pub offset: u16,
+}
+
+impl From<Vec<u8>> for IpPacket {
+    fn from(head: Vec<u8>) -> Self {
+        IpPacket {
+            head,
+            payload: None,
+            unfinished: None,
+        }
+    }
+}
 
 /// Congestion experienced, the two lower bits of the field (RFC 3168, section 5).
 const CE: u8 = 0b11;
 /// Not ECN capable.
 const NOT_ECT: u8 = 0b00;
 /// The protocol number of TCP.
-const TCP: u8 = 6;
+pub(crate) const TCP: u8 = 6;
+/// Where UDP's header has its checksum.
+pub(crate) const UDP_CHECKSUM: u16 = 6;
 /// Where TCP's header tells its length.
 const DATA_OFFSET: usize = 12;
 /// Bytes of a header without options.
@@ -40,8 +83,28 @@ pub(crate) struct Header {
 }
 
 impl IpPacket {
+    /// All its bytes in one row, with its checksum.
+    pub(crate) fn finish(&mut self) {
+        if let Some(payload) = self.payload.take() {
+            self.head.extend_from_slice(payload.bytes());
+        }
+        let Some(Unfinished { start, offset }) = self.unfinished.take() else {
+            return;
+        };
+        let covered = self.head.get_mut(usize::from(start)..).unwrap_or_default();
+        // UDP has all ones in place of zero, which means none (RFC 768).
+        let sum = match !ones_sum(covered) {
+            0 if offset == UDP_CHECKSUM => u16::MAX,
+            sum => sum,
+        };
+        let at = usize::from(offset);
+        if let Some(field) = covered.get_mut(at..at + 2) {
+            field.copy_from_slice(&sum.to_be_bytes());
+        }
+    }
+
     fn version(&self) -> Option<u8> {
-        self.0.first().map(|byte| byte >> 4)
+        self.head.first().map(|byte| byte >> 4)
     }
 
     /// The header, of whole IP packets.
@@ -53,7 +116,7 @@ impl IpPacket {
     }
 
     fn ipv6(&self) -> Option<Header> {
-        let header: &[u8; IPV6_HEADER] = self.0.first_chunk()?;
+        let header: &[u8; IPV6_HEADER] = self.head.first_chunk()?;
         let address = |at: usize| {
             let bytes: [u8; 16] = header[at..at + 16].try_into().ok()?;
             Some(IpAddr::from(Ipv6Addr::from(bytes)))
@@ -69,7 +132,7 @@ impl IpPacket {
     }
 
     fn ipv4(&self) -> Option<Header> {
-        let header: &[u8; IPV4_HEADER] = self.0.first_chunk()?;
+        let header: &[u8; IPV4_HEADER] = self.head.first_chunk()?;
         let address = |at: usize| {
             IpAddr::from(Ipv4Addr::new(
                 header[at],
@@ -79,7 +142,7 @@ impl IpPacket {
             ))
         };
         let length = usize::from(header[0] & 0x0f) * 4;
-        let whole = header[0] >> 4 == 4 && (IPV4_HEADER..=self.0.len()).contains(&length);
+        let whole = header[0] >> 4 == 4 && (IPV4_HEADER..=self.head.len()).contains(&length);
         whole.then(|| Header {
             length,
             fragment_offset: u16::from_be_bytes([header[6], header[7]]) & 0x1fff,
@@ -93,11 +156,11 @@ impl IpPacket {
     /// Takes one from the time to live of a packet that has some left.
     pub(crate) fn count_down(&mut self) {
         if self.version() == Some(6) {
-            if let Some(hop_limit) = self.0.get_mut(7) {
+            if let Some(hop_limit) = self.head.get_mut(7) {
                 *hop_limit = hop_limit.saturating_sub(1);
             }
         } else if let (Some(_), Some(header)) =
-            (self.ipv4(), self.0.first_chunk_mut::<IPV4_HEADER>())
+            (self.ipv4(), self.head.first_chunk_mut::<IPV4_HEADER>())
         {
             change_word(header, 8, |word| word.saturating_sub(0x100));
         }
@@ -106,10 +169,14 @@ impl IpPacket {
     /// What TCP carries (RFC 9293, section 3.1), of a whole IP packet.
     fn tcp_payload_mut(&mut self) -> Option<&mut [u8]> {
         let header = self.header()?;
+        if let Some(payload) = self.payload.take() {
+            // Others share it.
+            self.head.extend_from_slice(payload.bytes());
+        }
         if header.protocol != TCP || header.fragment_offset != 0 {
             return None;
         }
-        let segment = self.0.get_mut(header.length..)?;
+        let segment = self.head.get_mut(header.length..)?;
         // The upper four bits count words of four bytes.
         let length = usize::from(*segment.get(DATA_OFFSET)? >> 4) * 4;
         segment.get_mut(length..)
@@ -117,7 +184,7 @@ impl IpPacket {
 
     /// The byte of DSCP and ECN: IPv4's TOS (RFC 791), IPv6's traffic class (RFC 8200).
     fn traffic_class(&self) -> Option<u8> {
-        match (self.version()?, &self.0[..]) {
+        match (self.version()?, &self.head[..]) {
             (4, [_, tos, ..]) => Some(*tos),
             (6, [first, second, ..]) => Some(first << 4 | second >> 4),
             _ => None,
@@ -127,7 +194,9 @@ impl IpPacket {
 
 impl Packet for IpPacket {
     fn size(&self) -> Bytes {
-        Bytes::new(self.0.len() as u64)
+        let payload = self.payload.as_ref();
+        let payload = payload.map_or(0, |slice| slice.to - slice.from);
+        Bytes::new((self.head.len() + payload) as u64)
     }
 
     /// ECT(0) and ECT(1), and CE: it was capable before a queue marked it.
@@ -137,7 +206,7 @@ impl Packet for IpPacket {
     }
 
     fn mark_congestion(&mut self) {
-        match (self.version(), &mut self.0[..]) {
+        match (self.version(), &mut self.head[..]) {
             (Some(4), bytes) => {
                 if let Some(header) = bytes.first_chunk_mut() {
                     mark_ipv4(header);
@@ -205,161 +274,10 @@ pub(crate) fn ones_sum(bytes: &[u8]) -> u16 {
     words.fold(0, ones_add)
 }
 
-fn ones_add(one: u16, other: u16) -> u16 {
+pub(crate) fn ones_add(one: u16, other: u16) -> u16 {
     let (sum, carry) = one.overflowing_add(other);
     sum + u16::from(carry)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ipv4(tos: u8, identification: u16) -> IpPacket {
-        let mut header = vec![0x45, tos, 0x00, 0x54, 0, 0, 0x40, 0, 64, 1, 0, 0];
-        header.extend([198, 18, 0, 1, 198, 18, 0, 2]);
-        header[4..6].copy_from_slice(&identification.to_be_bytes());
-        let checksum = !ones_sum(&header);
-        header[10..12].copy_from_slice(&checksum.to_be_bytes());
-        IpPacket(header)
-    }
-
-    /// Traffic class `byte`, flow label 0xabcde.
-    fn ipv6(byte: u8) -> IpPacket {
-        let mut header = vec![0; 40];
-        header[..4].copy_from_slice(&(0x600a_bcde | u32::from(byte) << 20).to_be_bytes());
-        IpPacket(header)
-    }
-
-    #[test]
-    fn the_class_is_that_of_the_dscp() {
-        for (dscp, class) in [
-            (0, Class::BestEffort),
-            (1, Class::Scavenger),
-            (8, Class::Scavenger),
-            (46, Class::Priority),
-            (34, Class::BestEffort),
-        ] {
-            // ECN bits beside it change nothing.
-            for ecn in 0..4 {
-                let byte = dscp << 2 | ecn;
-                assert_eq!(ipv4(byte, 7).class(), class);
-                assert_eq!(ipv6(byte).class(), class);
-            }
-        }
-    }
-
-    #[test]
-    fn ecn_is_read_from_its_two_bits() {
-        for (bits, capable) in [(0, false), (1, true), (2, true), (3, true)] {
-            assert_eq!(ipv4(0xb8 | bits, 7).ecn_capable(), capable);
-            assert_eq!(ipv6(0xb8 | bits).ecn_capable(), capable);
-        }
-    }
-
-    #[test]
-    fn a_marked_ipv4_header_keeps_a_right_checksum() {
-        // All identifications, so that every carry of the update occurs.
-        for identification in 0..=u16::MAX {
-            for tos in [0b01, 0b10, 0b11, 46 << 2 | 0b10] {
-                let mut packet = ipv4(tos, identification);
-                packet.mark_congestion();
-                assert_eq!(packet.0[1], tos | CE);
-                assert_eq!(ones_sum(&packet.0), 0xffff, "{tos} {identification}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_header_that_was_counted_down_keeps_a_right_checksum() {
-        for identification in 0..=u16::MAX {
-            let mut packet = ipv4(0, identification);
-            for left in (0..64).rev() {
-                packet.count_down();
-                assert_eq!(packet.header().unwrap().time_to_live, left);
-            }
-            assert_eq!(ones_sum(&packet.0), 0xffff, "{identification}");
-        }
-    }
-
-    #[test]
-    fn a_header_is_read_where_it_is_whole() {
-        let packet = ipv4(0, 7);
-        let header = packet.header().unwrap();
-        assert_eq!(header.destination, Ipv4Addr::new(198, 18, 0, 2));
-        assert_eq!((header.time_to_live, header.protocol), (64, 1));
-        // A header that is longer than the packet, or shorter than a header.
-        for first in [0x46, 0x44, 0x65] {
-            let mut bytes = packet.0.clone();
-            bytes[0] = first;
-            assert_eq!(IpPacket(bytes).header(), None);
-        }
-    }
-
-    /// A TCP segment whose payload counts its words; header of 32 bytes, with options.
-    fn segment(payload: &[u8]) -> IpPacket {
-        let mut packet = ipv4(0, 7);
-        packet.0[9] = TCP;
-        let mut header = [0; 32];
-        header[DATA_OFFSET] = 8 << 4;
-        packet.0.extend(header);
-        packet.0.extend(payload);
-        packet
-    }
-
-    #[test]
-    fn corruption_changes_two_words_of_the_payload_and_no_sum() {
-        let payload: Vec<u8> = (0..724_u16).flat_map(u16::to_be_bytes).collect();
-        let whole = segment(&payload);
-        for draw in (0..1000).map(|number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
-            let mut packet = segment(&payload);
-            packet.corrupt(draw);
-            let pairs = || whole.0.chunks(2).zip(packet.0.chunks(2)).enumerate();
-            let changed: Vec<usize> = pairs()
-                .filter(|(_, (a, b))| a != b)
-                .map(|(at, _)| at)
-                .collect();
-            let [one, other] = changed[..] else {
-                panic!("{draw}: {changed:?}");
-            };
-            assert!(one >= (20 + 32) / 2 && other > one, "{draw}: {changed:?}");
-            assert_eq!(ones_sum(&packet.0), ones_sum(&whole.0));
-        }
-    }
-
-    #[test]
-    fn corruption_of_what_has_no_words_to_swap_changes_nothing() {
-        let mut datagram = segment(&[1, 2, 3, 4]);
-        datagram.0[9] = 17;
-        let mut cut_short = segment(&[]);
-        cut_short.0.truncate(20 + 12);
-        for packet in [
-            segment(&[]),
-            segment(&[1, 2, 3]),
-            segment(&[7; 100]),
-            datagram,
-            cut_short,
-        ] {
-            let before = packet.0.clone();
-            let mut packet = packet;
-            packet.corrupt(0x1234_5678_9abc_def0);
-            assert_eq!(packet.0, before);
-        }
-    }
-
-    #[test]
-    fn a_marked_ipv6_header_changes_in_two_bits_only() {
-        let mut packet = ipv6(46 << 2 | 0b10);
-        packet.mark_congestion();
-        assert_eq!(packet.0, ipv6(46 << 2 | 0b11).0);
-    }
-
-    #[test]
-    fn what_is_not_a_whole_ip_header_is_left_alone() {
-        for bytes in [vec![], vec![0x45], vec![0x45, 2], vec![0x60], vec![0; 40]] {
-            let mut packet = IpPacket(bytes.clone());
-            assert_eq!(packet.class(), Class::BestEffort);
-            packet.mark_congestion();
-            assert_eq!(packet.0, bytes);
-        }
-    }
-}
+mod tests;

@@ -10,12 +10,16 @@
 //! descriptors and are gone when it ends, however it ends. Programs started here run in a process
 //! namespace of their own and die with it.
 //!
-//! What is left out: more than two hosts, fragmentation by routers, and segmentation offload, so
-//! one packet is one read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
+//! Hosts have segmentation offload, as network cards do: the kernel hands over super-segments with
+//! their checksums left open. They are cut into packets in front of the first link, which each have
+//! their own fate on the path. TCP packets that come out right behind each other are handed over
+//! together again.
 //!
-//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `router.rs` and
-//! `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for the kernel's side, [`Program`]
-//! for other people's programs.
+//! What is left out: more than two hosts, fragmentation by routers, and putting datagrams together.
+//!
+//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `intake.rs`, `segments.rs`,
+//! `coalesce.rs`, `router.rs` and `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for
+//! the kernel's side, [`Program`] for other people's programs.
 
 #![allow(unsafe_code)] // ioctls on TUN devices; each block has its reason
 
@@ -24,21 +28,26 @@ mod books;
 mod busy_wait;
 mod carrier;
 mod clock;
+mod coalesce;
 mod congestion;
 mod error;
+mod intake;
 mod ip_packet;
 mod lateness;
 mod listening;
 mod namespace;
 mod netlink;
 mod network;
+mod offload;
 mod priority;
 mod program;
 mod router;
 mod router_queue;
+mod segments;
 mod sysctl;
 mod tun;
 mod user_namespace;
+mod wire;
 
 pub use aside::cross_address;
 pub use books::{DuplexBooks, LinkBooks, NetworkBooks, WayBooks};
@@ -50,3 +59,4 @@ pub use network::{
 };
 pub use program::{Program, Sink, become_init, have_init, init_arguments, set_init_program};
 pub use user_namespace::enter_user_namespace;
+pub use wire::Wire;

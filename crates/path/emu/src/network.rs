@@ -15,6 +15,8 @@ use crate::books::{NetworkBooks, WayBooks};
 use crate::busy_wait::BusyWait;
 use crate::carrier::Carrier;
 use crate::clock::Clock;
+use crate::coalesce::Group;
+use crate::intake::Intake;
 use crate::namespace::spawn_named;
 use crate::router::Routers;
 use crate::router_queue::{RouterQueue, event_counter};
@@ -71,14 +73,34 @@ impl Network {
     /// When the user lacks a right, the kernel lacks a part, or a load is more than can be kept up;
     /// see [hint](errors::Hint::hint).
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, EmuError> {
+        Network::build(path, seed, true)
+    }
+
+    /// Like [`up`](Network::up), of hosts without segmentation offload: their kernels cut segments
+    /// and compute checksums themselves, and get each packet alone. For comparisons.
+    ///
+    /// # Errors
+    /// As [`up`](Network::up).
+    pub fn up_without_offload(path: &PathSpec, seed: u64) -> Result<Self, EmuError> {
+        Network::build(path, seed, false)
+    }
+
+    fn build(path: &PathSpec, seed: u64, offload: bool) -> Result<Self, EmuError> {
         check_loads(path)?;
         let near = Namespace::create()?;
         let far = Namespace::create()?;
         check_congestion(path)?;
-        let near_end = Arc::new(host(&near, NEAR_ADDRESS, &[], path, Way::Forward)?);
+        let near_end = Arc::new(host(&near, NEAR_ADDRESS, &[], path, Way::Forward, offload)?);
         let streams = (0..path.cross.len()).filter(|at| !path.cross[*at].traffic.is_datagrams());
         let cross: Vec<Ipv4Addr> = streams.map(cross_address).collect();
-        let far_end = Arc::new(host(&far, FAR_ADDRESS, &cross, path, Way::Reverse)?);
+        let far_end = Arc::new(host(
+            &far,
+            FAR_ADDRESS,
+            &cross,
+            path,
+            Way::Reverse,
+            offload,
+        )?);
         let mut network = Network {
             near,
             far,
@@ -122,8 +144,8 @@ impl Network {
                 clock,
                 books: Arc::clone(books),
                 stop: Arc::clone(&self.stop),
-                mtu: mtu(path, way).into(),
-                spare: Vec::new(),
+                intake: Intake::default(),
+                group: Group::default(),
                 inbox: Arc::clone(inbox),
                 outbox: Arc::clone(outbox),
                 watch,
@@ -216,6 +238,7 @@ fn host(
     others: &[Ipv4Addr],
     path: &PathSpec,
     way: Way,
+    offload: bool,
 ) -> Result<Tun, EmuError> {
     let (buffers, address_v6) = match way {
         Way::Forward => (path.hosts.near(), NEAR_ADDRESS_V6),
@@ -223,7 +246,7 @@ fn host(
     };
     namespace.run(|| {
         sysctl::apply(&path.hosts, buffers)?;
-        let device = Tun::create(address, others, mtu(path, way))?;
+        let device = Tun::create(address, others, mtu(path, way), offload)?;
         if path.hosts.ipv6 {
             tun::add_ipv6(address_v6)?;
         }

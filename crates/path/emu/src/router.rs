@@ -110,12 +110,18 @@ impl Routers {
 impl Router<IpPacket> for Routers {
     fn pass(&mut self, router: usize, mut packet: IpPacket, _: Time) -> Option<IpPacket> {
         let facing = self.routers.get(router)?;
-        let reply = match facing.verdict(&packet) {
+        let verdict = facing.verdict(&packet);
+        match verdict {
             Verdict::Forward => {
                 packet.count_down();
                 return Some(packet);
             }
-            Verdict::Drop => None,
+            Verdict::Drop => return None,
+            // Messages quote what a wire would have carried.
+            Verdict::Tell(_) | Verdict::Own => packet.finish(),
+        }
+        let reply = match verdict {
+            Verdict::Forward | Verdict::Drop => None,
             Verdict::Tell(trouble) => icmp::tell(&packet, facing.address, trouble),
             Verdict::Own => icmp::answer(&packet),
         };

@@ -1,7 +1,7 @@
 //! TUN devices: the kernel's packets as bytes to read and write.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::mem;
 use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -9,12 +9,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::thread;
 use std::time::Duration;
 
-use crate::{EmuError, netlink};
+use libc::{c_int, c_uint};
+
+use crate::{EmuError, netlink, offload};
 
 /// The name that the device has inside its namespace.
 pub(crate) const NAME: &str = "wan0";
-/// Packets that wait for our reader. Well above any congestion window that a few Gbit/s need, so
-/// that every drop is the link's and none the device's.
+/// Packets or super-segments that wait for our reader. Well above any congestion
+/// window that a few Gbit/s need, so that every drop is the link's and none the device's.
 const READ_QUEUE_PACKETS: u32 = 100_000;
 
 /// One end of the emulated path, ready to carry packets.
@@ -25,11 +27,12 @@ pub(crate) struct Tun {
 
 impl Tun {
     /// Makes the device in the calling thread's namespace and brings it up; it has the addresses
-    /// `others` too.
+    /// `others` too. With `offload` the kernel hands over super-segments.
     pub(crate) fn create(
         address: Ipv4Addr,
         others: &[Ipv4Addr],
         mtu: u16,
+        offload: bool,
     ) -> Result<Self, EmuError> {
         let device = OpenOptions::new()
             .read(true)
@@ -38,17 +41,21 @@ impl Tun {
             .open("/dev/net/tun")
             .map_err(EmuError::TunUnavailable)?;
         let mut request = Request::named(NAME);
-        request.set_flags(libc::IFF_TUN | libc::IFF_NO_PI);
+        request.set_flags(libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR);
         request.call(
             &device,
             libc::TUNSETIFF as libc::c_ulong,
             "making the TUN device",
         )?;
+        if offload {
+            set_offload(&device)?;
+        }
         configure(address, others, mtu)?;
         Ok(Tun { device })
     }
 
-    /// Reads one packet into `buffer`; `None` when there is none now.
+    /// Reads one packet with the header of [`crate::offload`] into `buffer`; `None` when
+    /// there is none now.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.device).read(buffer) {
             Ok(size) => Ok(Some(size)),
@@ -57,9 +64,10 @@ impl Tun {
         }
     }
 
-    /// Hands one packet to the kernel.
-    pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
-        (&self.device).write(packet).map(|_| ())
+    /// Hands one packet with the header of [`crate::offload`] to the kernel, in parts that follow
+    /// each other.
+    pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        (&self.device).write_vectored(parts).map(|_| ())
     }
 }
 
@@ -67,6 +75,31 @@ impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.device.as_fd()
     }
+}
+
+/// Has the kernel hand over super-segments of TCP, and of UDP where it can (Linux 6.2), and leave
+/// checksums open.
+fn set_offload(device: &File) -> Result<(), EmuError> {
+    let header = c_int::try_from(offload::LENGTH).unwrap_or_default();
+    // SAFETY: the descriptor is open while borrowed, and the request takes a pointer to an `int`,
+    // which lives across the call.
+    let outcome =
+        unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETVNETHDRSZ, &raw const header) };
+    let failed = || EmuError::Interface {
+        step: "turning on segmentation offload",
+        source: io::Error::last_os_error(),
+    };
+    if outcome != 0 {
+        return Err(failed());
+    }
+    let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+    let ask = |features: c_uint| {
+        let features = libc::c_ulong::from(features);
+        // SAFETY: the descriptor is open while borrowed, and the request takes a number.
+        unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETOFFLOAD, features) == 0 }
+    };
+    let is_on = ask(tcp | libc::TUN_F_USO4 | libc::TUN_F_USO6) || ask(tcp);
+    is_on.then_some(()).ok_or_else(failed)
 }
 
 /// Gives the device its addresses, and brings it and the loopback interface up.

@@ -216,6 +216,9 @@ impl<P: Packet> Element<P> for Link<P> {
 
     #[inline]
     fn next_wakeup(&self) -> Option<Time> {
+        if let Some(arrival) = self.wire.sure_arrival() {
+            return Some(arrival);
+        }
         let waits = self.queue.packets() > 0;
         self.wire.next_arrival(waits.then_some(self.sender_free))
     }

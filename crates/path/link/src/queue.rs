@@ -63,6 +63,9 @@ impl<P: Packet> Queue<P> {
     /// The packet that is sent next, at `now`.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, accounts: &mut Accounts<P>) -> Option<P> {
+        if let Queue::DropTail(queue) = self {
+            return queue.poll();
+        }
         match self {
             Queue::DropTail(queue) => queue.poll(),
             Queue::Red(queue) => queue.poll(now),
@@ -74,6 +77,10 @@ impl<P: Packet> Queue<P> {
     /// How many packets wait.
     #[inline]
     pub(crate) fn packets(&self) -> usize {
+        // The usual kind first, by a comparison: a jump by a table costs more, here and in `poll`.
+        if let Queue::DropTail(queue) = self {
+            return queue.packets();
+        }
         match self {
             Queue::DropTail(queue) => queue.packets(),
             Queue::Red(queue) => queue.packets(),

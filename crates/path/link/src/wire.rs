@@ -68,6 +68,15 @@ impl<P> Wire<P> {
         self.packets.get(ahead).map(|(_, packet)| packet)
     }
 
+    /// When the first packet on the way arrives, where nothing that waits can overtake it.
+    #[inline]
+    pub(crate) fn sure_arrival(&self) -> Option<Time> {
+        match self.longer {
+            None => self.packets.front().map(|(arrival, _)| *arrival),
+            Some(_) => None,
+        }
+    }
+
     /// When something arrives next, where `sender_free` is when the next packet that waits begins
     /// to leave; `None` where nothing is on the way and none waits.
     #[inline]

@@ -82,7 +82,7 @@ fn bottleneck(path: &PathSpec, capacity: Rate) -> Bottleneck {
     }
 }
 
-fn segment(path: &PathSpec) -> Bytes {
+pub(super) fn segment(path: &PathSpec) -> Bytes {
     Bytes::new(u64::from(
         path.hosts
             .mtu
@@ -91,7 +91,7 @@ fn segment(path: &PathSpec) -> Bytes {
 }
 
 /// What a sender fills of a window: whole segments, one at least.
-fn whole_segments(path: &PathSpec, window: Bytes) -> Bytes {
+pub(super) fn whole_segments(path: &PathSpec, window: Bytes) -> Bytes {
     let segment = segment(path);
     let count = window.get().checked_div(segment.get()).unwrap_or(0).max(1);
     segment.times(count)

@@ -3,15 +3,18 @@
 //! Takes a path file to the inputs of [`models`]: payload in place of packets, a mean load in place
 //! of traffic that comes and goes, loss events in place of lost packets.
 //!
-//! Left out, and what that costs: acknowledgements that share the reverse link, and queues other
-//! than drop-tail, which are taken for one of the same size; classes of traffic are taken for
-//! equal. Weighted RED, which lives by them, is refused. A simulation has them all.
+//! [`fluid()`] asks a model of many flows by classes instead, which has limits of its own.
+//!
+//! Left out of the formulas, and what that costs: acknowledgements that share the reverse link, and
+//! queues other than drop-tail, which are taken for one of the same size; classes of traffic are
+//! taken for equal. Weighted RED, which lives by them, is refused. A simulation has them all.
 //!
 //! Reading order: [`Question`], [`Prediction`], [`predict`]; `inputs.rs` for the path;
-//! `calculator.rs` and `literature.rs` for what follows from it.
+//! `calculator.rs` and `literature.rs` for what follows from it; `fluid.rs` for many flows.
 
 mod calculator;
 mod fit;
+mod fluid;
 mod inputs;
 mod literature;
 
@@ -29,6 +32,7 @@ use units::{Bytes, Rate, Span};
 
 pub use calculator::{AcceptableLoss, Transfer, TransferTime};
 pub use fit::{Fitting, Optimum, fit};
+pub use fluid::{FLOWS_MAX, FlowClass, Fluid, FluidClass, FluidQuestion, fluid, fluid_unbounded};
 use inputs::Inputs;
 pub use literature::Choice;
 
@@ -66,6 +70,18 @@ pub enum PredictError {
     Congestion {
         /// Its name.
         name: String,
+    },
+    /// The fluid model does not describe the congestion control.
+    #[error("the fluid model does not describe `{name}`; it has reno and cubic")]
+    FluidCongestion {
+        /// Its name.
+        name: String,
+    },
+    /// A class of flows that cannot be.
+    #[error("{problem}")]
+    Class {
+        /// What is wrong, with the bound.
+        problem: String,
     },
     /// The formulas are about one link without other load.
     #[error("the formulas describe one link each way, and this path has a `{field}` ({value})")]
@@ -107,6 +123,16 @@ impl Hint for PredictError {
             PredictError::Congestion { .. } => {
                 "choose another with `-C cubic`, or simulate it: `trunkline simulate \
                     PATH`"
+                    .to_owned()
+            }
+            PredictError::FluidCongestion { .. } => {
+                "choose `congestion=reno` or `congestion=cubic` for that class, or simulate it: \
+                    `trunkline simulate PATH`"
+                    .to_owned()
+            }
+            PredictError::Class { .. } => {
+                "write a class like `--flows 1000,rtt=50ms,congestion=reno,start=5s,stop=20s`, \
+                    and how long they run like `--duration 30s`"
                     .to_owned()
             }
             PredictError::NotOneLink { .. } => "emulate it: `trunkline tune emu:PATH`".to_owned(),

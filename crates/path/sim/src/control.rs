@@ -285,6 +285,16 @@ impl Control {
         }
     }
 
+    /// Whether a loss reduces its window in proportion to what arrives where hosts are as Linux: of
+    /// those whose window is that of RFC 5681 with another size of the cut.
+    #[inline]
+    pub(crate) fn reduces_in_proportion(&self) -> bool {
+        matches!(
+            self,
+            Control::Aimd(_) | Control::Cubic(_) | Control::HighSpeed(_) | Control::Scalable(_)
+        )
+    }
+
     /// What the streams of an ensemble have in common; `None` of any other flow.
     pub(crate) fn ensemble(&mut self) -> Option<&mut Ensemble> {
         match self {

@@ -11,10 +11,10 @@
 //! Left out: others' share of a rate that was fixed at the beginning. The streams of NETBLT, which
 //! have it, keep their part of the link when others join, and then ask for more than there is.
 
-use units::Time;
+use units::{Bytes, Time};
 
 use crate::scenario::{Scenario, ScenarioError, Work};
-use crate::{Simulation, setup};
+use crate::{Simulation, Variant, setup};
 
 impl Simulation {
     /// Adds `count` streams that connect now. They come after the others: [`Simulation::stream`]
@@ -41,14 +41,36 @@ impl Simulation {
     /// assert_eq!(simulation.stream(4), None);
     /// ```
     pub fn join(&mut self, count: u32) -> Result<(), ScenarioError> {
+        self.join_as(count, self.scenario.variant, None)
+    }
+
+    /// Adds `count` streams as [`Simulation::join`] does, which find their rate as `variant` does;
+    /// each ends after `bytes`, where that is said.
+    ///
+    /// # Errors
+    /// As of [`Simulation::join`]; and streams of [`Variant::Ensemble`] share one window from the
+    /// beginning, so that none of them joins others.
+    pub fn join_as(
+        &mut self,
+        count: u32,
+        variant: Variant,
+        bytes: Option<Bytes>,
+    ) -> Result<(), ScenarioError> {
+        if variant != self.scenario.variant && variant == Variant::Ensemble {
+            return Err(ScenarioError {
+                problem: "streams of an ensemble cannot join others".to_owned(),
+                hint: "let all streams be of the ensemble".to_owned(),
+            });
+        }
         self.change(|scenario| scenario.streams = scenario.streams.saturating_add(count))?;
-        setup::join(
-            &self.scenario,
-            count,
-            self.now(),
-            &mut self.flows,
-            &mut self.timers,
-        );
+        let theirs = Scenario {
+            variant,
+            work: bytes.map_or(Work::Endless, Work::PerStream),
+            ..self.scenario.clone()
+        };
+        let now = self.now();
+        let (flows, timers) = (&mut self.flows, &mut self.timers);
+        setup::join(&theirs, count, now, flows, timers);
         self.measure.on_joined(count);
         self.unfinished += count;
         Ok(())
@@ -142,10 +164,9 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use netpath::PathSpec;
-    use units::{Bytes, Span};
+    use units::Span;
 
     use super::*;
-    use crate::Variant;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
@@ -250,6 +271,23 @@ mod tests {
                 .collect();
             assert_eq!(completed, [true, true, true, false, true], "{path}");
         }
+    }
+
+    #[test]
+    fn streams_of_another_kind_join_and_end_after_their_bytes() {
+        let mut simulation = Simulation::new(&scenario("slac-caltech", 1)).unwrap();
+        simulation.advance(at(1_000));
+        let bytes = Bytes::new(100_001);
+        simulation.join_as(1, Variant::Bbr, Some(bytes)).unwrap();
+        simulation
+            .join_as(1, Variant::LedbatPlusPlus, None)
+            .unwrap();
+        assert!(simulation.join_as(1, Variant::Ensemble, None).is_err());
+        simulation.advance(simulation.end());
+        assert_eq!(simulation.stream(1).unwrap().delivered, bytes);
+        let shown = simulation.finish();
+        let completed = [1, 2].map(|index: usize| shown.streams[index].completed.is_some());
+        assert_eq!(completed, [true, false]);
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod pace;
 mod pacer;
 mod packet;
 mod probe;
+mod prr;
 mod receiver;
 mod result;
 mod round_trip;
@@ -55,6 +56,7 @@ mod sender;
 mod setup;
 mod simulation;
 mod state;
+mod tail;
 mod timers;
 mod variant;
 

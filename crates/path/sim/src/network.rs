@@ -38,6 +38,8 @@ pub(crate) struct Network {
     links: Vec<Link<Packet>>,
     /// The load on each link.
     loads: Vec<Option<LoadSource>>,
+    /// Whether there is any.
+    is_loaded: bool,
     /// How many links each way has.
     hops: usize,
     /// The main link of each way.
@@ -108,6 +110,7 @@ impl Network {
         Network {
             wake: vec![Time::MAX; links.len() + entries.len()],
             links,
+            is_loaded: loads.iter().any(Option::is_some),
             loads,
             hops,
             main: Way::BOTH.map(|way| way as usize * hops + path.main_link(way)),
@@ -170,7 +173,8 @@ impl Network {
     /// reaches its host.
     #[inline]
     fn next_link(&self, at: usize, group: u16) -> Option<usize> {
-        let is_last = (at + 1).is_multiple_of(self.hops);
+        // Without a division, which every packet would pay for.
+        let is_last = at + 1 == self.hops || at + 1 == self.links.len();
         let leaves = group != STREAMS && self.main.contains(&at);
         (!is_last && !leaves).then_some(at + 1)
     }
@@ -193,7 +197,8 @@ impl Network {
     #[inline]
     fn plan(&mut self, at: usize) {
         let link = &self.links[at];
-        let is_idle = self.loads[at].is_some() && link.counters().in_flight.is_zero();
+        let is_idle =
+            self.is_loaded && self.loads[at].is_some() && link.counters().in_flight.is_zero();
         let wakeup = link.next_wakeup().filter(|_| !is_idle);
         self.wake[at] = wakeup.unwrap_or(Time::MAX);
     }
@@ -201,6 +206,12 @@ impl Network {
     /// Offers the load that has come to a link by `now`, at its own times.
     #[inline]
     fn load_up_to(&mut self, at: usize, now: Time) {
+        if self.is_loaded {
+            self.offer_load(at, now);
+        }
+    }
+
+    fn offer_load(&mut self, at: usize, now: Time) {
         let Some(source) = &mut self.loads[at] else {
             return;
         };

@@ -30,6 +30,8 @@ pub(crate) struct Receiver {
     echoes_congestion: bool,
     /// Whether anything beyond `next` has arrived.
     has_gap: bool,
+    /// Segments that were acknowledged for being the first.
+    quick: u8,
     pub(crate) delayed: Deadline,
     beyond: Box<Beyond>,
 }
@@ -55,6 +57,7 @@ impl Receiver {
             echo: Time::ZERO,
             echoes_congestion: false,
             has_gap: false,
+            quick: 0,
             delayed: Deadline::NONE,
             beyond: Box::default(),
         }
@@ -81,8 +84,9 @@ impl Receiver {
     }
 
     /// A segment arrives. RFC 5681 section 4.2: every second one is acknowledged, and each one that
-    /// is out of order or fills a hole.
-    pub(crate) fn on_data(&mut self, packet: &Packet, patience: Option<Span>) -> Reply {
+    /// is out of order or fills a hole. The first `quick` of the others are acknowledged each, as
+    /// Linux does it, so that slow start goes faster.
+    pub(crate) fn on_data(&mut self, packet: &Packet, patience: Option<Span>, quick: u8) -> Reply {
         self.note_congestion(packet.flags);
         if packet.number != self.next {
             if packet.number > self.next {
@@ -101,6 +105,10 @@ impl Receiver {
         if self.has_gap {
             self.next = self.beyond.release(self.next);
             self.has_gap = self.beyond.top > self.next;
+            return Reply::Now;
+        }
+        if self.quick < quick {
+            self.quick += 1;
             return Reply::Now;
         }
         match patience {
@@ -217,7 +225,7 @@ mod tests {
         let mut receiver = Receiver::new();
         let replies = numbers
             .iter()
-            .map(|number| receiver.on_data(&segment(*number), PATIENCE));
+            .map(|number| receiver.on_data(&segment(*number), PATIENCE, 0));
         let replies = replies.collect();
         (receiver, replies)
     }
@@ -236,6 +244,24 @@ mod tests {
         // The echo is that of the first of the two.
         assert_eq!((ack.number, ack.sent), (2, Time::ZERO));
         assert!(!receiver.owes());
+    }
+
+    #[test]
+    fn the_first_segments_are_acknowledged_each() {
+        let mut receiver = Receiver::new();
+        let mut replies = Vec::new();
+        for number in 0..5 {
+            let reply = receiver.on_data(&segment(number), PATIENCE, 3);
+            if reply == Reply::Now {
+                answer(&mut receiver);
+            }
+            replies.push(reply);
+        }
+        let later = Reply::Within(Span::from_millis(100));
+        assert_eq!(
+            replies,
+            [Reply::Now, Reply::Now, Reply::Now, later, Reply::Now]
+        );
     }
 
     #[test]
@@ -280,11 +306,11 @@ mod tests {
             flags: Flags::default().with(flag, true),
             ..segment(number)
         };
-        receiver.on_data(&flagged(0, Flags::CONGESTION), PATIENCE);
+        receiver.on_data(&flagged(0, Flags::CONGESTION), PATIENCE, 0);
         assert!(answer(&mut receiver).flags.has(Flags::ECHO));
-        receiver.on_data(&segment(1), PATIENCE);
+        receiver.on_data(&segment(1), PATIENCE, 0);
         assert!(answer(&mut receiver).flags.has(Flags::ECHO));
-        receiver.on_data(&flagged(2, Flags::REDUCED), PATIENCE);
+        receiver.on_data(&flagged(2, Flags::REDUCED), PATIENCE, 0);
         assert!(!answer(&mut receiver).flags.has(Flags::ECHO));
     }
 }

@@ -16,6 +16,15 @@ pub enum TimeoutFloor {
     Margin(Span),
 }
 
+impl TimeoutFloor {
+    /// The time itself.
+    pub(crate) fn least(self) -> Span {
+        match self {
+            TimeoutFloor::Whole(least) | TimeoutFloor::Margin(least) => least,
+        }
+    }
+}
+
 /// Smoothed round-trip time and its variation, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoundTrip {

@@ -88,6 +88,10 @@ pub struct TcpSettings {
     /// Whether what arrives later tells that a repeated segment was lost again (RFC 8985, RACK), or
     /// only a timeout does (RFC 6675).
     pub watches_repairs: bool,
+    /// Whether hosts also do what Linux does and older TCP does not: a loss reduces the window in
+    /// proportion to what arrives (PRR, RFC 9937), holes are judged by time and a silent tail is
+    /// probed (RACK-TLP, RFC 8985), and the first segments are acknowledged each.
+    pub kernel_hosts: bool,
 }
 
 /// What makes a window grow.
@@ -182,7 +186,7 @@ const JITTER_MAX: Span = Span::from_millis(1);
 
 impl TcpSettings {
     /// As Linux has it: initial window 10 (RFC 6928), timestamps, timeouts from 0.2 s,
-    /// acknowledgements delayed by 40 ms at the most.
+    /// acknowledgements delayed by 40 ms at the most, and its repair of losses.
     ///
     /// Hosts take a little while before they send, and never the same: up to what one packet takes
     /// on `path`. Without that, a drop-tail queue may hit the same stream again and again (Floyd,
@@ -205,6 +209,7 @@ impl TcpSettings {
             starts: Starts::Seeded,
             timeout_forgets: false,
             watches_repairs: true,
+            kernel_hosts: true,
         }
     }
 
@@ -230,6 +235,7 @@ impl TcpSettings {
             starts: Starts::ParkMiller,
             timeout_forgets: true,
             watches_repairs: false,
+            kernel_hosts: false,
         }
     }
 }

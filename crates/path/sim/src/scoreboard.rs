@@ -162,6 +162,24 @@ impl Scoreboard {
         self.move_edge(edge)
     }
 
+    /// Takes all below the highest that has arrived for lost when that is `certain`, or when three
+    /// have arrived above holes; tells how many more are lost now.
+    ///
+    /// Source: RFC 8985 section 6.2 with no reordering seen, which a path here never shows: the
+    /// time to wait for what is late is 0 then (`tcp_rack_reo_wnd`).
+    pub(crate) fn judge_by_time(&mut self, una: u32, certain: bool) -> u32 {
+        match certain || self.sacked_count >= DUPLICATES {
+            true => self.move_edge(self.top.max(una)),
+            false => 0,
+        }
+    }
+
+    /// Whether something has arrived above a hole.
+    #[inline]
+    pub(crate) fn has_arrivals(&self) -> bool {
+        self.sacked_count > 0
+    }
+
     fn move_edge(&mut self, edge: u32) -> u32 {
         if edge <= self.edge {
             return 0;

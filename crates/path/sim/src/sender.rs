@@ -10,9 +10,11 @@ use crate::control::{Acked, Common, Control, Facts, Window};
 use crate::held_back::HeldBack;
 use crate::pacer::Pacer;
 use crate::packet::{Flags, Packet};
+use crate::prr::Prr;
 use crate::round_trip::{RoundTrip, TimeoutFloor};
 use crate::scenario::Growth;
 use crate::scoreboard::{DUPLICATES, LossRule, Scoreboard};
+use crate::tail::{self, Tail, Wait};
 use crate::timers::Deadline;
 
 /// What all senders of a group have in common.
@@ -26,6 +28,8 @@ pub(crate) struct Rules {
     pub timeout_forgets: bool,
     /// What arrives later tells that a repeated segment was lost again (RFC 8985).
     pub watches_repairs: bool,
+    /// Losses are found and windows reduced as by Linux: RACK-TLP, PRR.
+    pub kernel: bool,
     /// The most that each may send at.
     pub pacing_max: Option<Rate>,
 }
@@ -148,6 +152,9 @@ struct Rare {
     pacer: Pacer,
     tally: Tally,
     held_back: HeldBack,
+    tail: Tail,
+    /// Of the recovery at hand, where hosts are as Linux.
+    prr: Option<Prr>,
 }
 
 impl Sender {
@@ -264,10 +271,37 @@ impl Sender {
         }
     }
 
-    /// How long to wait for an acknowledgement from now on.
+    /// How long to wait from now on before the timer goes off.
     #[inline]
     pub(crate) fn patience(&self) -> Span {
-        self.round_trip.timeout(self.rules.timeout_floor)
+        let timeout = self.round_trip.timeout(self.rules.timeout_floor);
+        let smoothed = self.round_trip.smoothed().unwrap_or(timeout);
+        match self.waits_for() {
+            Wait::Answer => timeout,
+            Wait::Probe => {
+                let least = self.rules.timeout_floor.least();
+                tail::probe_after(smoothed, self.outstanding(), least, timeout)
+            }
+            Wait::Late => tail::late_after(self.round_trip.min, smoothed).min(timeout),
+        }
+    }
+
+    /// What the timer is for: hosts as Linux have one for three purposes.
+    #[inline]
+    fn waits_for(&self) -> Wait {
+        if !self.rules.kernel || self.phase != Phase::Open || !self.is_selective() {
+            return Wait::Answer;
+        }
+        match self.tainted {
+            true if self.rare.board.has_arrivals() => Wait::Late,
+            false if !self.rare.tail.is_probing() => Wait::Probe,
+            _ => Wait::Answer,
+        }
+    }
+
+    #[inline]
+    fn is_selective(&self) -> bool {
+        matches!(self.repair, Repair::Selective(_))
     }
 
     /// What it has done since it began.
@@ -314,7 +348,7 @@ impl Sender {
     /// An acknowledgement arrives; tells whether the retransmission timer starts anew: new data was
     /// acknowledged in order, or a repair begins.
     pub(crate) fn on_ack(&mut self, ack: &Packet, now: Time) -> bool {
-        let (before, phase) = (self.una, self.phase);
+        let (before, phase, waits) = (self.una, self.phase, self.waits_for());
         debug_assert!(
             ack.number <= self.highest,
             "acknowledged what was never sent"
@@ -328,6 +362,12 @@ impl Sender {
         }
         if ack.flags.has(Flags::ECHO) {
             self.on_mark(now);
+        }
+        if self.rare.tail.is_probing()
+            && self.rare.tail.has_repaired(ack, advanced)
+            && self.phase == Phase::Open
+        {
+            self.reduce(now);
         }
         let (delivered, lost) = match self.repair {
             Repair::Selective(rule) => self.read_selective(ack, before, rule, now),
@@ -349,7 +389,9 @@ impl Sender {
             };
             self.grow(news, ack.flags.has(Flags::ECHO), now);
         }
-        advanced > 0 || self.phase == Phase::Recovery && phase != Phase::Recovery
+        advanced > 0
+            || self.phase == Phase::Recovery && phase != Phase::Recovery
+            || self.waits_for() != waits
     }
 
     /// New data was acknowledged: what that says about the round trip. A measurement ends the
@@ -379,6 +421,9 @@ impl Sender {
         }
         let first = outgoing.number == self.una && self.next == self.una + 1;
         self.control.on_sent(outgoing.number, self.una, first, now);
+        if let Some(prr) = &mut self.rare.prr {
+            prr.on_sent();
+        }
         if !self.rules.timestamps {
             self.time(outgoing, now);
         }
@@ -404,6 +449,7 @@ impl Sender {
         now: Time,
     ) -> (u32, u32) {
         let (mut delivered, mut lost) = (self.una - before, 0);
+        let certain = self.phase != Phase::Open || self.rare.tail.has_arrived(ack);
         self.control.on_delivered(before..self.una, now);
         if self.tainted && delivered > 0 {
             delivered -= self.rare.board.acknowledge(before, self.una);
@@ -421,7 +467,12 @@ impl Sender {
                 });
             if newly > 0 {
                 self.tainted = true;
-                lost = self.rare.board.judge(self.una, rule);
+                lost = match (rule, self.rules.kernel) {
+                    (LossRule::ThirdAbove, true) => {
+                        self.rare.board.judge_by_time(self.una, certain)
+                    }
+                    _ => self.rare.board.judge(self.una, rule),
+                };
             }
             delivered += newly;
         }
@@ -436,6 +487,9 @@ impl Sender {
     fn proceed_selective(&mut self, now: Time) {
         if self.phase != Phase::Open && self.una >= self.recover {
             self.phase = Phase::Open;
+            if let Some(prr) = self.rare.prr.take() {
+                self.window.size = prr.target();
+            }
         }
         if self.tainted && self.phase == Phase::Open && self.rare.board.has_lost(self.una) {
             self.enter_recovery(now);
@@ -480,9 +534,14 @@ impl Sender {
     fn enter_recovery(&mut self, now: Time) {
         self.recover = self.highest;
         self.must_repair = true;
+        self.rare.tail.clear();
         // RFC 3168 section 6.1.2: once for all marks and losses of a window.
         if self.una >= self.reduced_at {
+            let before = self.window.size;
             self.reduce(now);
+            if self.rules.kernel && self.is_selective() && self.control.reduces_in_proportion() {
+                self.rare.prr = Some(Prr::new(before, self.window.size));
+            }
         }
         if self.repair == Repair::Tahoe {
             self.window.size = 1.0;
@@ -544,6 +603,12 @@ impl Sender {
             after_timeout: self.phase == Phase::Loss,
         };
         self.control.on_ack(&mut self.window, &acked);
+        if self.phase == Phase::Recovery
+            && let Some(prr) = &mut self.rare.prr
+        {
+            let safe = news.advanced > 0 && news.lost == 0;
+            self.window.size = prr.on_ack(news.delivered, acked.pipe, safe);
+        }
         self.bound_window();
     }
 
@@ -556,8 +621,24 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer went off (RFC 6298 section 5, RFC 5681 section 3.1).
+    /// The timer went off.
     pub(crate) fn on_timeout(&mut self, now: Time) {
+        match self.waits_for() {
+            Wait::Answer => self.on_no_answer(now),
+            Wait::Probe => self.rare.tail.begin(),
+            Wait::Late => {
+                self.rare.board.judge_by_time(self.una, true);
+                self.proceed_selective(now);
+                let pipe = self.pipe();
+                if let Some(prr) = &mut self.rare.prr {
+                    self.window.size = prr.on_ack(1, pipe, false);
+                }
+            }
+        }
+    }
+
+    /// Nothing was acknowledged for too long (RFC 6298 section 5, RFC 5681 section 3.1).
+    fn on_no_answer(&mut self, now: Time) {
         self.rare.tally.timeouts += 1;
         self.round_trip.back_off();
         if self.phase == Phase::Connecting {
@@ -567,10 +648,18 @@ impl Sender {
         }
         self.tells_reduction = true;
         self.reduced_at = self.highest;
-        match self.phase == Phase::Loss && self.una < self.recover {
+        self.rare.tail.clear();
+        let prr = self.rare.prr.take();
+        match (self.phase == Phase::Loss && self.una < self.recover, prr) {
             // Held when the same data times out again.
-            true => self.window.size = 1.0,
-            false => self.control.on_timeout(&mut self.window, now),
+            (true, _) => self.window.size = 1.0,
+            (false, None) => self.control.on_timeout(&mut self.window, now),
+            (false, Some(prr)) => {
+                // The loss that is being repaired has set the threshold (`tcp_enter_loss`).
+                self.window.size = prr.target();
+                self.control.on_timeout(&mut self.window, now);
+                self.window.threshold = prr.target();
+            }
         }
         self.phase = Phase::Loss;
         self.timed_end = None;
@@ -598,7 +687,9 @@ impl Sender {
             Repair::Selective(_) => f64::from(self.pipe()) + 1.0 <= self.window.size,
             _ => f64::from(self.next - self.una) + 1.0 <= self.allowed(),
         };
-        self.must_repair || open && (new || self.tainted && self.rare.board.has_lost(self.una))
+        self.must_repair
+            || self.rare.tail.is_due()
+            || open && (new || self.tainted && self.rare.board.has_lost(self.una))
     }
 
     /// The next segment that may leave now.
@@ -613,8 +704,23 @@ impl Sender {
         }
     }
 
+    /// A probe of the tail: something new where the receiver has room, or else the last segment
+    /// again (RFC 8985 section 7.3).
+    fn poll_probe(&mut self) -> Outgoing {
+        let outgoing = self.poll_new().unwrap_or(Outgoing {
+            number: self.highest - 1,
+            again: true,
+        });
+        self.rare.tail.on_sent(self.highest, outgoing.again);
+        self.rare.tally.retransmitted += u64::from(outgoing.again);
+        outgoing
+    }
+
     #[inline]
     fn poll_selective(&mut self) -> Option<Outgoing> {
+        if self.rare.tail.is_due() {
+            return Some(self.poll_probe());
+        }
         let pipe = self.pipe();
         let open = f64::from(pipe) + 1.0 <= self.window.size;
         if !open && !self.must_repair {

@@ -226,7 +226,7 @@ impl Simulation {
     #[inline]
     fn on_data(&mut self, packet: Packet) {
         let receiver = &mut self.flows.receivers[packet.flow as usize];
-        match receiver.on_data(&packet, self.terms.delayed_ack) {
+        match receiver.on_data(&packet, self.terms.delayed_ack, self.terms.quick_acks) {
             Reply::Now => self.acknowledge(packet.flow),
             Reply::Within(patience) => {
                 let alarm = Alarm::DelayedAck(packet.flow);

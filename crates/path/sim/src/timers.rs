@@ -26,42 +26,49 @@ pub(crate) enum Alarm {
 
 /// All timers, the earliest first.
 ///
-/// Those of one slot, about a millisecond, are kept in order. Those of the second after it lie in
-/// the slots of a wheel without order, and later ones in a heap: with thousands of flows most
-/// timers are moved before they go off, and order is made for few of them.
+/// Those of one cell, about a microsecond, are kept in order. Those of the other cells of the same
+/// slot, about a millisecond, lie in a ring without order; so do those of the second after it, slot
+/// by slot, and later ones in a heap: with thousands of flows most timers are moved before they go
+/// off, and order is made for few of them.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// All that go off in the current slot or before its end; empty only when there are none at
+    /// All that go off in the current cell or before its end; empty only when there are none at
     /// all.
     near: Heap,
-    /// The number of the current slot.
-    current: u64,
-    wheel: Vec<Vec<(Time, Alarm)>>,
-    /// Which slots of the wheel hold something, a bit each.
-    filled: [u64; WORDS],
-    /// Beyond the wheel.
+    /// The number of the current cell.
+    cell: u64,
+    /// The cells of the current slot after this one.
+    cells: Ring,
+    /// The slots after the current one.
+    slots: Ring,
+    /// Beyond those.
     far: Heap,
 }
 
-type Heap = BinaryHeap<Reverse<(Time, Alarm)>>;
+type Timer = (Time, Alarm);
+type Heap = BinaryHeap<Reverse<Timer>>;
 
-/// A slot is this many doublings of a nanosecond long: 1.05 ms.
-const SLOT_BITS: u32 = 20;
-/// A turn of the wheel: 1.07 s.
-const SLOTS: u64 = 1024;
-const WORDS: usize = SLOTS as usize / 64;
+/// A cell is this many doublings of a nanosecond long: 1.02 us.
+const CELL_BITS: u32 = 10;
+/// A slot is this many doublings of a cell long: 1.05 ms. As many slots are 1.07 s.
+const RING_BITS: u32 = 10;
+/// So many timers of a slot are not shared out among its cells, which would take longer than to
+/// keep them in order.
+const FEW: usize = 16;
+const PLACES: usize = 1 << RING_BITS;
+const WORDS: usize = PLACES / 64;
 
-fn slot_of(at: Time) -> u64 {
-    at.as_nanos() >> SLOT_BITS
+fn cell_of(at: Time) -> u64 {
+    at.as_nanos() >> CELL_BITS
 }
 
 impl Default for Timers {
     fn default() -> Self {
         Timers {
             near: Heap::new(),
-            current: 0,
-            wheel: vec![Vec::new(); SLOTS as usize],
-            filled: [0; WORDS],
+            cell: 0,
+            cells: Ring::new(),
+            slots: Ring::new(),
             far: Heap::new(),
         }
     }
@@ -70,19 +77,15 @@ impl Default for Timers {
 impl Timers {
     #[inline]
     pub(crate) fn set(&mut self, at: Time, alarm: Alarm) {
-        let slot = slot_of(at);
-        if slot <= self.current {
-            self.near.push(Reverse((at, alarm)));
-        } else {
-            self.put_away(slot, at, alarm);
+        let cell = cell_of(at);
+        if cell <= self.cell {
+            return self.near.push(Reverse((at, alarm)));
         }
-    }
-
-    fn put_away(&mut self, slot: u64, at: Time, alarm: Alarm) {
-        if slot - self.current < SLOTS {
-            let place = (slot % SLOTS) as usize;
-            self.wheel[place].push((at, alarm));
-            self.filled[place / 64] |= 1 << (place % 64);
+        let (slot, current) = (cell >> RING_BITS, self.cell >> RING_BITS);
+        if slot == current {
+            self.cells.put(cell, (at, alarm));
+        } else if slot - current < PLACES as u64 {
+            self.slots.put(slot, (at, alarm));
         } else {
             self.far.push(Reverse((at, alarm)));
         }
@@ -98,7 +101,7 @@ impl Timers {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Time, Alarm)> {
+    pub(crate) fn pop(&mut self) -> Option<Timer> {
         let Reverse(timer) = self.near.pop()?;
         if self.near.is_empty() {
             self.turn();
@@ -106,29 +109,104 @@ impl Timers {
         Some(timer)
     }
 
-    /// Goes on to the next slot that holds something, and puts it in order.
+    /// Goes on to the next cell that holds something, and puts it in order.
     fn turn(&mut self) {
-        let far = self.far.peek().map(|Reverse((at, _))| slot_of(*at));
-        let Some(slot) = self.next_filled().into_iter().chain(far).min() else {
-            return;
-        };
-        self.current = slot;
-        let place = (slot % SLOTS) as usize;
-        self.filled[place / 64] &= !(1 << (place % 64));
-        self.near.extend(self.wheel[place].drain(..).map(Reverse));
-        while let Some(Reverse((at, _))) = self.far.peek() {
-            if slot_of(*at) > slot {
-                break;
-            }
-            self.near.extend(self.far.pop());
+        if self.cells.is_empty() {
+            self.open_slot();
+        }
+        if let Some(cell) = self.cells.next_after(self.cell)
+            && self.near.is_empty()
+        {
+            self.cell = cell;
+            self.near.extend(self.cells.take(cell).map(Reverse));
         }
     }
 
-    /// The first slot after the current one that holds something.
-    fn next_filled(&self) -> Option<u64> {
-        let place = (self.current % SLOTS) as usize;
-        // The current place comes up twice: first what lies behind it in its word, at last what
-        // lies before. It is itself empty.
+    /// Shares out the next slot that holds something among its cells.
+    fn open_slot(&mut self) {
+        let far = self.far.peek();
+        let far = far.map(|Reverse((at, _))| cell_of(*at) >> RING_BITS);
+        let next = self.slots.next_after(self.cell >> RING_BITS);
+        let Some(slot) = next.into_iter().chain(far).min() else {
+            return;
+        };
+        // All of a slot that counts as its last cell are kept in order.
+        let is_sparse = self.slots.count_at(slot) <= FEW;
+        self.cell = (slot + u64::from(is_sparse)).wrapping_shl(RING_BITS) - u64::from(is_sparse);
+        let mut share_out = |timer: Timer| match cell_of(timer.0) {
+            cell if cell <= self.cell => self.near.push(Reverse(timer)),
+            cell => self.cells.put(cell, timer),
+        };
+        self.slots.take(slot).for_each(&mut share_out);
+        while let Some(Reverse((at, _))) = self.far.peek() {
+            if cell_of(*at) >> RING_BITS > slot {
+                break;
+            }
+            self.far
+                .pop()
+                .into_iter()
+                .for_each(|Reverse(timer)| share_out(timer));
+        }
+    }
+}
+
+/// Timers by a number that only grows, each with fewer than [`PLACES`] to go.
+#[derive(Debug)]
+struct Ring {
+    places: Vec<Vec<Timer>>,
+    /// Which places hold something, a bit each.
+    filled: [u64; WORDS],
+    /// How many do.
+    count: usize,
+}
+
+impl Ring {
+    fn new() -> Self {
+        Ring {
+            places: vec![Vec::new(); PLACES],
+            filled: [0; WORDS],
+            count: 0,
+        }
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
+    fn put(&mut self, number: u64, timer: Timer) {
+        let place = number as usize % PLACES;
+        self.count += usize::from(self.places[place].is_empty());
+        self.places[place].push(timer);
+        self.filled[place / 64] |= 1 << (place % 64);
+    }
+
+    /// How many are kept at a place.
+    #[inline]
+    fn count_at(&self, number: u64) -> usize {
+        self.places[number as usize % PLACES].len()
+    }
+
+    /// Empties a place that holds something, or nothing.
+    #[inline]
+    fn take(&mut self, number: u64) -> impl Iterator<Item = Timer> + '_ {
+        let place = number as usize % PLACES;
+        self.count -= usize::from(!self.places[place].is_empty());
+        self.filled[place / 64] &= !(1 << (place % 64));
+        self.places[place].drain(..)
+    }
+
+    /// The first number after `current` whose place holds something; that of `current` itself is
+    /// empty.
+    #[inline]
+    fn next_after(&self, current: u64) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
+        let place = current as usize % PLACES;
+        // The current word comes up twice: first what lies behind the place, at last what lies
+        // before.
         (0..=WORDS).find_map(|step| {
             let word = (place / 64 + step) % WORDS;
             let seen = match step {
@@ -139,8 +217,7 @@ impl Timers {
             let bits = self.filled[word] & seen;
             (bits != 0).then(|| {
                 let found = word * 64 + bits.trailing_zeros() as usize;
-                let ahead = (found + SLOTS as usize - place) % SLOTS as usize;
-                self.current + ahead as u64
+                current + ((found + PLACES - place) % PLACES) as u64
             })
         })
     }

@@ -122,11 +122,11 @@ fn sack_follows_mathis() {
 
 /// PFTK holds to 15 % up to 1e-2. Beyond, a stream with selective acknowledgements and losses that
 /// are independent is faster: PFTK counts the timeouts of Reno, and of losses that take all the
-/// rest of a round trip with them. At 5e-2 that makes a third at most.
+/// rest of a round trip with them. At 5e-2 that makes two fifths at most.
 #[test]
 fn sack_follows_pftk_with_fewer_timeouts() {
     for acks in [Acks::Every, Acks::Delayed] {
-        for (loss, high) in [(1e-3, 1.15), (1e-2, 1.15), (3e-2, 1.25), (5e-2, 1.35)] {
+        for (loss, high) in [(1e-3, 1.15), (1e-2, 1.15), (3e-2, 1.25), (5e-2, 1.40)] {
             let case = Case {
                 acks,
                 events: 400.0,

@@ -4,7 +4,7 @@
 use observe::{Fault, HostLimits};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
-use tune::{Budget, Ended, TuneError};
+use tune::{Budget, Ended, TuneError, tune_with};
 use units::{Rate, Span};
 
 use super::*;
@@ -70,7 +70,7 @@ fn bounds_are_kept_on_any_path() {
         for baseline in bounded() {
             let tuning = run(&baseline, path, &plan);
             let shown = format!("seed {seed}, {}: {:?}", baseline.name(), streams(&tuning));
-            assert!(matches!(tuning.ended, Ended::Found(_)), "{shown}");
+            assert!(tuning.cut.is_none() && tuning.chosen.is_some(), "{shown}");
             assert!(tuning.samples.len() <= plan.budget.samples, "{shown}");
             let most = tuning.samples.iter().map(|sample| sample.setting.streams);
             assert!(most.max() <= Some(plan.streams_max), "{shown}");
@@ -79,17 +79,22 @@ fn bounds_are_kept_on_any_path() {
                 let slack = Span::from_secs(4);
                 assert!(tuning.cost.elapsed <= time + slack, "{shown}");
             }
-            let chosen = &tuning.samples[tuning.answer().unwrap().recommended.sample];
-            assert_eq!(
-                chosen.setting,
-                tuning.answer().unwrap().recommended.setting,
-                "{shown}"
-            );
-            assert!(
-                tuning.answer().unwrap().recommended.promise.goodput > Rate::ZERO,
-                "{shown}"
-            );
         }
+    }
+}
+
+/// What the driver makes of a baseline's samples.
+#[test]
+fn what_is_recommended_was_sampled_and_is_promised_to_carry_something() {
+    let mut noise = Pcg32::seed_from_u64(0);
+    let (path, plan) = (any_path(&mut noise), any_plan(&mut noise));
+    for baseline in [Baseline::Fixed4, Baseline::DoublingBisection] {
+        let tuning = tune_with(&baseline, &mut Synthetic::new(path, 1), &plan, &mut ()).unwrap();
+        assert!(matches!(tuning.ended, Ended::Found(_)));
+        let recommended = &tuning.answer().unwrap().recommended;
+        let chosen = &tuning.samples[recommended.sample];
+        assert_eq!(chosen.setting, recommended.setting);
+        assert!(recommended.promise.goodput > Rate::ZERO);
     }
 }
 
@@ -110,7 +115,7 @@ fn no_sample_leaves_what_the_budget_leaves() {
         };
         for baseline in bounded() {
             let mut target = Told::new(|_| 90e6);
-            let tuning = tune_with(&baseline, &mut target, &plan, &mut ()).unwrap();
+            let tuning = Tuning::of(&baseline, &mut target, &plan);
             let shown = format!("{}: {:?}", baseline.name(), tuning.cost);
             assert!(tuning.cost.elapsed <= time.unwrap_or(Span::MAX), "{shown}");
             let slack = Bytes::new(tuning.cost.bytes.get() / 20);
@@ -129,7 +134,7 @@ fn the_first_sample_is_cut_to_the_time_there_is() {
     for baseline in bounded() {
         let mut plan = unbounded();
         plan.budget.time = Some(Span::from_secs(5));
-        let tuning = tune_with(&baseline, &mut Told::new(|_| 90e6), &plan, &mut ()).unwrap();
+        let tuning = Tuning::of(&baseline, &mut Told::new(|_| 90e6), &plan);
         assert_eq!(tuning.samples.len(), 1, "{}", baseline.name());
         let slack = Span::from_secs(1);
         let cost = tuning.cost.elapsed;
@@ -182,16 +187,11 @@ fn settings_that_carry_nothing_are_survived_and_never_recommended() {
         };
         for baseline in bounded() {
             let plan = any_plan(&mut noise);
-            let tuned = tune_with(&baseline, &mut Told::new(carries), &plan, &mut ());
+            let tuning = Tuning::of(&baseline, &mut Told::new(carries), &plan);
             let shown = format!("seed {seed}, {}", baseline.name());
-            match tuned {
-                Ok(tuning) => assert!(
-                    carries(&tuning.answer().unwrap().recommended.setting) > 0.0,
-                    "{shown}"
-                ),
-                Err(TuneError::NothingDelivered { .. }) => (),
-                Err(error) => panic!("{shown}: {error}"),
-            }
+            assert!(tuning.cut.is_none(), "{shown}");
+            let is_good = |chosen: &Setting| carries(chosen) > 0.0;
+            assert!(tuning.chosen.as_ref().is_none_or(is_good), "{shown}");
         }
     }
 }
@@ -205,24 +205,25 @@ fn a_target_that_fails_cuts_the_search_short() {
         for after in 0..8 {
             let mut target = Synthetic::new(path, 1);
             target.fails_after = Some((after, Fault::Run));
-            let tuned = tune_with(&baseline, &mut target, &few_streams(), &mut ());
+            let tuning = Tuning::of(&baseline, &mut target, &few_streams());
             let shown = format!("{} fails after {after}", baseline.name());
-            match tuned {
-                Ok(tuning) => {
-                    let cut = matches!(tuning.ended, Ended::Cut(..));
-                    assert_eq!(cut, after < whole && after > 1, "{shown}");
-                    // One sample alone is nothing to recommend from.
-                    let stopped = matches!(tuning.ended, Ended::Stopped(_));
-                    assert_eq!(stopped, after < whole && after == 1, "{shown}");
-                    assert_eq!(tuning.samples.len(), after.min(whole), "{shown}");
-                }
-                Err(error) => {
-                    assert!(matches!(error, TuneError::Target(_)), "{shown}");
-                    assert_eq!(after, 0, "{shown}");
-                }
-            }
+            assert_eq!(tuning.cut.is_some(), after < whole, "{shown}");
+            assert_eq!(tuning.samples.len(), after.min(whole), "{shown}");
         }
     }
+}
+
+/// One sample alone is nothing to recommend from.
+#[test]
+fn what_the_driver_makes_of_a_search_that_is_cut_short() {
+    let tuned = |after| {
+        let mut target = Synthetic::new(clean(1e8, 0.05), 1);
+        target.fails_after = Some((after, Fault::Run));
+        tune_with(&DoublingBisection, &mut target, &few_streams(), &mut ())
+    };
+    assert!(matches!(tuned(0), Err(TuneError::Target(_))));
+    assert!(matches!(tuned(1).unwrap().ended, Ended::Stopped(_)));
+    assert!(matches!(tuned(2).unwrap().ended, Ended::Cut(..)));
 }
 
 /// A strategy is a function of the history: half of one, taken up again, goes on the same way.

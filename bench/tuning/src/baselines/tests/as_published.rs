@@ -30,14 +30,8 @@ fn fixed_streams_are_sampled_once_and_recommended() {
     for (baseline, expected) in all {
         let tuning = run(&baseline, clean(100.0 * MBIT, 0.05), &unbounded());
         assert_eq!(streams(&tuning), [expected]);
-        assert_eq!(
-            tuning.answer().unwrap().recommended.setting.streams.get(),
-            expected
-        );
-        assert_eq!(
-            tuning.answer().unwrap().recommended.setting.window,
-            Window::Auto
-        );
+        assert_eq!(tuning.recommended().streams.get(), expected);
+        assert_eq!(tuning.recommended().window, Window::Auto);
     }
 }
 
@@ -66,10 +60,7 @@ fn doubling_ends_at_the_most_streams() {
     };
     let tuning = run(&DoublingBisection, path, &plan);
     assert_eq!(streams(&tuning), [1, 2, 4, 8, 16]);
-    assert_eq!(
-        tuning.answer().unwrap().recommended.setting.streams.get(),
-        16
-    );
+    assert_eq!(tuning.recommended().streams.get(), 16);
 }
 
 /// Streams beyond the fourth bring less than 2 % each.
@@ -79,10 +70,7 @@ fn falcon_settles_where_a_stream_no_longer_pays() {
     let tuning = run(&Falcon, path, &unbounded());
     // 2 doubles throughput: one step of ceil(2 x 0.96). 4 again: two steps of ceil(4 x 0.42).
     assert_eq!(streams(&tuning)[..4], [1, 2, 4, 8]);
-    assert_eq!(
-        tuning.answer().unwrap().recommended.setting.streams.get(),
-        4
-    );
+    assert_eq!(tuning.recommended().streams.get(), 4);
     let length = |sample: &tune::Sample| sample.observation.duration;
     assert!(
         tuning
@@ -101,7 +89,7 @@ fn falcon_goes_to_fifty_streams_where_throughput_grows_in_proportion() {
     let shown = format!("{:?}", streams(&tuning));
     assert!(streams(&tuning).iter().all(|n| *n <= 60), "{shown}");
     // 50 and 51 are as good as each other: 51/50 = 1.02.
-    let recommended = tuning.answer().unwrap().recommended.setting.streams.get();
+    let recommended = tuning.recommended().streams.get();
     assert!((45..=51).contains(&recommended), "{recommended} of {shown}");
 }
 
@@ -125,7 +113,7 @@ fn the_grid_has_every_cell_that_makes_a_difference_once() {
             .all(|sample| length(sample) == Span::from_secs(30))
     );
     // 1 MiB in 50 ms is the first window to fill the link with one stream.
-    let recommended = &tuning.answer().unwrap().recommended.setting;
+    let recommended = tuning.recommended();
     assert_eq!(
         (recommended.streams.get(), recommended.window),
         (1, fixed(1024))
@@ -148,7 +136,7 @@ fn curve(setting: &Setting, a: f64, power: f64, linear: f64, constant: f64) -> f
 }
 
 fn told(strategy: &dyn Strategy, rate: impl Fn(&Setting) -> f64) -> Tuning {
-    tune_with(strategy, &mut Told::new(rate), &unbounded(), &mut ()).unwrap()
+    Tuning::of(strategy, &mut Told::new(rate), &unbounded())
 }
 
 /// The worked triple of Newton's model peaks at 22.644 streams; 16 to 32 brings 0.05 Mbit/s for
@@ -159,10 +147,7 @@ fn streams_are_doubled_until_they_bring_little_and_then_the_peak_is_sampled() {
     let rate = |setting: &Setting| curve(setting, 2e-5, 2.6, 0.0, 0.02);
     let tuning = told(&StreamsThenBuffer { model }, rate);
     assert_eq!(streams(&tuning)[..7], [1, 2, 4, 8, 16, 32, 23]);
-    assert_eq!(
-        tuning.answer().unwrap().recommended.setting.streams.get(),
-        23
-    );
+    assert_eq!(tuning.recommended().streams.get(), 23);
 }
 
 /// a = 1e-4, b = -2e-3, c = 0.012 peak at -2c/b = 12 streams, and 32 carry less than 16. No buffer
@@ -177,7 +162,7 @@ fn the_full_second_order_model_finds_its_peak_and_buffers_follow_at_so_many_stre
         windows(&tuning)[6..],
         [Window::Auto, fixed(256), fixed(512)]
     );
-    let recommended = &tuning.answer().unwrap().recommended.setting;
+    let recommended = tuning.recommended();
     assert_eq!(
         (recommended.streams.get(), recommended.window),
         (12, Window::Auto)
@@ -212,7 +197,7 @@ fn buffers_are_doubled_until_they_flatten_and_streams_follow_on_the_best() {
             .iter()
             .all(|window| *window == fixed(1024))
     );
-    let recommended = &tuning.answer().unwrap().recommended.setting;
+    let recommended = tuning.recommended();
     assert_eq!(
         (recommended.streams.get(), recommended.window),
         (12, fixed(1024))
@@ -226,10 +211,7 @@ fn without_a_peak_the_best_sampled_number_is_taken() {
         let rate = |setting: &Setting| MBIT * f64::from(setting.streams.get());
         let tuning = told(&StreamsThenBuffer { model }, rate);
         assert_eq!(streams(&tuning)[..8], [1, 2, 4, 8, 16, 32, 64, 128]);
-        assert_eq!(
-            tuning.answer().unwrap().recommended.setting.streams.get(),
-            128
-        );
+        assert_eq!(tuning.recommended().streams.get(), 128);
     }
 }
 
@@ -239,8 +221,5 @@ fn a_full_link_is_known_after_three_samples_of_streams() {
     let model = StreamModel::SecondOrder;
     let tuning = told(&StreamsThenBuffer { model }, |_| 90.0 * MBIT);
     assert_eq!(streams(&tuning), [1, 2, 4, 1, 1]);
-    assert_eq!(
-        tuning.answer().unwrap().recommended.setting.streams.get(),
-        1
-    );
+    assert_eq!(tuning.recommended().streams.get(), 1);
 }

@@ -21,8 +21,9 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     refuse(arguments, rate)?;
     output::check_places(&arguments.output.output, None)?;
+    let login = arguments.target.login.at(&name)?;
     let cancel = stop::listen()?;
-    let mut target = arguments.target.open(name)?;
+    let mut target = arguments.target.open(name, login)?;
     let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);
     let document =

@@ -19,6 +19,26 @@ pub(super) enum Hasher {
     Adler32(simd_adler32::Adler32),
 }
 
+/// A checksum of bytes that come one after the other.
+pub struct Checksum(Hasher);
+
+impl Checksum {
+    /// Of nothing yet.
+    pub fn new(algorithm: Algorithm) -> Self {
+        Checksum(Hasher::new(algorithm))
+    }
+
+    /// Further bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Of all of them.
+    pub fn finish(self) -> Vec<u8> {
+        self.0.finish()
+    }
+}
+
 impl Hasher {
     pub fn new(algorithm: Algorithm) -> Self {
         match algorithm {

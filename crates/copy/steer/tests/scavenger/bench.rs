@@ -245,7 +245,7 @@ impl Bench {
 }
 
 /// What Linux would say.
-fn sample(state: &StreamState) -> TcpSample {
+pub fn sample(state: &StreamState) -> TcpSample {
     TcpSample {
         rtt: state.round_trip,
         rtt_min: state.round_trip_min,

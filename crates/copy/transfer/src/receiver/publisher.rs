@@ -144,5 +144,5 @@ fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool, most: usize
     whole
 }
 
-#[cfg(all(test, feature = "shuttle"))]
-mod threads;
+#[cfg(feature = "shuttle")]
+pub mod threads;

@@ -12,12 +12,14 @@ use super::handles::{Handles, Joined};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     Open,
-    /// Opens a file for all tasks of the connection that need it, to be read where this is so.
-    Share(bool),
+    /// Opens a file for all tasks of the connection that need it.
+    Share(Open),
     /// So many bytes.
     Write(u32),
     /// So many bytes at this offset of the part.
     Read(usize, u32),
+    /// The digest of the part.
+    Digest,
     /// A byte behind the end of the file.
     Beyond,
     Flush,
@@ -66,13 +68,12 @@ impl Asks<'_> {
     /// Opens a far file for all tasks of this connection. Returns its handle where it is open;
     /// otherwise the reply comes as that of [`Tag::Open`].
     pub fn share(&mut self, file: FileId, path: &[u8], how: Open) -> Option<Vec<u8>> {
-        let reads = how == Open::Read;
-        match self.handles.join(file, reads, self.task) {
+        match self.handles.join(file, how, self.task) {
             Joined::Open(handle) => return Some(handle),
             Joined::Asked => {}
             Joined::First => {
                 let open = Request::Open(path, how, Stat::default());
-                self.send(Tag::Share(reads), &open);
+                self.send(Tag::Share(how), &open);
             }
         }
         None

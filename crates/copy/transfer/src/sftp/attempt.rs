@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 
 use copy_net::{SftpChannel, SshManners};
 use copy_protocol::sftp::Request;
-use copy_protocol::{CopyDirection, FileProblem, Opening};
-use files::Root;
+use copy_protocol::{CopyDirection, CopyOptions, FileProblem, Opening};
 use files::source::SourceSpec;
-use files::store::Store;
+use files::store::{Gone, Store};
+use files::{Root, Rules};
 use steer::online::OnlinePlan;
 use units::Span;
 
@@ -23,6 +23,7 @@ use super::journal::Journal;
 use super::plan_get;
 use super::plan_put::Planner;
 use super::put;
+use super::removal;
 use super::run::SftpCopy;
 use super::shared::{Get, Note, Put, Shared, Side, throttle};
 use super::talk::{Halt, Talk, is_ok, open_max};
@@ -60,6 +61,9 @@ impl SftpCopy<'_> {
         stats: &mut CopyStats<'_>,
     ) -> Result<(), Halt> {
         let options = &self.spec.options;
+        if options.delete && !talk.channel.server().statvfs {
+            return Err(removal::no_mount_points(self.destination).into());
+        }
         let paths = bytes_of(self.paths);
         let local = LocalFiles::source(
             &Root::own(),
@@ -93,6 +97,9 @@ impl SftpCopy<'_> {
         let channels = (talk.end(), Handles::with(plan.opened), early);
         let left = self.carry(channels, side, plan.items, small, None, stats)?;
         let mut talk = Talk::new(self.or_new(left, stats)?, stats.control());
+        if options.delete && stats.outcome.failed.is_empty() {
+            removal::remove(&mut talk, &plan.told, options, stats)?;
+        }
         let sets = plan.folders.iter().rev();
         let requests: Vec<_> = sets
             .clone()
@@ -131,7 +138,7 @@ impl SftpCopy<'_> {
             attributes: options.attributes,
             selection: options.selection.clone(),
         };
-        let wanted = plan_get::plan(&mut talk, &spec, &store, options.dry_run, stats)?;
+        let wanted = plan_get::plan(&mut talk, &spec, &store, options, stats)?;
         stats.on_planned();
         let (report, events) = sync_channel(4096);
         let spent = Arc::new(TimeSpent::default());
@@ -148,6 +155,7 @@ impl SftpCopy<'_> {
         let side = Side::Get(get);
         let channels = (talk.end(), Handles::default(), early);
         self.carry(channels, side, wanted.items, SMALL, Some(&events), stats)?;
+        remove_here(&store, options, stats)?;
         for problem in store.end() {
             stats.on_left_out(problem);
         }
@@ -177,6 +185,7 @@ impl SftpCopy<'_> {
             is_over: false.into(),
             rtt: first.rtt().unwrap_or_default(),
             handles: open_max(&first),
+            check_file: first.server().check_file,
             side,
         };
         for item in &items {
@@ -209,6 +218,32 @@ impl SftpCopy<'_> {
         let is_stopped = || control.is_stopped();
         Ok(self.dialer.open(SshManners::MayAsk, &is_stopped)?)
     }
+}
+
+/// With `--delete`: what the sources do not have, once all is here.
+fn remove_here(
+    store: &Store,
+    options: &CopyOptions,
+    stats: &mut CopyStats<'_>,
+) -> Result<(), Halt> {
+    if !options.delete || !stats.outcome.failed.is_empty() {
+        return Ok(());
+    }
+    let left_out = stats.outcome.left_out.iter();
+    let kept = left_out.map(|one| one.name.clone()).collect();
+    let mut removal = store.removal(Rules::new(&options.selection.rules)?, kept);
+    while let Some(gone) = store.remove_some(&mut removal) {
+        if stats.is_stopped() {
+            return Err(Halt::Stopped);
+        }
+        for one in gone {
+            match one {
+                Gone::Removed(removed) => stats.on_removed(&removed),
+                Gone::Stays(problem) => stats.on_left_out(problem),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// An earlier try has sent all of it.

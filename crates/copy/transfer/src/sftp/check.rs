@@ -78,20 +78,22 @@ impl Check {
             }
             return Step::Done;
         }
-        let what = format!(
-            "`{}` reads back from the far end as something else",
-            shown(&self.item.path)
-        );
-        let hint = "the disk or memory of that host may be failing; copy it again";
-        shared.fail(
-            &self.item,
-            with_hint(problem(ProblemKind::Corrupt, what), hint),
-        );
-        // The next copy does not build on it.
-        if let Some(put) = side(shared) {
-            put.journal.void(&self.item.entry, self.item.size);
-        }
-        asks.send(Tag::CleanUp, &Request::Remove(&self.item.part));
-        Step::Goes
+        corrupt(&self.item, shared, asks)
     }
+}
+
+/// What is there is not what was sent.
+pub(super) fn corrupt(item: &Item, shared: &Shared, asks: &mut Asks<'_>) -> Step {
+    let what = format!(
+        "`{}` reads back from the far end as something else",
+        shown(&item.path)
+    );
+    let hint = "the disk or memory of that host may be failing; copy it again";
+    shared.fail(item, with_hint(problem(ProblemKind::Corrupt, what), hint));
+    // The next copy does not build on it.
+    if let Some(put) = side(shared) {
+        put.journal.void(&item.entry, item.size);
+    }
+    asks.send(Tag::CleanUp, &Request::Remove(&item.part));
+    Step::Goes
 }

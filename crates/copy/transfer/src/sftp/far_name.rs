@@ -17,6 +17,14 @@ pub(super) fn join(base: &[u8], name: &[u8]) -> Vec<u8> {
     }
 }
 
+/// The folder where the server begins has no name.
+pub(super) fn named(path: &[u8]) -> &[u8] {
+    match path {
+        b"" => b".",
+        path => path,
+    }
+}
+
 /// Where the content of `path` lies while it arrives. Two copies at once have other numbers.
 pub(super) fn part(path: &[u8], number: u64) -> Vec<u8> {
     beside(path, number, PART_ENDING)

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use copy_net::SftpChannel;
 use copy_protocol::FileId;
-use copy_protocol::sftp::{Reply, Request};
+use copy_protocol::sftp::{Open, Reply, Request};
 
-/// All of them, by whether they are open to be read.
+/// All of them, by what they are open for.
 #[derive(Debug, Default)]
-pub(super) struct Handles(BTreeMap<(FileId, bool), OpenFile>);
+pub(super) struct Handles(BTreeMap<(FileId, Open), OpenFile>);
 
 #[derive(Debug, Default)]
 struct OpenFile {
@@ -35,14 +35,14 @@ impl Handles {
         let open = |(file, handle)| {
             let handle = Some(handle);
             let users = BTreeSet::new();
-            ((file, false), OpenFile { handle, users })
+            ((file, Open::Write), OpenFile { handle, users })
         };
         Handles(opened.map(open).into_iter().collect())
     }
 
     /// A task needs the file until it leaves it.
-    pub fn join(&mut self, file: FileId, reads: bool, task: u64) -> Joined {
-        let key = (file, reads);
+    pub fn join(&mut self, file: FileId, how: Open, task: u64) -> Joined {
+        let key = (file, how);
         let is_first = !self.0.contains_key(&key);
         let open = self.0.entry(key).or_default();
         open.users.insert(task);
@@ -54,8 +54,8 @@ impl Handles {
     }
 
     /// The server has answered. Returns the tasks that wait for that.
-    pub fn on_opened(&mut self, file: FileId, reads: bool, reply: &Reply) -> Vec<u64> {
-        let key = (file, reads);
+    pub fn on_opened(&mut self, file: FileId, how: Open, reply: &Reply) -> Vec<u64> {
+        let key = (file, how);
         let Some(mut open) = self.0.remove(&key) else {
             return Vec::new();
         };
@@ -69,8 +69,8 @@ impl Handles {
 
     /// The task is done.
     pub fn leave(&mut self, file: FileId, task: u64) {
-        for reads in [false, true] {
-            if let Some(open) = self.0.get_mut(&(file, reads)) {
+        for how in [Open::Write, Open::Read] {
+            if let Some(open) = self.0.get_mut(&(file, how)) {
                 open.users.remove(&task);
             }
         }
@@ -78,7 +78,7 @@ impl Handles {
 
     /// One to be written that no task uses, for the caller to close.
     pub fn take(&mut self, file: FileId) -> Option<Vec<u8>> {
-        let key = (file, false);
+        let key = (file, Open::Write);
         let open = self.0.get(&key)?;
         if !open.users.is_empty() {
             return None;
@@ -105,15 +105,15 @@ mod tests {
     #[test]
     fn a_file_is_opened_once_for_all_tasks_and_again_after_a_refusal() {
         let mut handles = Handles::default();
-        assert_eq!(handles.join(7, false, 1), Joined::First);
-        assert_eq!(handles.join(7, false, 2), Joined::Asked);
-        assert_eq!(handles.join(7, true, 3), Joined::First);
+        assert_eq!(handles.join(7, Open::Write, 1), Joined::First);
+        assert_eq!(handles.join(7, Open::Write, 2), Joined::Asked);
+        assert_eq!(handles.join(7, Open::Read, 3), Joined::First);
         let refused = Reply::Data(Vec::new());
-        assert_eq!(handles.on_opened(7, false, &refused), [1, 2]);
-        assert_eq!(handles.join(7, false, 4), Joined::First);
+        assert_eq!(handles.on_opened(7, Open::Write, &refused), [1, 2]);
+        assert_eq!(handles.join(7, Open::Write, 4), Joined::First);
         let opened = Reply::Handle(vec![5]);
-        assert_eq!(handles.on_opened(7, false, &opened), [4]);
-        assert_eq!(handles.join(7, false, 6), Joined::Open(vec![5]));
+        assert_eq!(handles.on_opened(7, Open::Write, &opened), [4]);
+        assert_eq!(handles.join(7, Open::Write, 6), Joined::Open(vec![5]));
         assert_eq!(handles.take(7), None, "it is used");
         handles.leave(7, 4);
         handles.leave(7, 6);

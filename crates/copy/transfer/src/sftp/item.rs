@@ -164,6 +164,11 @@ impl Item {
         std::mem::take(&mut state.unflushed)
     }
 
+    /// Whether something is to be checked before the file has its name.
+    pub fn is_checked(&self) -> bool {
+        !self.state().pieces.is_empty()
+    }
+
     /// Pieces that are to be read back before the file has its name.
     pub fn checks(&self) -> Vec<Piece> {
         let mut state = self.state();

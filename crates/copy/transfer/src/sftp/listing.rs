@@ -14,7 +14,7 @@ use files::source::tops::tops;
 use files::{Rules, problem, shown, with_hint};
 
 use super::failure::refused;
-use super::far_name::join;
+use super::far_name::{join, named};
 use super::folders::{self, Heard};
 use super::talk::{Halt, Talk, is_missing};
 use super::wildcards;
@@ -423,14 +423,6 @@ fn real_path(path: &[u8]) -> Request<'_> {
 
 fn is_link(raw: &Raw) -> bool {
     raw.stat.kind() == Some(FarKind::Link)
-}
-
-/// The folder where the server begins has no name.
-fn named(path: &[u8]) -> &[u8] {
-    match path {
-        b"" => b".",
-        path => path,
-    }
 }
 
 fn entry(name: Name, kind: Kind, stat: &Stat) -> Entry {

@@ -13,10 +13,12 @@ use files::source::{Found, Source};
 use files::{problem, shown, with_hint};
 use units::Bytes;
 
+use super::compare;
 use super::failure::refused;
 use super::far_name::{join, seconds};
 use super::item::Item;
 use super::journal::Journal;
+use super::removal::Told;
 use super::talk::{Halt, Talk, is_missing, is_ok};
 use crate::copy_stats::CopyStats;
 
@@ -33,6 +35,17 @@ enum Target {
     File(Vec<u8>, bool),
     /// A folder that a dry run does not make.
     Nowhere,
+}
+
+impl Target {
+    /// The name of an entry at the far end.
+    fn path(&self, entry: &Entry) -> Vec<u8> {
+        match self {
+            Target::Folder(base) => join(base, entry.name.as_bytes()),
+            Target::File(path, _) | Target::New(path) => path.clone(),
+            Target::Nowhere => entry.name.as_bytes().to_vec(),
+        }
+    }
 }
 
 /// An entry and its number.
@@ -67,6 +80,8 @@ pub(super) struct Plan {
     pub opened: Option<(FileId, Vec<u8>)>,
     /// Folders, outermost first, and what they get at the end.
     pub folders: Vec<(String, Vec<u8>, Stat)>,
+    /// What the sources have, where the rest is removed.
+    pub told: Told,
 }
 
 impl<'a, 'o> Planner<'a, 'o> {
@@ -130,18 +145,21 @@ impl<'a, 'o> Planner<'a, 'o> {
             if some.is_empty() {
                 break;
             }
-            self.plan_some(some)?;
+            self.plan_some(source, some)?;
         }
         self.set_modes()?;
         self.stats.on_all_known(walk.linked());
         Ok(self.plan)
     }
 
-    fn plan_some(&mut self, entries: Vec<Numbered>) -> Result<(), Halt> {
+    fn plan_some(&mut self, source: &Source, entries: Vec<Numbered>) -> Result<(), Halt> {
         let mut fitting = Vec::with_capacity(entries.len());
         for (id, entry) in entries {
             match self.decide(&entry)? {
-                true => fitting.push((id, entry)),
+                true => {
+                    self.note_told(&entry);
+                    fitting.push((id, entry));
+                }
                 false => {
                     let problem = self.second();
                     self.stats.on_failed(Some(&entry), problem);
@@ -160,12 +178,14 @@ impl<'a, 'o> Planner<'a, 'o> {
             }
         }
         let looks = self.look(&there)?;
+        let equal = self.compare(source, &there, &looks)?;
         let mut links = Vec::new();
         for ((id, entry), look) in there.into_iter().zip(looks) {
             match &entry.kind {
                 Kind::File(size) => {
                     let size = *size;
-                    self.plan_file(id, entry, size, look.as_ref());
+                    let is_equal = equal.contains(&id);
+                    self.plan_file((id, entry), size, look.as_ref(), is_equal);
                 }
                 _ => links.push((entry, look)),
             }
@@ -224,11 +244,7 @@ impl<'a, 'o> Planner<'a, 'o> {
 
     /// The name of an entry at the far end.
     fn path(&self, entry: &Entry) -> Vec<u8> {
-        match &self.target {
-            Target::Folder(base) => join(base, entry.name.as_bytes()),
-            Target::File(path, _) | Target::New(path) => path.clone(),
-            Target::Nowhere => entry.name.as_bytes().to_vec(),
-        }
+        self.target.path(entry)
     }
 
     /// Whether there is nothing of that name, since the folder that it is in was just made.
@@ -254,7 +270,38 @@ impl<'a, 'o> Planner<'a, 'o> {
         Ok(paths.iter().map(look).collect())
     }
 
-    fn plan_file(&mut self, id: FileId, entry: Entry, size: u64, there: Option<&Stat>) {
+    /// The files whose very content is there, where contents are compared.
+    fn compare(
+        &mut self,
+        source: &Source,
+        entries: &[Numbered],
+        looks: &[Option<Stat>],
+    ) -> Result<BTreeSet<FileId>, Halt> {
+        if self.options.filter != Filter::Content {
+            return Ok(BTreeSet::new());
+        }
+        let target = &self.target;
+        let path = |entry: &Entry| target.path(entry);
+        let control = self.stats.control();
+        let is_stopped = || control.is_stopped();
+        compare::equal(self.talk, source, entries, (looks, &path), &is_stopped)
+    }
+
+    /// A dry run that makes no destination removes nothing either.
+    fn note_told(&mut self, entry: &Entry) {
+        if self.options.delete && self.target != Target::Nowhere {
+            self.plan.told.add(entry, self.path(entry));
+        }
+    }
+
+    /// * `is_equal`: its very content is there.
+    fn plan_file(
+        &mut self,
+        (id, entry): Numbered,
+        size: u64,
+        there: Option<&Stat>,
+        is_equal: bool,
+    ) {
         let keeps_mode = self.options.attributes.permissions;
         let mut mode = keeps_mode.then_some(entry.mode & 0o777);
         let kind = there.map(|stat| stat.kind().unwrap_or(FarKind::File));
@@ -264,6 +311,11 @@ impl<'a, 'o> Planner<'a, 'o> {
                 return;
             }
             (Some(FarKind::File), Some(stat), Filter::Changed) if is_same(stat, size, &entry) => {
+                self.stats.on_present(&entry);
+                self.note_mode(&entry, stat, mode);
+                return;
+            }
+            (Some(FarKind::File), Some(stat), Filter::Content) if is_equal => {
                 self.stats.on_present(&entry);
                 self.note_mode(&entry, stat, mode);
                 return;
@@ -288,14 +340,17 @@ impl<'a, 'o> Planner<'a, 'o> {
         self.new_items.push(item);
     }
 
-    /// The content is there already; the mode may not be right.
+    /// The content is there already; mode and time may not be right.
     fn note_mode(&mut self, entry: &Entry, there: &Stat, mode: Option<u32>) {
-        let is_other = mode.is_some_and(|mode| there.mode.is_some_and(|it| it & 0o777 != mode));
-        if is_other && !self.options.dry_run {
-            let stat = Stat {
-                mode,
-                ..Stat::default()
-            };
+        let is_other = |mode: &u32| there.mode.is_some_and(|it| it & 0o777 != *mode);
+        let modified = seconds(entry);
+        let keeps_time = self.options.attributes.times && there.modified() != Some(modified);
+        let stat = Stat {
+            size: None,
+            mode: mode.filter(is_other),
+            times: keeps_time.then_some((modified, modified)),
+        };
+        if stat != Stat::default() && !self.options.dry_run {
             self.other_modes.push((self.path(entry), stat));
         }
     }

@@ -13,6 +13,7 @@ use files::PieceHasher;
 use files::store::Piece;
 
 use super::asks::{Asks, Step, Tag};
+use super::compare::CHECKED_MAX;
 use super::failure::{full, odd, refused};
 use super::far_name::seconds;
 use super::item::Item;
@@ -288,12 +289,17 @@ fn is_shared(asks: &Asks<'_>) -> bool {
 /// All parts of a file are there: they are read back where that is asked for, and then it is
 /// named.
 pub(super) fn after_the_last(item: &Arc<Item>, shared: &Shared) {
-    let checks = item.checks();
-    if checks.is_empty() {
-        let job = Job::new(Arc::clone(item), JobKind::Finish);
-        return shared.work.add_first(job);
-    }
-    for piece in checks {
+    let kind = match item.is_checked() {
+        false => JobKind::Finish,
+        true if shared.check_file && item.size <= CHECKED_MAX => JobKind::Digest,
+        true => return read_back(item, shared),
+    };
+    shared.work.add_first(Job::new(Arc::clone(item), kind));
+}
+
+/// All parts of a file are read back.
+pub(super) fn read_back(item: &Arc<Item>, shared: &Shared) {
+    for piece in item.checks() {
         let job = Job::new(Arc::clone(item), JobKind::Check(piece));
         shared.work.add_first(job);
     }

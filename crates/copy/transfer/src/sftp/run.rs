@@ -37,7 +37,7 @@ const HEAD_START: Duration = Duration::from_millis(150);
 pub(crate) struct SftpCopy<'a> {
     pub(super) spec: &'a CopySpec,
     pub(super) paths: &'a [PathBuf],
-    destination: &'a str,
+    pub(super) destination: &'a str,
     pub(super) dialer: SftpDialer,
     /// Why no program of ours is there; told once.
     because: Option<String>,

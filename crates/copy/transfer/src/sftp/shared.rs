@@ -61,6 +61,8 @@ pub(super) struct Shared {
     pub rtt: Duration,
     /// Files that may be open at once on each.
     pub handles: usize,
+    /// The server tells digests of files.
+    pub check_file: bool,
     pub side: Side,
 }
 

@@ -4,6 +4,7 @@ use copy_protocol::sftp::Reply;
 
 use super::asks::{Asks, Step, Tag};
 use super::check::Check;
+use super::check_file::CheckFile;
 use super::finish::Finish;
 use super::get::GetPiece;
 use super::put::PutPiece;
@@ -15,6 +16,7 @@ pub(super) enum Task {
     Put(PutPiece),
     Get(GetPiece),
     Check(Check),
+    CheckFile(CheckFile),
     Finish(Finish),
 }
 
@@ -28,6 +30,7 @@ impl Task {
                 Task::Put(PutPiece::new(item, Some(range.clone())))
             }
             (JobKind::Check(piece), _) => Task::Check(Check::new(item, *piece)),
+            (JobKind::Digest, _) => Task::CheckFile(CheckFile::new(item)),
             (JobKind::Finish, _) => Task::Finish(Finish::new(item)),
             (JobKind::Whole, Side::Get(_)) => {
                 let range = 0..item.size;
@@ -43,6 +46,7 @@ impl Task {
             Task::Put(task) => task.begin(shared, asks),
             Task::Get(task) => task.begin(asks),
             Task::Check(task) => task.begin(asks),
+            Task::CheckFile(task) => task.begin(asks),
             Task::Finish(task) => task.begin(shared, asks),
         }
     }
@@ -59,6 +63,7 @@ impl Task {
             Task::Put(task) => task.on_reply(tag, reply, shared, asks),
             Task::Get(task) => task.on_reply(tag, reply, shared, asks),
             Task::Check(task) => task.on_reply(tag, reply, shared, asks),
+            Task::CheckFile(task) => task.on_reply(tag, &reply, shared, asks),
             Task::Finish(task) => task.on_reply(tag, reply, shared, asks),
         }
     }
@@ -70,6 +75,6 @@ pub(super) fn weight(job: &Job) -> u64 {
         JobKind::Whole => job.item.size,
         JobKind::Piece(range) => range.end - range.start,
         JobKind::Check(piece) => piece.length.into(),
-        JobKind::Finish => 0,
+        JobKind::Digest | JobKind::Finish => 0,
     }
 }

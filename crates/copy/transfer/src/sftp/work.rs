@@ -29,6 +29,8 @@ pub(super) enum JobKind {
     Whole,
     /// A part of it.
     Piece(Range<u64>),
+    /// The far end tells the digest of a file whose parts are all there.
+    Digest,
     /// A part is read back from the far end.
     Check(Piece),
     /// The last steps of a file whose parts are all there.

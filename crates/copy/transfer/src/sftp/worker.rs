@@ -159,14 +159,14 @@ impl<'a> Worker<'a> {
             _ => 0,
         };
         self.window.on_answered(bytes, Instant::now());
-        let Tag::Share(reads) = tag else {
+        let Tag::Share(how) = tag else {
             self.hand_over(id, tag, reply);
             return Ok(());
         };
         let Some(file) = self.tasks.get(&id).map(|(job, _)| job.item.id) else {
             return Ok(());
         };
-        for waiting in self.handles.on_opened(file, reads, &reply) {
+        for waiting in self.handles.on_opened(file, how, &reply) {
             self.hand_over(waiting, Tag::Open, reply.clone());
         }
         Ok(())

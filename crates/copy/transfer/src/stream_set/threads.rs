@@ -41,13 +41,13 @@ fn arrivals(taken: usize) {
     drop(events);
 }
 
-#[test]
-fn arrivals_end_with_the_session_although_the_queue_is_full() {
+/// The session is over while streams wait.
+pub fn arrivals_end_with_the_session_although_the_queue_is_full() {
     check_random(|| arrivals(0), ORDERS);
     check_random(|| arrivals(1), ORDERS);
 }
 
-#[test]
-fn every_stream_is_taken_that_the_session_waits_for() {
+/// The session waits for three.
+pub fn every_stream_is_taken_that_the_session_waits_for() {
     check_random(|| arrivals(3), ORDERS);
 }

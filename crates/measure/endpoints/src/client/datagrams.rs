@@ -17,6 +17,7 @@ use super::busy_retry::{ServerState, retry_while_busy};
 use super::connect;
 use super::conversation::{Conversation, check_cancelled};
 use super::counted;
+use super::login::token;
 use super::{Client, ClientError};
 use crate::datagrams::{
     DatagramStream, FORM, INTERVAL, Job, Moved, PreparedStream, Task, finish_all,
@@ -54,6 +55,7 @@ impl Client {
         let cookie = Cookie::from_random(&random::bytes()?);
         let request = TestRequest {
             dscp: self.address.via.dscp,
+            token: token(self.login.as_ref())?,
             ..request(plan)
         };
         let tasks = tasks(&request);

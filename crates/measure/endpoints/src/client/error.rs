@@ -4,11 +4,13 @@ use std::io;
 use std::net::SocketAddr;
 
 use copy_net::DialError;
+use errors::Hint;
 use measure_protocol::ClientControlError;
 use observe::{Fault, Peer, TargetError};
 use thiserror::Error;
 use units::{Address, Span};
 
+use super::login::LoginError;
 use sockets::options::OptionError;
 
 /// Why a test could not be run.
@@ -86,6 +88,9 @@ pub enum ClientError {
     /// No stream could be opened over UDP.
     #[error(transparent)]
     Udp(#[from] DialError),
+    /// The user of a server could not be told to it.
+    #[error(transparent)]
+    Login(#[from] LoginError),
     /// An option of the streams was refused by this host.
     #[error(transparent)]
     Option(#[from] OptionError),
@@ -185,6 +190,7 @@ impl ClientError {
                     .to_owned(),
             ),
             Self::Udp(source) => source.hint(),
+            Self::Login(source) => source.hint(),
             Self::Stalled(_) => Some("check the path: the server may have vanished".to_owned()),
             _ => None,
         }
@@ -193,6 +199,7 @@ impl ClientError {
     fn fault(&self) -> Fault {
         match self {
             Self::Cancelled => Fault::Cancelled,
+            Self::Login(source) => source.fault(),
             Self::Option(_) | Self::OnlyOfTcp { .. } | Self::NotOverMultipath { .. } => {
                 Fault::Request
             }

@@ -8,6 +8,7 @@ use super::ClientError;
 use super::busy_retry::{ServerState, retry_while_busy};
 use super::connect;
 use super::conversation::Conversation;
+use super::login::{Login, token};
 use crate::control_connection::ControlConnection;
 use sockets::random;
 
@@ -29,11 +30,13 @@ pub(crate) enum ProbeServer {
 /// Asks the server at the other end of `control`, which may be busy.
 pub(crate) fn request_probing(
     address: &Address,
+    login: Option<&Login>,
     control: ControlConnection,
     watch: &dyn RunObserver,
 ) -> Result<ProbeServer, ClientError> {
     let request = TestRequest {
         offer: Some(Offer::probing()),
+        token: token(login)?,
         ..TestRequest::new(1, TestEnd::After(TEST_LENGTH))
     };
     let cookie = Cookie::from_random(&random::bytes()?);
@@ -56,11 +59,12 @@ pub(crate) fn request_probing(
 /// Connects and asks until the server has time.
 pub(crate) fn request_probing_with_retry(
     address: &Address,
+    login: Option<&Login>,
     server: ServerState,
     watch: &mut dyn RunObserver,
 ) -> Result<ProbeServer, ClientError> {
     retry_while_busy(watch, server, |watch| {
         let (control, _) = connect::control(address, Transport::Tcp, watch)?;
-        request_probing(address, control, watch)
+        request_probing(address, login, control, watch)
     })
 }

@@ -13,6 +13,7 @@ use units::{Bytes, Via};
 use super::connect::{self, Opened, Opening};
 use super::conversation::Conversation;
 use super::flow::Flow;
+use super::login::token;
 use super::test::Test;
 use super::{Client, ClientError};
 
@@ -48,6 +49,7 @@ impl Proposal {
         let cookie = Cookie::from_random(&random::bytes()?);
         let request = TestRequest {
             dscp: client.address.via.dscp,
+            token: token(client.login.as_ref())?,
             ..request(setting, streams, plan)
         };
         let address = client.address.clone();

@@ -9,9 +9,20 @@ use measure_protocol::{
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
+use super::users::NotLetIn;
+
 /// Something happened.
 #[derive(Debug)]
 pub enum ServerEvent {
+    /// A client is one of the server's users.
+    LoggedIn {
+        /// Counts the sessions of this server.
+        session: u64,
+        /// The client.
+        peer: SocketAddr,
+        /// Its name in the file of users.
+        user: String,
+    },
     /// A test was agreed on.
     Started {
         /// Counts the sessions of this server.
@@ -68,6 +79,9 @@ pub enum SessionError {
     /// A probing client broke the protocol or stopped.
     #[error(transparent)]
     Probing(#[from] ProbingServerError),
+    /// The client is none of the server's users.
+    #[error("it was not let in: {0}")]
+    Login(NotLetIn),
     /// The server has no room for so many more streams.
     #[error("{asked} streams were asked for, but all tests together may have {bound}")]
     Full {

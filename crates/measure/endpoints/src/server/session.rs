@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod hand_over;
+mod login;
 
 use std::any::Any;
 use std::io::Read;
@@ -137,8 +138,12 @@ impl<'a> Session<'a> {
             while let Some(action) = self.machine.next_action() {
                 match action {
                     ServerAction::Finished => return Ok(()),
-                    ServerAction::Decide(request) if hand_over::is_wanted(&request) => {
-                        return self.probe(&request);
+                    ServerAction::Decide(mut request) => {
+                        self.check_user(request.token.take().as_ref())?;
+                        if hand_over::is_wanted(&request) {
+                            return self.probe(&request);
+                        }
+                        self.act(ServerAction::Decide(request))?;
                     }
                     action => self.act(action)?,
                 }

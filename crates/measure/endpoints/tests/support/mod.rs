@@ -121,7 +121,7 @@ impl Iperf3Server {
     }
 
     /// Another program may take the port in the moment before iperf3 does.
-    fn with(options: &[&str]) -> Self {
+    pub fn with(options: &[&str]) -> Self {
         std::iter::repeat_with(|| Self::on(free_port(), options))
             .flatten()
             .next()

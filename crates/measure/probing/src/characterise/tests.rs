@@ -172,10 +172,7 @@ impl Target for Made {
             asked: None,
             granted: Bytes::from_kib(128),
         };
-        let buffers = SocketBuffers {
-            send: buffer,
-            receive: buffer,
-        };
+        let (send, receive) = (buffer, buffer);
         let count = duration.as_nanos() / SamplePlan::INTERVAL.as_nanos();
         Ok(Observation {
             setting: setting.clone(),
@@ -186,7 +183,7 @@ impl Target for Made {
             streams: vec![Stream {
                 number: 1,
                 direction: StreamDirection::Sending,
-                buffers: Some(buffers),
+                buffers: Some(SocketBuffers { send, receive }),
                 buffers_far: None,
                 delivery: Delivery {
                     counted: Counted::ByReceiver,

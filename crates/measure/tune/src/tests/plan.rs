@@ -3,7 +3,7 @@
 use observe::{Snapshot, Window};
 use units::{Bytes, Rate, Span, Time};
 
-use super::{MBIT, quiet, slac_cern, streams, table};
+use super::{Impatient, MBIT, quiet, slac_cern, streams, table};
 use crate::drift::drift;
 use crate::guard::Guard;
 use crate::history::History;
@@ -268,8 +268,8 @@ fn a_path_that_changes_while_it_is_measured_is_told() {
     };
     let mut history = history();
     assert_eq!(drift(&history), None);
-    let later = tuned_with(longer, &TunePlan::default()).samples;
-    later.into_iter().take(2).for_each(|one| history.add(one));
+    let later = begun(longer).samples;
+    later.into_iter().for_each(|one| history.add(one));
     let drift = drift(&history).unwrap();
     assert!(
         drift.contains("165 ms") && drift.contains("300 ms"),
@@ -279,13 +279,13 @@ fn a_path_that_changes_while_it_is_measured_is_told() {
 
 /// A history of one stream and several on the lossy path.
 fn history() -> History {
-    let mut target = Synthetic::new(slac_cern(), 1);
-    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
-    let mut history = History::new(TunePlan::default(), target.describe());
-    for sample in tuning.samples.into_iter().take(2) {
-        history.add(sample);
-    }
-    history
+    begun(slac_cern())
+}
+
+/// The first two samples of a search.
+fn begun(path: Path) -> History {
+    let (mut target, mut two) = (Synthetic::new(path, 1), Impatient { samples: 2 });
+    samples_with(&Inferred, &mut target, &TunePlan::default(), &mut two).0
 }
 
 fn snapshot(bytes: u64, rtt_ms: u64) -> Snapshot {

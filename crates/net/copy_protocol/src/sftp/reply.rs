@@ -76,6 +76,8 @@ pub struct Server {
     pub lsetstat: bool,
     /// It says how much room there is.
     pub statvfs: bool,
+    /// It tells digests of files.
+    pub check_file: bool,
     /// Most bytes of one read.
     pub read_max: u32,
     /// Most bytes of one write.
@@ -91,6 +93,8 @@ pub struct Space {
     pub free: u64,
     /// Files that may still be made; `None` where the file system does not count them.
     pub files: Option<u64>,
+    /// The number of the file system; `None` where it has none, as over NFS.
+    pub filesystem: Option<u64>,
 }
 
 impl Server {
@@ -101,6 +105,7 @@ impl Server {
         limits: false,
         lsetstat: false,
         statvfs: false,
+        check_file: false,
         read_max: SFTP_DATA_MIN,
         write_max: SFTP_DATA_MIN,
         handles_max: HANDLES,
@@ -129,6 +134,7 @@ impl Server {
                 (b"limits@openssh.com", b"1") => server.limits = true,
                 (b"lsetstat@openssh.com", b"1") => server.lsetstat = true,
                 (b"statvfs@openssh.com", b"2") => server.statvfs = true,
+                (b"check-file" | b"check-file-name", _) => server.check_file = true,
                 _ => {}
             }
         }
@@ -162,16 +168,43 @@ impl Space {
             return None;
         };
         let mut fields = Fields(bytes);
-        let numbers: Vec<u64> = std::iter::from_fn(|| fields.long().ok()).take(8).collect();
-        // Block size, fragment size, blocks, free, available; files, free, available.
-        let [_, fragment, _, _, available, files, _, files_available] = numbers[..] else {
+        let numbers: Vec<u64> = std::iter::from_fn(|| fields.long().ok()).take(9).collect();
+        // Block size, fragment size, blocks, free, available; files, free, available; number.
+        let [
+            _,
+            fragment,
+            _,
+            _,
+            available,
+            files,
+            _,
+            files_available,
+            number,
+        ] = numbers[..]
+        else {
             return None;
         };
         Some(Space {
             free: fragment.saturating_mul(available),
             files: (files > 0).then_some(files_available),
+            filesystem: (number > 0).then_some(number),
         })
     }
+}
+
+/// The digest in the reply to [`super::Request::CheckFile`]; `None` where there is none. The draft
+/// has the name of the extension before it, and ProFTPD does not.
+pub fn checked_sha256(reply: &Reply) -> Option<[u8; 32]> {
+    let Reply::Extended(bytes) = reply else {
+        return None;
+    };
+    let mut fields = Fields(bytes);
+    let mut algorithm = fields.string().ok()?;
+    if algorithm == b"check-file" {
+        algorithm = fields.string().ok()?;
+    }
+    let digest = fields.0.try_into().ok()?;
+    (algorithm == b"sha256").then_some(digest)
 }
 
 impl StatusCode {

@@ -3,7 +3,7 @@
 use super::{SFTP_VERSION, Stat};
 
 /// How a file is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Open {
     /// To read what is there.
     Read,
@@ -53,6 +53,8 @@ pub enum Request<'a> {
     ReadFolder(&'a [u8]),
     /// Removes a file or link.
     Remove(&'a [u8]),
+    /// Removes an empty folder.
+    RemoveFolder(&'a [u8]),
     /// Makes a folder.
     MakeFolder(&'a [u8], Stat),
     /// The whole name of what a name leads to.
@@ -71,6 +73,8 @@ pub enum Request<'a> {
     Limits,
     /// The room of the file system that a name is on (`statvfs@openssh.com`).
     Space(&'a [u8]),
+    /// SHA-256 of a whole file (`check-file-name`).
+    CheckFile(&'a [u8]),
 }
 
 /// The first packet of a client.
@@ -107,6 +111,7 @@ impl Request<'_> {
             Request::ReadFolder(_) => 12,
             Request::Remove(_) => 13,
             Request::MakeFolder(..) => 14,
+            Request::RemoveFolder(_) => 15,
             Request::RealPath(_) => 16,
             Request::Stat(_) => 17,
             Request::Rename(..) => 18,
@@ -116,7 +121,8 @@ impl Request<'_> {
             | Request::PosixRename(..)
             | Request::FSync(_)
             | Request::Limits
-            | Request::Space(_) => 200,
+            | Request::Space(_)
+            | Request::CheckFile(_) => 200,
         }
     }
 
@@ -144,6 +150,7 @@ impl Request<'_> {
             | Request::OpenFolder(name)
             | Request::ReadFolder(name)
             | Request::Remove(name)
+            | Request::RemoveFolder(name)
             | Request::RealPath(name)
             | Request::ReadLink(name) => string(name, into),
             Request::SetStat(name, stat)
@@ -174,6 +181,13 @@ impl Request<'_> {
             Request::Space(name) => {
                 string(b"statvfs@openssh.com", into);
                 string(name, into);
+            }
+            Request::CheckFile(name) => {
+                string(b"check-file-name", into);
+                string(name, into);
+                string(b"sha256", into);
+                // From the start to the end, as one block.
+                into.extend([0; 8 + 8 + 4]);
             }
         }
     }

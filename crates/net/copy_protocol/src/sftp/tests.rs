@@ -32,7 +32,7 @@ proptest! {
             let packet = [&[code, 0, 0, 0, 7][..], &bytes].concat();
             if let Ok((number, reply)) = Reply::decode(&packet) {
                 prop_assert_eq!(number, 7);
-                let _ = Space::decode(&reply);
+                let _ = (Space::decode(&reply), checked_sha256(&reply));
             }
             let _ = Server::decode(&packet);
         }
@@ -88,12 +88,14 @@ proptest! {
             Request::Read(&name, offset, 9),
             Request::Write(&name, offset, &name),
             Request::MakeFolder(&name, stat),
+            Request::RemoveFolder(&name),
             Request::Rename(&name, b"b"),
             Request::PosixRename(&name, b"b"),
             Request::FSync(&name),
             Request::Limits,
             Request::LSetStat(&name, stat),
             Request::ReadFolder(&name),
+            Request::CheckFile(&name),
         ];
         let mut bytes = Vec::new();
         all.iter().for_each(|request| request.encode(number, &mut bytes));
@@ -165,13 +167,29 @@ fn a_server_says_what_it_can() {
     server.set_limits(&limits([262_144, 1, 1, 19]));
     assert_eq!(server.handles_max, 19);
     let space = Space::decode(&Reply::Extended(
-        [4096_u64, 4096, 9, 9, 2, 5, 3, 3, 0, 0, 0]
+        [4096_u64, 4096, 9, 9, 2, 5, 3, 3, 77, 0, 0]
             .map(u64::to_be_bytes)
             .concat(),
     ));
     let expected = Space {
         free: 8192,
         files: Some(3),
+        filesystem: Some(77),
     };
     assert_eq!(space, Some(expected));
+}
+
+#[test]
+fn digests_are_read_with_and_without_the_name_of_the_extension() {
+    let digest = [7; 32];
+    let reply = |names: &[&[u8]], digest: &[u8]| {
+        let names: Vec<Vec<u8>> = names.iter().map(|name| text(name)).collect();
+        checked_sha256(&Reply::Extended([&names.concat(), digest].concat()))
+    };
+    assert_eq!(reply(&[b"sha256"], &digest), Some(digest));
+    assert_eq!(reply(&[b"check-file", b"sha256"], &digest), Some(digest));
+    assert_eq!(reply(&[b"md5"], &digest), None);
+    assert_eq!(reply(&[b"sha256"], &digest[1..]), None);
+    assert_eq!(reply(&[b"check-file"], &digest), None);
+    assert_eq!(checked_sha256(&Reply::Data(digest.to_vec())), None);
 }

@@ -42,8 +42,7 @@ const TEXTS: &[(i32, &str)] = &[
     (141, "the server's socket buffer is smaller than requested"),
     (
         142,
-        "authentication failed: the server wants a user and a password, which trunkline cannot \
-            send",
+        "authentication failed: the server wants one of its users, with a password and of now",
     ),
     (144, "the server received no data for too long"),
     (160, "the test ran longer than agreed"),
@@ -80,6 +79,8 @@ impl ErrorCode {
     pub const RESULTS: ErrorCode = ErrorCode(117);
     /// The buffer granted is smaller than the one asked for.
     pub const BUFFER_NOT_GRANTED: ErrorCode = ErrorCode(141);
+    /// No user, or one that is not let in.
+    pub const AUTHENTICATION: ErrorCode = ErrorCode(142);
     /// No data arrived for too long.
     pub const NO_DATA: ErrorCode = ErrorCode(144);
     /// The test ran on after its agreed time.
@@ -126,6 +127,7 @@ mod tests {
             ErrorCode::PARAMETERS,
             ErrorCode::RESULTS,
             ErrorCode::BUFFER_NOT_GRANTED,
+            ErrorCode::AUTHENTICATION,
             ErrorCode::NO_DATA,
             ErrorCode::OVERDUE,
             ErrorCode::STREAM_ACCEPT,

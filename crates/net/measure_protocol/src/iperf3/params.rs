@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::iperf3::number;
-use crate::{Offer, RequestError};
+use crate::{AuthToken, Offer, RequestError};
 
 /// iperf3's parameter document. [`crate::TestRequest`] is its checked form.
 ///
@@ -109,6 +109,9 @@ pub struct Params {
         skip_serializing_if = "Option::is_none"
     )]
     pub client_version: Option<String>,
+    /// The encrypted login of a user.
+    #[serde(deserialize_with = "token", skip_serializing_if = "Option::is_none")]
+    pub authtoken: Option<AuthToken>,
     /// Our own offer.
     #[serde(deserialize_with = "offer", skip_serializing_if = "Option::is_none")]
     pub trunkline: Option<Offer>,
@@ -128,6 +131,10 @@ impl Params {
 
 fn is_off(flag: &bool) -> bool {
     !flag
+}
+
+fn token<'de, D: Deserializer<'de>>(from: D) -> Result<Option<AuthToken>, D::Error> {
+    Ok(number::text(from)?.map(AuthToken::from_text))
 }
 
 fn offer<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Offer>, D::Error> {

@@ -7,7 +7,7 @@ use units::{Bytes, Direction, Dscp, Rate, Span};
 use crate::iperf3::datagram::{self, Counter};
 use crate::iperf3::extension::VERSION;
 use crate::iperf3::request_error::{SEGMENT_MAX, SEGMENT_MIN};
-use crate::{Offer, Params, RequestError, WINDOW_MAX};
+use crate::{AuthToken, Offer, Params, RequestError, WINDOW_MAX};
 
 pub use bounds::{BeyondBounds, TestBounds};
 
@@ -112,6 +112,8 @@ pub struct TestRequest {
     /// Its streams are datagrams at a steady rate each, [`TestRequest::pacing`], or as fast as they
     /// go, of the size of a block: iperf3's tests over UDP.
     pub datagrams: Option<DatagramForm>,
+    /// Who asks, where the client logs in.
+    pub token: Option<AuthToken>,
 }
 
 impl TestRequest {
@@ -132,6 +134,7 @@ impl TestRequest {
             server_output: ServerOutput::Unwanted,
             offer: None,
             datagrams: None,
+            token: None,
         }
     }
 
@@ -206,6 +209,7 @@ impl TestRequest {
             congestion: self.congestion.clone(),
             get_server_output: (self.server_output == ServerOutput::Wanted).then_some(1),
             client_version: Some(concat!("trunkline ", env!("CARGO_PKG_VERSION")).to_owned()),
+            authtoken: self.token.clone(),
             trunkline: self.offer,
             ..Params::default()
         }
@@ -243,6 +247,7 @@ impl TestRequest {
             },
             offer: params.trunkline.filter(|offer| offer.version >= VERSION),
             datagrams,
+            token: params.authtoken.clone(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Predictions over a named path, and curves through made-up points.
 
 use models::Curve;
-use predict::{Question, fit as fitted, predict as predicted};
+use predict::{FlowClass, FluidQuestion, Question, fit as fitted, fluid, predict as predicted};
 use units::{Bytes, Rate};
 
 use super::origin;
@@ -16,12 +16,19 @@ pub fn predict() -> Document<Predict> {
         streams: vec![1, 2, 4, 8, 16, 32],
         knee: 0.9,
     };
+    let flows = FluidQuestion {
+        path: question.path.clone(),
+        classes: vec![FlowClass::of(40)],
+        duration: None,
+        seed: 1,
+    };
     let prediction = predicted(question).expect("reno is known");
     let mut origin = origin("trunkline predict slac-cern -w 256k", 1);
     origin.seed = None;
     let mut body = Predict::from(&prediction);
     body.transfer = Some(prediction.transfer(Bytes::new(1_000_000_000_000)));
     body.acceptable_losses = prediction.acceptable_losses();
+    body.fluid = Some(fluid(&flows).expect("reno is known"));
     Document::new(origin, body)
 }
 

@@ -1,5 +1,7 @@
 //! The page of a prediction.
 
+mod fluid;
+
 use crate::text;
 use draw::chart::{Chart, Curves, Line, Origin, Scale};
 use draw::format::{self, RateUnit, or_absent};
@@ -34,6 +36,7 @@ pub fn page(body: &Predict) -> Page {
         Block::heading("Buffers per stream"),
         Block::Table(buffers(body)),
     ];
+    blocks.extend(body.fluid.iter().flat_map(fluid::blocks));
     blocks.extend(body.transfer.iter().flat_map(transfer));
     blocks.extend(losses(body));
     Page::new("predict", &body.path.name, blocks)

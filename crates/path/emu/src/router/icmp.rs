@@ -91,14 +91,14 @@ pub(super) fn tell(packet: &IpPacket, from: Addresses, trouble: Trouble) -> Opti
         Trouble::PortUnreachable => (family.port_unreachable, 0),
     };
     let quoted = packet
-        .0
+        .head
         .len()
         .min(family.message_max - family.ip_header - HEADER);
     let mut message = vec![kind, code, 0, 0, 0, 0];
     // The next hop's MTU is in the last two bytes of the header (RFC 1191, section 4), which in
     // IPv6 has four bytes for it (RFC 4443, section 3.2).
     message.extend(mtu.to_be_bytes());
-    message.extend(&packet.0[..quoted]);
+    message.extend(&packet.head[..quoted]);
     match header.source {
         IpAddr::V4(to) => Some(v4(from.v4, to, family.class_of_errors, message)),
         IpAddr::V6(to) => Some(v6(from.v6, to, family.class_of_errors, message)),
@@ -109,14 +109,14 @@ pub(super) fn tell(packet: &IpPacket, from: Addresses, trouble: Trouble) -> Opti
 pub(super) fn answer(packet: &IpPacket) -> Option<IpPacket> {
     let header = packet.header()?;
     let family = family(header.source);
-    let mut message = packet.0.get(header.length..)?.to_vec();
+    let mut message = packet.head.get(header.length..)?.to_vec();
     let is_echo = header.protocol == family.protocol && message.first() == Some(&family.echo);
     if !is_echo || header.fragment_offset != 0 || message.len() < HEADER {
         return None;
     }
     message[0] = family.echo_reply;
     match (header.destination, header.source) {
-        (IpAddr::V4(from), IpAddr::V4(to)) => Some(v4(from, to, packet.0[1], message)),
+        (IpAddr::V4(from), IpAddr::V4(to)) => Some(v4(from, to, packet.head[1], message)),
         (IpAddr::V6(from), IpAddr::V6(to)) => Some(v6(from, to, 0, message)),
         _ => None,
     }
@@ -124,7 +124,7 @@ pub(super) fn answer(packet: &IpPacket) -> Option<IpPacket> {
 
 /// Whether it is an ICMP message other than a question: no ICMP error is sent about an ICMP error.
 fn is_error(packet: &IpPacket, header: &Header, family: &Family) -> bool {
-    let kind = packet.0.get(header.length);
+    let kind = packet.head.get(header.length);
     let asks = kind.is_some_and(|kind| family.questions.contains(kind));
     header.protocol == family.protocol && !asks
 }
@@ -143,7 +143,7 @@ fn v4(from: Ipv4Addr, to: Ipv4Addr, tos: u8, mut message: Vec<u8>) -> IpPacket {
     let checksum = !ones_sum(&packet);
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
     packet.extend(message);
-    IpPacket(packet)
+    IpPacket::from(packet)
 }
 
 fn v6(from: Ipv6Addr, to: Ipv6Addr, class: u8, mut message: Vec<u8>) -> IpPacket {
@@ -162,5 +162,5 @@ fn v6(from: Ipv6Addr, to: Ipv6Addr, class: u8, mut message: Vec<u8>) -> IpPacket
     packet.extend(from.octets());
     packet.extend(to.octets());
     packet.extend(message);
-    IpPacket(packet)
+    IpPacket::from(packet)
 }

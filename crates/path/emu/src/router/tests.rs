@@ -23,7 +23,7 @@ fn packet(destination: Ipv4Addr, protocol: u8, time_to_live: u8, size: u16) -> I
     let checksum = !ones_sum(&bytes);
     bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
     bytes.resize(size.into(), 0xa5);
-    IpPacket(bytes)
+    IpPacket::from(bytes)
 }
 
 fn pass(routers: &mut Routers, router: usize, packet: IpPacket) -> Option<IpPacket> {
@@ -39,10 +39,10 @@ fn only_answer(routers: &mut Routers) -> (usize, IpPacket) {
 /// Header, message, and that both checksums are right.
 fn icmp_of(packet: &IpPacket) -> (crate::ip_packet::Header, &[u8]) {
     let header = packet.header().unwrap();
-    assert_eq!(ones_sum(&packet.0[..20]), 0xffff);
-    assert_eq!(ones_sum(&packet.0[20..]), 0xffff);
+    assert_eq!(ones_sum(&packet.head[..20]), 0xffff);
+    assert_eq!(ones_sum(&packet.head[20..]), 0xffff);
     assert_eq!(header.protocol, 1);
-    (header, &packet.0[20..])
+    (header, &packet.head[20..])
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn what_goes_on_has_lived_one_link_more() {
     let mut routers = routers(Way::Forward);
     let on = pass(&mut routers, 0, packet(FAR_ADDRESS, UDP_TEST, 64, 1500)).unwrap();
     assert_eq!(on.header().unwrap().time_to_live, 63);
-    assert_eq!(ones_sum(&on.0[..20]), 0xffff);
+    assert_eq!(ones_sum(&on.head[..20]), 0xffff);
     assert_eq!(routers.take_answers().len(), 0);
 }
 
@@ -85,7 +85,7 @@ fn a_packet_at_the_end_of_its_life_is_told_of() {
     ] {
         let mut routers = routers(way);
         let probe = packet(FAR_ADDRESS, TCP, 1, 700);
-        assert!(pass(&mut routers, router, IpPacket(probe.0.clone())).is_none());
+        assert!(pass(&mut routers, router, IpPacket::from(probe.head.clone())).is_none());
         let (back, answer) = only_answer(&mut routers);
         assert_eq!(back, link);
         let (header, message) = icmp_of(&answer);
@@ -95,8 +95,8 @@ fn a_packet_at_the_end_of_its_life_is_told_of() {
         );
         assert_eq!(message[..2], [11, 0]);
         // As much as fits into 576 bytes, as it came.
-        assert_eq!(answer.0.len(), 576);
-        assert_eq!(message[8..], probe.0[..548]);
+        assert_eq!(answer.head.len(), 576);
+        assert_eq!(message[8..], probe.head[..548]);
     }
 }
 
@@ -117,7 +117,7 @@ fn a_router_answers_to_either_of_its_addresses() {
     for address in [Ipv4Addr::new(198, 18, 2, 2), Ipv4Addr::new(198, 18, 3, 1)] {
         let mut routers = routers(Way::Forward);
         let mut echo = packet(address, 1, 1, 84);
-        echo.0[20] = 8;
+        echo.head[20] = 8;
         assert!(pass(&mut routers, 1, echo).is_none());
         let (_, answer) = only_answer(&mut routers);
         let (header, message) = icmp_of(&answer);
@@ -137,15 +137,15 @@ fn a_router_answers_to_either_of_its_addresses() {
 fn no_error_is_sent_about_an_error_or_about_later_fragments() {
     let mut routers = routers(Way::Forward);
     let mut unreachable = packet(FAR_ADDRESS, 1, 1, 84);
-    unreachable.0[20] = 3;
+    unreachable.head[20] = 3;
     let mut fragment = packet(FAR_ADDRESS, UDP_TEST, 1, 84);
-    fragment.0[7] = 1;
+    fragment.head[7] = 1;
     // Nor of what is no whole packet.
     for packet in [
         unreachable,
         fragment,
-        IpPacket(vec![0x60; 39]),
-        IpPacket(vec![]),
+        IpPacket::from(vec![0x60; 39]),
+        IpPacket::from(vec![]),
     ] {
         assert!(pass(&mut routers, 0, packet).is_none());
         assert_eq!(routers.take_answers().len(), 0);
@@ -160,7 +160,7 @@ fn packet_v6(destination: Ipv6Addr, protocol: u8, hop_limit: u8, size: u16) -> I
     bytes.extend(NEAR_ADDRESS_V6.octets());
     bytes.extend(destination.octets());
     bytes.resize(size.into(), 0xa5);
-    IpPacket(bytes)
+    IpPacket::from(bytes)
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn an_ipv6_packet_goes_on_or_its_sender_is_told_why_not() {
     const ICMP: u8 = 58;
     let router = Ipv6Addr::new(0x2001, 2, 0, 2, 0, 0, 0, 2);
     let mut echo = packet_v6(router, ICMP, 1, 100);
-    echo.0[40] = 128;
+    echo.head[40] = 128;
     for (sent, kind, code, mtu) in [
         (packet_v6(FAR_ADDRESS_V6, TCP, 1, 900), 3, 0, None),
         (packet_v6(FAR_ADDRESS_V6, TCP, 9, 1400), 2, 0, Some(1000)),
@@ -176,21 +176,21 @@ fn an_ipv6_packet_goes_on_or_its_sender_is_told_why_not() {
         (echo, 129, 0xa5, None),
     ] {
         let mut routers = routers(Way::Forward);
-        assert!(pass(&mut routers, 1, IpPacket(sent.0.clone())).is_none());
+        assert!(pass(&mut routers, 1, IpPacket::from(sent.head.clone())).is_none());
         let (_, answer) = only_answer(&mut routers);
         let header = answer.header().unwrap();
         let ends = (header.source, header.destination);
         assert_eq!(ends, (router.into(), NEAR_ADDRESS_V6.into()));
-        let mut covered = answer.0[8..40].to_vec();
-        covered.extend((answer.0.len() as u32 - 40).to_be_bytes());
+        let mut covered = answer.head[8..40].to_vec();
+        covered.extend((answer.head.len() as u32 - 40).to_be_bytes());
         covered.extend([0, 0, 0, ICMP]);
-        covered.extend(&answer.0[40..]);
+        covered.extend(&answer.head[40..]);
         assert_eq!(ones_sum(&covered), 0xffff);
-        assert_eq!(answer.0[40..42], [kind, code]);
+        assert_eq!(answer.head[40..42], [kind, code]);
         if let Some(mtu) = mtu {
-            assert_eq!(answer.0[44..48], u32::to_be_bytes(mtu));
+            assert_eq!(answer.head[44..48], u32::to_be_bytes(mtu));
             // As much as fits into 1280 bytes.
-            assert_eq!(answer.0.len(), 1280);
+            assert_eq!(answer.head.len(), 1280);
         }
     }
     let mut routers = routers(Way::Forward);

@@ -9,6 +9,7 @@ const RULES: Rules = Rules {
     timeout_floor: TimeoutFloor::Whole(Span::from_millis(200)),
     timeout_forgets: false,
     watches_repairs: true,
+    kernel: false,
     pacing_max: None,
 };
 
@@ -370,4 +371,109 @@ fn a_mark_and_a_loss_in_one_window_halve_once() {
         }
         assert_eq!(sender.window().size, before / 2.0, "{variant}");
     }
+}
+
+// As Linux: RACK-TLP (RFC 8985), PRR (RFC 9937).
+
+fn linux(window: u32, limit: u32) -> Sender {
+    let rules = Rules {
+        kernel: true,
+        timeout_floor: TimeoutFloor::Margin(Span::from_millis(200)),
+        ..RULES
+    };
+    let facts = facts(window);
+    let mut sender = Sender::new(Variant::Sack, Arc::new(rules), &facts, 1000, limit);
+    sender.on_connected(Span::from_millis(40), AT(0));
+    assert_eq!(leave(&mut sender, 0).len(), window as usize);
+    sender
+}
+
+/// Everything that may leave now, and leaves.
+fn leave(sender: &mut Sender, millis: u64) -> Vec<Outgoing> {
+    let sent = sent(sender);
+    for outgoing in &sent {
+        sender.on_sent(*outgoing, Bytes::new(1500), AT(millis));
+    }
+    sent
+}
+
+#[test]
+fn a_silent_tail_is_probed_and_its_holes_are_repaired_without_a_timeout() {
+    // RFC 8985 section 7: the last three of ten are lost.
+    let mut sender = linux(10, 10);
+    sender.on_ack(&ack(7, &[]), AT(40));
+    assert_eq!(leave(&mut sender, 40), []);
+    assert!(sender.patience() < Span::from_millis(200));
+    sender.on_timeout(AT(122));
+    assert_eq!(leave(&mut sender, 122), [again(9)]);
+    assert!(
+        sender.patience() > Span::from_millis(200),
+        "the next wait is the timeout"
+    );
+    // The probe arrives: what was sent before it is lost.
+    assert!(sender.on_ack(&ack(7, &[(9, 10)]), AT(162)));
+    assert_eq!(sender.phase, Phase::Recovery);
+    assert_eq!(leave(&mut sender, 162)[0], again(7));
+    assert_eq!(sender.tally().timeouts, 0);
+}
+
+#[test]
+fn a_probe_takes_new_data_where_there_is_some() {
+    let mut sender = linux(10, 100);
+    sender.on_timeout(AT(100));
+    assert_eq!(leave(&mut sender, 100), new(10..11));
+    sender.on_ack(&ack(11, &[]), AT(140));
+    assert_eq!(sender.window().threshold, f64::INFINITY, "nothing was lost");
+}
+
+#[test]
+fn a_hole_below_one_arrival_is_lost_after_a_quarter_of_the_round_trip() {
+    let mut sender = linux(4, 4);
+    assert!(sender.on_ack(&ack(2, &[(3, 4)]), AT(40)));
+    assert_eq!(
+        (leave(&mut sender, 40), sender.phase),
+        (vec![], Phase::Open)
+    );
+    assert_eq!(sender.patience(), Span::from_millis(10));
+    sender.on_timeout(AT(50));
+    assert_eq!(leave(&mut sender, 50), [again(2)]);
+    assert_eq!(
+        (sender.phase, sender.tally().timeouts),
+        (Phase::Recovery, 0)
+    );
+}
+
+#[test]
+fn recovery_sends_half_of_what_arrives_and_ends_at_the_threshold() {
+    let mut sender = linux(20, u32::MAX);
+    let mut sent = Vec::new();
+    for (millis, top) in (40..).zip(2..=20) {
+        sender.on_ack(&ack(0, &[(1, top)]), AT(millis));
+        sent.push(leave(&mut sender, millis).len());
+    }
+    // One new segment for each of the first two, the repair, then one for every other.
+    assert_eq!(sent[..7], [1, 1, 1, 0, 1, 0, 1]);
+    assert_eq!(sender.pipe(), 10);
+    sender.on_ack(&ack(22, &[]), AT(80));
+    assert_eq!(
+        (sender.phase, sender.window().threshold),
+        (Phase::Open, 10.0)
+    );
+    assert!(
+        (10.0..11.1).contains(&sender.window().size),
+        "{:?}",
+        sender.window()
+    );
+}
+
+#[test]
+fn a_timeout_of_a_repair_keeps_the_threshold_of_its_loss() {
+    let mut sender = linux(20, u32::MAX);
+    sender.on_ack(&ack(0, &[(1, 12)]), AT(40));
+    leave(&mut sender, 40);
+    sender.on_timeout(AT(400));
+    assert_eq!(
+        (sender.window().size, sender.window().threshold),
+        (1.0, 10.0)
+    );
 }

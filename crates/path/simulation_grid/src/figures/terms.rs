@@ -61,6 +61,10 @@ pub struct SimulatedTcp {
     pub timeout_forgets: bool,
     /// What arrives later tells that a repeated segment was lost again.
     pub watches_repairs: bool,
+    /// Whether hosts reduce windows, judge losses and acknowledge as Linux does; absent in older
+    /// documents, in which none did.
+    #[serde(default)]
+    pub kernel_hosts: bool,
 }
 
 /// What a least timeout bounds.
@@ -121,6 +125,7 @@ impl From<&sim::TcpSettings> for SimulatedTcp {
             starts: tcp.starts,
             timeout_forgets: tcp.timeout_forgets,
             watches_repairs: tcp.watches_repairs,
+            kernel_hosts: tcp.kernel_hosts,
         }
     }
 }

@@ -18,16 +18,20 @@ impl Destination {
     /// Whether a file of this size and content is there; `false` also where it cannot be read, and
     /// once `is_over` says so.
     pub fn has_content_of(&self, entry: &Entry, is_over: &dyn Fn() -> bool) -> bool {
-        let (Kind::File(size), Some(digest)) = (&entry.kind, entry.digest) else {
-            return false;
+        let file = self.open_of_size(entry);
+        file.is_some_and(|file| entry.digest.is_some() && hash(&file, is_over) == entry.digest)
+    }
+
+    /// The file of this name, where it has the entry's size.
+    pub fn open_of_size(&self, entry: &Entry) -> Option<File> {
+        let Kind::File(size) = entry.kind else {
+            return None;
         };
-        let Some(file) = self.open_to_compare(entry) else {
-            return false;
-        };
-        let is_file = fstat(&file).is_ok_and(|stat| {
-            super::plan_entry::is_regular(&stat) && u64::try_from(stat.st_size) == Ok(*size)
-        });
-        is_file && hash(&file, is_over) == Some(digest)
+        let file = self.open_to_compare(entry)?;
+        let stat = fstat(&file).ok()?;
+        let is_same =
+            super::plan_entry::is_regular(&stat) && u64::try_from(stat.st_size) == Ok(size);
+        is_same.then_some(file)
     }
 
     fn open_to_compare(&self, entry: &Entry) -> Option<File> {

@@ -310,7 +310,8 @@ fn unfinished(name: &[u8], leftover: &Leftover) -> Problem {
     )
 }
 
-fn emptied() -> Problem {
+/// The source is empty, and nothing is removed for that.
+pub fn emptied() -> Problem {
     let what = "the source is empty, and removing what it lacks would empty the destination";
     with_hint(
         problem(ProblemKind::Request, what),
@@ -318,7 +319,8 @@ fn emptied() -> Problem {
     )
 }
 
-fn not_entered(name: &[u8], is_too_deep: bool) -> Problem {
+/// A folder stays with all that is in it.
+pub fn not_entered(name: &[u8], is_too_deep: bool) -> Problem {
     let why = match is_too_deep {
         true => format!("more than {DEPTH_MAX} folders lie within each other"),
         false => "another file system is mounted there".to_owned(),

@@ -48,12 +48,12 @@ fn published(closes_early: bool) {
 /// Orders that are drawn; of a failure the order is printed.
 const ORDERS: usize = 10_000;
 
-#[test]
-fn every_file_that_was_given_is_published_once() {
+/// Closed once all are given.
+pub fn every_file_that_was_given_is_published_once() {
     check_random(|| published(false), ORDERS);
 }
 
-#[test]
-fn a_publisher_that_is_closed_ends() {
+/// Closed before.
+pub fn a_publisher_that_is_closed_ends() {
     check_random(|| published(true), ORDERS);
 }

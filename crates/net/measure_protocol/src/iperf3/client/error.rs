@@ -120,11 +120,19 @@ impl ClientControlError {
             | Self::TimedOut {
                 waiting, direction, ..
             } => hint_on_silence(*waiting, *direction),
+            Self::ServerFailed {
+                code: Some(ErrorCode::AUTHENTICATION),
+                ..
+            } => Some(LOGIN_HINT),
             Self::UnknownState(_) => Some("check the port: iperf3 and `trunkline serve` use 5201"),
             _ => None,
         }
     }
 }
+
+/// Servers of iperf3 that let a client not in close the connection, most of them without a word.
+const LOGIN_HINT: &str = "servers with users want `--user` and `--user-key`, those of iperf3 \
+    before 3.17 `--user-padding pkcs1`, and a clock that is right: see those of both hosts";
 
 fn hint_on_silence(waiting: Waiting, direction: Direction) -> Option<&'static str> {
     match (waiting, direction) {
@@ -137,9 +145,7 @@ fn hint_on_silence(waiting: Waiting, direction: Direction) -> Option<&'static st
         (Waiting::TestOver | Waiting::Report, _) => {
             Some("it was probably stopped or crashed: look at its output")
         }
-        (Waiting::Verdict, _) => {
-            Some("the server may want a user and a password, which trunkline cannot send")
-        }
+        (Waiting::Verdict, _) => Some(LOGIN_HINT),
         _ => None,
     }
 }

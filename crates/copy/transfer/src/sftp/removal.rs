@@ -1,0 +1,372 @@
+//! The end of an upload with `--delete`: what the sources do not have is removed at the far end.
+//!
+//! Only folders that a source has are looked through, once all is copied. The protocol has names
+//! and nothing else: each is looked at without following it, level by level, right before it is
+//! used. A folder goes after what is in it, and is entered where `statvfs@openssh.com` says that it
+//! is on the file system of the folder above. Temporary names stay, whatever their age: locks and
+//! clock of the far host are not told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use copy_protocol::sftp::{FarKind, Reply, Request, Space, Stat};
+use copy_protocol::{CopyOptions, Entry, FileProblem, Kind, Name, PART_ENDING};
+use copy_protocol::{Problem, ProblemKind, Removed, is_reserved};
+use files::store::{emptied, not_entered};
+use files::{Rules, problem, shown, with_hint};
+
+use super::failure::refused;
+use super::far_name::{join, named};
+use super::folders::{self, Heard};
+use super::talk::{Halt, Talk, is_missing, is_ok};
+use crate::copy_stats::CopyStats;
+
+/// Folders within folders that are removed.
+const DEPTH_MAX: usize = 256;
+
+/// What the sources have.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    names: BTreeSet<Vec<u8>>,
+    /// Their folders, and the names of those at the far end.
+    folders: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Told {
+    /// * `path`: its name at the far end.
+    pub fn add(&mut self, entry: &Entry, path: Vec<u8>) {
+        let name = entry.name.as_bytes().to_vec();
+        if entry.kind == Kind::Folder {
+            self.folders.insert(name.clone(), path);
+        }
+        self.names.insert(name);
+    }
+
+    /// They have nothing but empty folders: what was to be copied may not be mounted.
+    fn is_empty(&self) -> bool {
+        match self.folders.contains_key(&b""[..]) {
+            true => self.names.len() == 1,
+            false => {
+                let is_deep = |name: &Vec<u8>| name.contains(&b'/');
+                self.names.len() == self.folders.len() && !self.folders.keys().any(is_deep)
+            }
+        }
+    }
+}
+
+/// Something that goes.
+#[derive(Debug)]
+struct Doomed {
+    /// The folder that it is in.
+    above: usize,
+    name: Name,
+    path: Vec<u8>,
+}
+
+/// A folder that is looked through.
+#[derive(Debug)]
+struct Folder {
+    name: Vec<u8>,
+    path: Vec<u8>,
+    /// `None` for one that the sources have.
+    doomed: Option<Doomed>,
+    depth: usize,
+    /// The number of its file system, once it was asked for.
+    filesystem: Option<u64>,
+    /// Something in it stays.
+    has_kept: bool,
+}
+
+struct Removal<'a, 'o> {
+    talk: &'a mut Talk,
+    stats: &'a mut CopyStats<'o>,
+    told: &'a Told,
+    rules: Rules,
+    /// Names of the sources that cannot be copied.
+    kept: BTreeSet<String>,
+    is_dry: bool,
+    heard: Heard,
+    folders: Vec<Folder>,
+    files: Vec<Doomed>,
+    /// The sources are empty, and something would go.
+    is_refused: bool,
+}
+
+/// Removes what `told` lacks, or says what would be removed.
+pub(super) fn remove(
+    talk: &mut Talk,
+    told: &Told,
+    options: &CopyOptions,
+    stats: &mut CopyStats<'_>,
+) -> Result<(), Halt> {
+    let left_out = stats.outcome.left_out.iter();
+    let removal = Removal {
+        rules: Rules::new(&options.selection.rules)?,
+        kept: left_out.map(|one| one.name.clone()).collect(),
+        is_dry: options.dry_run,
+        talk,
+        stats,
+        told,
+        heard: Heard::default(),
+        folders: Vec::new(),
+        files: Vec::new(),
+        is_refused: false,
+    };
+    removal.run()
+}
+
+/// Why nothing can be removed on a server that does not tell file systems.
+pub(super) fn no_mount_points(destination: &str) -> Problem {
+    let what = format!(
+        "`--delete` spares what is mounted at the destination, and the SFTP server of \
+        {destination} does not say what is: it lacks `statvfs@openssh.com`"
+    );
+    let hint = "leave `--delete` out and remove the rest by hand, or install trunkline there";
+    with_hint(problem(ProblemKind::Request, what), hint)
+}
+
+impl Removal<'_, '_> {
+    fn run(mut self) -> Result<(), Halt> {
+        let mut level = self.begin()?;
+        let mut levels = Vec::new();
+        while !level.is_empty() {
+            level = self.look_through(&level)?;
+            if self.is_refused {
+                return Ok(());
+            }
+            levels.push(level.clone());
+        }
+        self.remove_files()?;
+        for level in levels.iter().rev() {
+            self.remove_folders(level)?;
+        }
+        Ok(())
+    }
+
+    /// The folders of the sources that are there, and are still folders.
+    fn begin(&mut self) -> Result<Vec<usize>, Halt> {
+        let told = &self.told.folders;
+        let requests = told.iter().map(|(name, path)| match name.is_empty() {
+            // The user's own destination may be a link to a folder.
+            true => Request::Stat(named(path)),
+            false => Request::LStat(path),
+        });
+        let looks = self.talk.ask_all(&requests.collect::<Vec<_>>())?;
+        for ((name, path), look) in told.iter().zip(looks) {
+            if matches!(look, Reply::Stat(stat) if stat.kind() == Some(FarKind::Folder)) {
+                self.folders.push(Folder {
+                    name: name.clone(),
+                    path: path.clone(),
+                    doomed: None,
+                    depth: 0,
+                    filesystem: None,
+                    has_kept: false,
+                });
+            }
+        }
+        Ok((0..self.folders.len()).collect())
+    }
+
+    /// Finds what goes of these folders; returns the folders among it.
+    fn look_through(&mut self, level: &[usize]) -> Result<Vec<usize>, Halt> {
+        let paths = level.iter().map(|at| named(&self.folders[*at].path));
+        let paths: Vec<Vec<u8>> = paths.map(<[u8]>::to_vec).collect();
+        let lists = folders::read(self.talk, &paths, &mut self.heard)?;
+        let mut found = Vec::new();
+        for ((at, path), list) in level.iter().zip(&paths).zip(lists) {
+            match list {
+                Ok(list) => {
+                    let names = list.iter().map(|one| one.name.as_slice());
+                    found.extend(names.filter_map(|last| self.candidate(*at, last)));
+                }
+                Err(reply) if is_missing(&reply) => {}
+                Err(reply) => self.keep(*at, path, refused("list", path, &reply)),
+            }
+        }
+        let requests: Vec<_> = found.iter().map(|one| Request::LStat(&one.path)).collect();
+        let looks = self.talk.ask_all(&requests)?;
+        drop(requests);
+        let mut below = Vec::new();
+        for (one, look) in found.into_iter().zip(looks) {
+            match look {
+                Reply::Stat(stat) => self.decide(one, &stat, &mut below),
+                reply if is_missing(&reply) => {}
+                reply => {
+                    let problem = refused("look at", &one.path, &reply);
+                    self.keep(one.above, one.name.as_bytes(), problem);
+                }
+            }
+        }
+        self.enter(below)
+    }
+
+    /// A name that no source has.
+    fn candidate(&mut self, above: usize, last: &[u8]) -> Option<Doomed> {
+        let folder = &mut self.folders[above];
+        let name = join(&folder.name, last);
+        if is_reserved(last) {
+            match last.ends_with(PART_ENDING) {
+                true => self.keep(above, &name, unfinished(&name)),
+                false => folder.has_kept = true,
+            }
+            return None;
+        }
+        if folder.doomed.is_none() && self.told.names.contains(&name) {
+            return None;
+        }
+        let path = join(&folder.path, last);
+        match Name::new(name.clone()) {
+            Ok(name) => Some(Doomed { above, name, path }),
+            Err(error) => {
+                let problem = problem(ProblemKind::Request, error.to_string());
+                self.keep(above, &name, problem);
+                None
+            }
+        }
+    }
+
+    fn decide(&mut self, one: Doomed, stat: &Stat, below: &mut Vec<Doomed>) {
+        let name = one.name.as_bytes();
+        let Some(kind) = stat.kind() else {
+            return self.keep(one.above, name, untold(name));
+        };
+        let is_folder = kind == FarKind::Folder;
+        if self.rules.hide(name, is_folder) || self.kept.contains(&shown(name)) {
+            self.folders[one.above].has_kept = true;
+        } else if self.told.is_empty() {
+            if !std::mem::replace(&mut self.is_refused, true) {
+                let folder = self.folders[one.above].name.clone();
+                self.keep(one.above, &folder, emptied());
+            }
+        } else if is_folder {
+            below.push(one);
+        } else {
+            self.files.push(one);
+        }
+    }
+
+    /// Takes up the folders that are on the file system of the folder above.
+    fn enter(&mut self, below: Vec<Doomed>) -> Result<Vec<usize>, Halt> {
+        let is_unknown = |at: &usize| self.folders[*at].filesystem.is_none();
+        let above: BTreeSet<usize> = below.iter().map(|one| one.above).collect();
+        let above: Vec<usize> = above.into_iter().filter(is_unknown).collect();
+        let asked = above.iter().map(|at| named(&self.folders[*at].path));
+        let asked = asked.chain(below.iter().map(|one| one.path.as_slice()));
+        let requests: Vec<_> = asked.map(Request::Space).collect();
+        let mut numbers = self.talk.ask_all(&requests)?.into_iter().map(|reply| {
+            let space = Space::decode(&reply);
+            space.and_then(|space| space.filesystem)
+        });
+        drop(requests);
+        for at in above {
+            self.folders[at].filesystem = numbers.next().flatten();
+        }
+        let mut level = Vec::new();
+        for (one, number) in below.into_iter().zip(numbers) {
+            let (name, folder) = (one.name.as_bytes().to_vec(), &self.folders[one.above]);
+            let depth = folder.depth + 1;
+            let trouble = match (folder.filesystem, number) {
+                _ if depth > DEPTH_MAX => not_entered(&name, true),
+                (Some(above), Some(number)) if above == number => {
+                    level.push(self.folders.len());
+                    self.folders.push(Folder {
+                        name,
+                        path: one.path.clone(),
+                        doomed: Some(one),
+                        depth,
+                        filesystem: Some(number),
+                        has_kept: false,
+                    });
+                    continue;
+                }
+                (Some(_), Some(_)) => not_entered(&name, false),
+                _ => untold(&name),
+            };
+            self.keep(one.above, &name, trouble);
+        }
+        Ok(level)
+    }
+
+    fn remove_files(&mut self) -> Result<(), Halt> {
+        let files = std::mem::take(&mut self.files);
+        let replies = self.asked(files.iter().map(|one| Request::Remove(&one.path)))?;
+        for (one, reply) in files.into_iter().zip(replies) {
+            self.gone(one, false, reply.as_ref());
+        }
+        Ok(())
+    }
+
+    /// Removes those of one level in which nothing stays.
+    fn remove_folders(&mut self, level: &[usize]) -> Result<(), Halt> {
+        let mut doomed = Vec::new();
+        for at in level {
+            let has_kept = self.folders[*at].has_kept;
+            let Some(one) = self.folders[*at].doomed.take() else {
+                continue;
+            };
+            match has_kept {
+                true => self.folders[one.above].has_kept = true,
+                false => doomed.push(one),
+            }
+        }
+        let replies = self.asked(doomed.iter().map(|one| Request::RemoveFolder(&one.path)))?;
+        for (one, reply) in doomed.into_iter().zip(replies) {
+            self.gone(one, true, reply.as_ref());
+        }
+        Ok(())
+    }
+
+    /// The answers; `None` for each in a dry run, which asks nothing.
+    fn asked<'r>(
+        &mut self,
+        requests: impl Iterator<Item = Request<'r>>,
+    ) -> Result<Vec<Option<Reply>>, Halt> {
+        if self.is_dry {
+            return Ok(requests.map(|_| None).collect());
+        }
+        let replies = self.talk.ask_all(&requests.collect::<Vec<_>>())?;
+        Ok(replies.into_iter().map(Some).collect())
+    }
+
+    fn gone(&mut self, one: Doomed, is_folder: bool, reply: Option<&Reply>) {
+        match reply {
+            Some(reply) if is_missing(reply) => {}
+            Some(reply) if !is_ok(reply) => {
+                let problem = refused("remove", &one.path, reply);
+                self.keep(one.above, one.name.as_bytes(), problem);
+            }
+            _ => {
+                let name = one.name;
+                self.stats.on_removed(&Removed { name, is_folder });
+            }
+        }
+    }
+
+    /// Something in the folder stays.
+    fn keep(&mut self, folder: usize, name: &[u8], trouble: Problem) {
+        self.folders[folder].has_kept = true;
+        let told = FileProblem::new(shown(name), trouble);
+        self.stats.on_left_out(told);
+    }
+}
+
+fn unfinished(name: &[u8]) -> Problem {
+    let what = format!(
+        "`{}` is of a copy that goes on or was broken off: over SFTP it is not seen which",
+        shown(name)
+    );
+    with_hint(
+        problem(ProblemKind::Unfinished, what),
+        "give that copy again, or remove the file",
+    )
+}
+
+fn untold(name: &[u8]) -> Problem {
+    let what = format!(
+        "`{}` is not removed: the SFTP server does not say what it is, or on which file system",
+        shown(name)
+    );
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "remove it by hand, or leave it out with `--exclude`",
+    )
+}

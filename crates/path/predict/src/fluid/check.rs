@@ -1,0 +1,71 @@
+//! What the model takes.
+
+use netpath::{CrossTraffic, Extra, PathSpec};
+use units::Span;
+
+use super::{FLOWS_MAX, FluidQuestion};
+use crate::PredictError;
+
+/// The most round trips of a run: with fewer flows followed than that takes, little is left.
+const ROUNDS_MAX: u64 = 20_000;
+const MINUTE: Span = Span::from_secs(60);
+/// Shorter round trips are those of one host.
+const RTT_MIN: Span = Span::from_micros(100);
+
+/// One link each way, nothing on it but streams.
+pub(super) fn path(path: &PathSpec) -> Result<(), PredictError> {
+    let refused = |field, value| Err(PredictError::NotOneLink { field, value });
+    if let Some(Extra { field, value }) = path.extra().or_else(|| path.beyond_formulas()) {
+        return refused(field, value);
+    }
+    let streams = |traffic: &CrossTraffic| matches!(traffic, CrossTraffic::Streams { .. });
+    if let Some(other) = path.cross.iter().find(|cross| !streams(&cross.traffic)) {
+        return refused("cross", other.traffic.kind().to_owned());
+    }
+    match &path.forward.variation {
+        Some(_) => refused("forward.variation", path.forward.rate.to_string()),
+        None if path.hosts.ecn => refused("hosts.ecn", "true".to_owned()),
+        None => Ok(()),
+    }
+}
+
+/// How long the run is, once the classes are found in order.
+pub(super) fn duration(question: &FluidQuestion) -> Result<Span, PredictError> {
+    let own = question.path.base_rtt();
+    let rtts = question
+        .classes
+        .iter()
+        .map(|class| class.rtt.unwrap_or(own));
+    let shortest = rtts.min().unwrap_or(own);
+    let most = shortest.times(ROUNDS_MAX);
+    let duration = question.duration.unwrap_or(MINUTE.min(most));
+    let refused = |problem: String| Err(PredictError::Class { problem });
+    if shortest < RTT_MIN {
+        return refused(format!("a round trip of {shortest} is below {RTT_MIN}"));
+    }
+    if duration > most || duration == Span::ZERO {
+        return refused(format!(
+            "a duration of {duration} is not above 0 and up to {ROUNDS_MAX} of the shortest round \
+                trip, {most}"
+        ));
+    }
+    for class in &question.classes {
+        if !(1..=FLOWS_MAX).contains(&class.flows) {
+            return refused(format!(
+                "{} flows are not between 1 and {FLOWS_MAX}",
+                class.flows
+            ));
+        }
+        if !(0.0..=0.5).contains(&class.loss) {
+            return refused(format!("a loss of {} is not between 0 and 0.5", class.loss));
+        }
+        let stop = class.stop.unwrap_or(duration);
+        if class.start >= stop || stop > duration {
+            let start = class.start;
+            return refused(format!(
+                "flows that start at {start} and stop at {stop} do not run within {duration}"
+            ));
+        }
+    }
+    Ok(duration)
+}

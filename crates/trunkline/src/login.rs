@@ -1,0 +1,92 @@
+//! Users of iperf3's servers: who asks, and where the password comes from.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, tcgetattr, tcsetattr};
+use units::printable;
+
+pub use endpoints::{Login, Padding};
+
+use crate::{Error, Fault, TargetName};
+
+/// The variable of the environment that has the password, as for iperf3.
+pub const PASSWORD_VARIABLE: &str = "IPERF3_PASSWORD";
+/// What Ctrl-C sends.
+const CTRL_C: u8 = 3;
+/// Most bytes of a line that a terminal takes (termios(3)).
+const LINE_MAX: usize = 4_096;
+
+/// Refuses targets that have no server with users.
+///
+/// # Errors
+/// When it is no host.
+pub fn check_target(name: &TargetName) -> Result<(), Error> {
+    match name {
+        TargetName::Live(_) => Ok(()),
+        _ => Err(Error::wrong_request(
+            "a user logs in to `trunkline serve` or `iperf3 -s` on a host, and this target is none",
+            "leave `user` and its key out, or name a target like `HOST`",
+        )),
+    }
+}
+
+/// The password of [`PASSWORD_VARIABLE`]; `None` where it is not set.
+///
+/// # Errors
+/// When it is no text.
+pub fn password_of_environment() -> Result<Option<String>, Error> {
+    match std::env::var(PASSWORD_VARIABLE) {
+        Ok(password) => Ok(Some(password)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => Err(Error::wrong_request(
+            format!("the password in {PASSWORD_VARIABLE} is no UTF-8"),
+            "set it anew",
+        )),
+    }
+}
+
+/// Asks for the password at the terminal, which does not show it. Call it before signals are
+/// caught: a signal that ends the program does so at once.
+///
+/// # Errors
+/// When there is no terminal, or Ctrl-C or the end of the input came in place of a password.
+pub fn ask_password(user: &str) -> Result<String, Error> {
+    let none = |error: io::Error| {
+        let what = format!(
+            "there is no password for user `{}`, and no terminal to ask for it",
+            printable(user, 100)
+        );
+        let error = Error::sentence(Fault::Request, what, Some(error.into()));
+        error.with_hint(format!("set {PASSWORD_VARIABLE} in the environment"))
+    };
+    let line = hidden_line(&format!("Password of {}: ", printable(user, 100))).map_err(none)?;
+    line.ok_or_else(|| Error::cancelled("no password was given"))
+}
+
+/// A line of the terminal; `None` where Ctrl-C or the end of the input came.
+fn hidden_line(prompt: &str) -> io::Result<Option<String>> {
+    let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    let before = tcgetattr(&terminal)?;
+    let mut hiding = before.clone();
+    // Ctrl-C ends the line, so that the terminal shows what is typed again.
+    hiding
+        .local_flags
+        .remove(LocalFlags::ECHO | LocalFlags::ISIG);
+    hiding.control_chars[SpecialCharacterIndices::VEOL as usize] = CTRL_C;
+    tcsetattr(&terminal, SetArg::TCSAFLUSH, &hiding)?;
+    let mut bytes = [0; LINE_MAX];
+    let read = terminal
+        .write_all(prompt.as_bytes())
+        .and_then(|()| terminal.read(&mut bytes));
+    tcsetattr(&terminal, SetArg::TCSAFLUSH, &before)?;
+    terminal.write_all(b"\n")?;
+    let line = bytes.get(..read?).unwrap_or_default();
+    match line.last() {
+        None | Some(&CTRL_C) => Ok(None),
+        Some(_) => {
+            let text = str::from_utf8(line).map_err(io::Error::other)?;
+            Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+        }
+    }
+}
