@@ -8,15 +8,18 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use campaign_plan::{Campaign as Plan, Group, Spot};
 use campaign_store::{Entry, Kind, ShardRow, ShardRun, Summed, replace};
-use files::checksums::{Algorithm, digests};
+use draw::words::count;
+use files::checksums::{Algorithm, Tally, bag, digests};
+use files::shown;
 use transfer::CopyControl;
 
 use super::places::{self, Here};
 use super::run::RunOptions;
-use super::summing::SumReader;
+use super::summing::{SumReader, hex};
 use super::{Campaign, GroupName, unwritable};
 use trunkline::copy::{CopyOptions, CopyRequest, Filter};
 use trunkline::{Cancel, Error, Fault};
@@ -62,6 +65,10 @@ impl Campaign {
             let Some(payload) = self.payload(&plan, group, options, cancel)? else {
                 continue;
             };
+            if places::is_here(&group.from, options.host.as_deref()) {
+                let from = places::local(&plan, &group.from)?;
+                check_source(&from, group, &payload)?;
+            }
             self.write_bag(&plan, group, &spot, &payload, options, cancel)?;
             bags.push(Bag {
                 group: group.name.clone(),
@@ -201,6 +208,57 @@ impl Campaign {
     }
 }
 
+/// Where the source is the payload of a bag, its manifests say what was to arrive.
+fn check_source(from: &Path, group: &Group, payload: &Payload) -> Result<(), Error> {
+    let is_payload = from.file_name().is_some_and(|name| name == "data");
+    let source = from.parent().filter(|_| is_payload);
+    let Some(source) = source.filter(|source| source.join(bag::DECLARATION).exists()) else {
+        return Ok(());
+    };
+    let opened = bag::open(source, &AtomicBool::new(false)).map_err(|problem| {
+        let error = Error::sentence(Fault::Run, problem.what, None);
+        let hint = "mend the bag that is copied, or copy it from a folder of another name";
+        error.with_hint(problem.hint.unwrap_or_else(|| hint.to_owned()))
+    })?;
+    let (mut compared, mut wrong) = (false, Vec::new());
+    for tally in &opened.tallies {
+        let Tally::Item(item) = tally else {
+            continue;
+        };
+        let name = item.name().strip_prefix(b"data/").unwrap_or_default();
+        let Some((_, sums)) = payload.files.get(name) else {
+            continue;
+        };
+        for (algorithm, sum) in sums {
+            let known = Algorithm::named(algorithm).and_then(|one| item.digest(one));
+            compared |= known.is_some();
+            if known.is_some_and(|known| hex(known) != *sum) {
+                wrong.push(shown(name));
+                break;
+            }
+        }
+    }
+    let told = match (wrong.first(), compared || payload.files.is_empty()) {
+        (None, true) => return Ok(()),
+        (None, false) => format!(
+            "no manifest of the bag {} that is copied has {}",
+            source.display(),
+            group.bag.join(" or ")
+        ),
+        (Some(first), _) => format!(
+            "the bag {} that is copied has other content than its manifests say: {}, the first is \
+            `{first}`",
+            source.display(),
+            count(wrong.len() as u64, "file")
+        ),
+    };
+    let hint = match wrong.is_empty() {
+        true => "name a checksum of its manifests in `bag`, too, and plan again".to_owned(),
+        false => format!("`trunkline verify {}` names them all", source.display()),
+    };
+    Err(Error::sentence(Fault::Run, told, None).with_hint(hint))
+}
+
 /// A bag whose manifest lacks files is none, so that none may be left from an earlier plan.
 fn check_kept(tags: &Path, group: &Group, spot: &Spot) -> Result<(), Error> {
     for algorithm in Algorithm::ALL {
@@ -284,10 +342,8 @@ fn tag_manifest(tags: &Path, names: &[String], algorithm: Algorithm) -> Result<S
         let found = digests(file.as_os_str().as_bytes(), &[algorithm], &|| false);
         let found = found.map_err(|error| Error::unreadable(&file, error))?;
         let asked = found.map(|found| found.asked).unwrap_or_default();
-        for byte in asked.iter().flatten() {
-            text += &format!("{byte:02x}");
-        }
-        text += &format!("  {name}\n");
+        let sum: String = asked.iter().map(|sum| hex(sum)).collect();
+        text += &format!("{sum}  {name}\n");
     }
     Ok(text)
 }
@@ -357,11 +413,6 @@ fn send(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
-    use files::checksums::Tally;
-    use files::checksums::bag;
-
     use super::*;
 
     fn group() -> Group {
@@ -385,10 +436,8 @@ mod tests {
             let file = there.join("data").join(name);
             fs::write(&file, name).unwrap();
             let found = digests(file.as_os_str().as_bytes(), &asked, &|| false);
-            let sums = found.unwrap().unwrap().asked.into_iter().map(|sum| {
-                let hex = sum.iter().map(|byte| format!("{byte:02x}"));
-                hex.collect::<String>()
-            });
+            let asked = found.unwrap().unwrap().asked;
+            let sums = asked.iter().map(|sum| hex(sum));
             let sums = group.bag.iter().cloned().zip(sums).collect();
             let bytes = name.len() as u64;
             payload
@@ -402,6 +451,16 @@ mod tests {
         for tally in &bag.tallies {
             assert!(matches!(tally, Tally::Item(_)), "{tally:?}");
         }
+        // The bag is the source of the next copy.
+        let from = there.join("data");
+        check_source(&from, &group, &payload).unwrap();
+        let (_, sums) = payload.files.get_mut(&b"a"[..]).unwrap();
+        sums.insert("md5".to_owned(), "00".to_owned());
+        let told = check_source(&from, &group, &payload).unwrap_err().what();
+        assert!(
+            told.contains("say: 1 file, ") && told.ends_with("`a`"),
+            "{told}"
+        );
         let mut fewer = group;
         fewer.bag.pop();
         let spot = fewer.bag_spot().unwrap();

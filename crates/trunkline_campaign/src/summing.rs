@@ -207,7 +207,8 @@ pub(super) fn check_names(entries: &[Entry]) -> Result<(), Error> {
     Ok(())
 }
 
-fn hex(digest: &[u8]) -> String {
+/// A checksum in lower-case hexadecimal digits.
+pub(super) fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
