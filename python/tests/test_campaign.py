@@ -38,7 +38,7 @@ class Site:
     def plan(self, **keys: str) -> Path:
         """The plan, with further keys of its link, a second group, and a host of the source."""
         file = self.folder / "plan.toml"
-        here = keys.get("here")
+        here, to = keys.get("here"), keys.get("to", "far:/raw")
         source = f"here:{self.source}" if here else self.source
         host = f'[hosts.here]\naddress = "{here}"' if here else ""
         file.write_text(f"""
@@ -52,7 +52,7 @@ token = "{self.folder}/token"
 copies = 2
 {keys.get("link", "")}
 [groups]
-raw = {{ from = "{source}", to = "{keys.get("to", "far:/raw")}", link = "wan"{keys.get("bag", "")} }}
+raw = {{ from = "{source}", to = "{to}", link = "wan"{keys.get("bag", "")} }}
 {keys.get("second", "")}
 """)
         return file
