@@ -17,11 +17,13 @@ use files::checksums::{Algorithm, Tally, bag, digests};
 use files::shown;
 use transfer::CopyControl;
 
-use super::places::{self, Here};
+use super::places::{self, Ends, Here};
 use super::run::RunOptions;
+use super::shard_copy::request;
 use super::summing::{SumReader, hex};
+use super::watcher::{now, quiet};
 use super::{Campaign, GroupName, unwritable};
-use trunkline::copy::{CopyOptions, CopyRequest, Filter};
+use trunkline::copy::Filter;
 use trunkline::{Cancel, Error, Fault};
 
 const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
@@ -195,16 +197,16 @@ impl Campaign {
         let last = last.map_or(Ok(Vec::new()), |last| {
             fs::read(&last).map_err(|error| Error::unreadable(&last, error))
         })?;
-        let now = [last.as_slice(), spot.to_string().as_bytes()].concat();
+        let state = [last.as_slice(), spot.to_string().as_bytes()].concat();
         let written = folder.join("written");
-        if fs::read(&written).is_ok_and(|before| before == now) {
+        if fs::read(&written).is_ok_and(|before| before == state) {
             return Ok(());
         }
         match places::is_here(&group.to, options.host.as_deref()) {
             true => put_here(&tags, &names, &places::local(plan, spot)?)?,
-            false => send(&tags, plan, group, spot, options, cancel)?,
+            false => send(&tags, &names, plan, group, spot, options, cancel)?,
         }
-        Ok(replace(&written, &now)?)
+        Ok(replace(&written, &state)?)
     }
 }
 
@@ -376,26 +378,45 @@ fn put_here(tags: &Path, names: &[String], bag: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sends the tag files to the host of the destination.
+/// Sends the tag files to the host of the destination, within the bounds of the group's link.
 fn send(
     tags: &Path,
+    names: &[String],
     plan: &Plan,
     group: &Group,
     spot: &Spot,
     options: &RunOptions,
     cancel: &Cancel,
 ) -> Result<(), Error> {
-    let here = Here::Source(tags.to_owned());
-    let access = places::access(plan, group, &here, options.patience)?;
-    let asked = CopyOptions {
-        filter: Filter::Content,
-        ..CopyOptions::default()
+    let Some(link) = plan.links().get(&group.link) else {
+        return Err(Error::wrong_request(
+            format!("there is no link `{}` in the plan", group.link),
+            "the folder was changed by hand; plan again in another folder",
+        ));
     };
-    let request = CopyRequest::new(
-        &[tags.join(""), places::far_place(plan, spot)?],
-        asked,
-        access,
-    )?;
+    if let Some(until) = quiet(link, plan) {
+        return Err(Error::unfinished(
+            format!("the bag {spot} waits: link `{}` is {until}", group.link),
+            "run the same command again after that".to_owned(),
+        ));
+    }
+    let here = Here::Source(tags.to_owned());
+    let ends = Ends {
+        source: tags.join(""),
+        destination: places::far_place(plan, spot)?,
+        access: places::access(plan, group, &here, options.patience)?,
+        here,
+    };
+    let entry = |name: &String| Entry {
+        name: name.clone().into_bytes(),
+        kind: Kind::File(0),
+        modified_nanoseconds: 0,
+        digest: None,
+        part: None,
+    };
+    let entries: Vec<Entry> = names.iter().map(entry).collect();
+    let rate = link.rate_at(now(), plan.offset());
+    let request = request(&ends, link, &entries, Filter::Content, rate)?;
     let sent = transfer::copy(&request.spec, &CopyControl::from(cancel), &mut ())?;
     match sent.failed.first() {
         None => Ok(()),
