@@ -21,6 +21,7 @@ use super::places::{self, Ends, Here};
 use super::retry_while_busy::Patience;
 use super::shard_copy::{batches, request};
 use super::status::{ShardLeft, ShardProgress, UnfinishedCause};
+use super::summing::{SumReader, SumsBeside, check_names};
 use super::watcher::{ENTRY, Halt, TICK, Watcher, now};
 use super::{Campaign, changes, unwritable};
 use trunkline::copy::{Filter, Outcome};
@@ -189,6 +190,7 @@ impl Campaign {
         }
         let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
         let present = current.group(row.shard.group.as_str());
+        let sums = SumReader::of(&group, &ends.here)?;
         let running = Running {
             watcher: Watcher {
                 folder: &self.folder,
@@ -204,6 +206,7 @@ impl Campaign {
                 .map_or(group.priority, |group| group.priority)
                 .into(),
             ends,
+            sums,
             began: now(),
         };
         match running.run(options, kept, on_event) {
@@ -261,6 +264,8 @@ struct Running<'a> {
     /// Parts of the link's streams: the priority of the group.
     weight: u16,
     ends: Ends,
+    /// Reads checksums, where the group is a bag.
+    sums: Option<SumReader>,
     /// In seconds since 1970.
     began: i64,
 }
@@ -290,6 +295,9 @@ impl Running<'_> {
         if let Some(result) = before.as_ref().filter(|result| result.failed == 0) {
             return Ok(result.clone());
         }
+        if self.sums.is_some() {
+            check_names(&self.run.planned()?)?;
+        }
         let mut patience = Patience::new(options.patience);
         let mut sum = Sum::default();
         while let Some(why) = self.try_all(&mut sum, kept, on_event)? {
@@ -300,11 +308,28 @@ impl Running<'_> {
                 return Err(halt.unwrap_or(Stop::Unfinished(why)));
             }
         }
+        self.complete_sums(&mut sum)?;
         let before = match before {
             Some(before) => Some(before),
             None => self.run.earlier()?,
         };
         Ok(self.finish(sum, before)?)
+    }
+
+    /// What has no checksums for its bag is not done.
+    fn complete_sums(&self, sum: &mut Sum) -> Result<(), Stop> {
+        let Some(sums) = &self.sums else {
+            return Ok(());
+        };
+        let is_halted = || self.watcher.cancel.is_cancelled();
+        let Some(failed) = sums.complete(&self.run, &sum.done, &is_halted)? else {
+            return Err(Stop::Halt(Halt::Asked));
+        };
+        for one in failed {
+            sum.done.remove(&one.entry.name);
+            sum.failed.push(one);
+        }
+        Ok(())
     }
 
     /// Writes down why the shard is not finished, for `status`. Nothing depends on it.
@@ -468,10 +493,15 @@ impl Running<'_> {
         let request = request(&self.ends, self.link, &batch, filter, self.watcher.share())?;
         let control = CopyControl::default();
         let mut notes = self.run.notes()?;
+        let sums = match &self.sums {
+            Some(sums) => Some(sums.beside(self.run.sum_notes()?)),
+            None => None,
+        };
         let newest = Mutex::new(None);
         let mut telling = Telling {
             newest: &newest,
             outcomes: Outcomes::new(batch, &mut notes),
+            sums: sums.as_ref(),
             run: &self.run,
             row: self.row,
             done_before: sum.done.len() as u64,
@@ -490,7 +520,26 @@ impl Running<'_> {
         let (copied, halt) = self.watcher.beside(&control, look, copying);
         let Telling { mut outcomes, .. } = telling;
         let trouble = outcomes.trouble.take();
-        let result = match copied {
+        let result = self.account(copied, outcomes, halt, sum);
+        notes.flush()?;
+        if let Some(sums) = sums {
+            sums.finish(&|| self.watcher.cancel.is_cancelled() || result.is_err())?;
+        }
+        match trouble {
+            Some(error) => Err(error.into()),
+            None => result,
+        }
+    }
+
+    /// Adds up what a copy came to.
+    fn account(
+        &self,
+        copied: Result<Outcome, CopyError>,
+        outcomes: Outcomes<'_>,
+        halt: Option<Halt>,
+        sum: &mut Sum,
+    ) -> Result<(), Stop> {
+        match copied {
             Ok(copied) => {
                 add_sent(sum, &copied);
                 let (done, failed) = outcomes.concluded();
@@ -514,11 +563,6 @@ impl Running<'_> {
                 Ok(())
             }
             Err(error) => Err(ended(error, halt)),
-        };
-        notes.flush()?;
-        match trouble {
-            Some(error) => Err(error.into()),
-            None => result,
         }
     }
 
@@ -610,6 +654,7 @@ fn passing_trouble(fate: &Fate) -> Option<Stop> {
 struct Telling<'a, 'n> {
     newest: &'a Mutex<Option<CopyProgress>>,
     outcomes: Outcomes<'n>,
+    sums: Option<&'a SumsBeside>,
     run: &'a ShardRun,
     row: &'a ShardRow,
     done_before: u64,
@@ -622,6 +667,11 @@ struct Telling<'a, 'n> {
 impl CopyObserver for Telling<'_, '_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.outcomes.on_event(event);
+        if let (Some(sums), CopyEvent::Published { name, .. }) = (self.sums, event)
+            && let Some(entry) = self.outcomes.done.get(name.as_bytes())
+        {
+            sums.give(entry);
+        }
         if let CopyEvent::Progress(progress) = event {
             let newest = Some(*progress);
             *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;
