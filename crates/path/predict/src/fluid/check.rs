@@ -3,8 +3,11 @@
 use netpath::{CrossTraffic, Extra, PathSpec};
 use units::Span;
 
-use super::{FLOWS_MAX, FluidQuestion};
+use super::FluidQuestion;
 use crate::PredictError;
+
+/// The most flows of a class: more than any link serves.
+pub const FLOWS_MAX: u64 = 100_000_000;
 
 /// The most round trips of a run: with fewer flows followed than that takes, little is left.
 const ROUNDS_MAX: u64 = 20_000;

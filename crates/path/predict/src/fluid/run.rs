@@ -13,8 +13,6 @@ use super::{FlowClass, Fluid, FluidClass, FluidQuestion};
 use crate::PredictError;
 use crate::inputs::{segment, whole_segments};
 
-/// The most flows of a class: more than any link serves.
-pub const FLOWS_MAX: u64 = 100_000_000;
 /// Flows of a class that are followed at the most.
 const SAMPLE_MAX: u64 = 1000;
 /// Updates of flows in a run: well below a second of one processor.
