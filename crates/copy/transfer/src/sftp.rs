@@ -5,7 +5,8 @@
 //! once it is whole. What arrives here is stored as by any copy; what goes there lies under a
 //! temporary name until it is whole, and what of it is on that disk is noted here.
 //!
-//! Left out, since no program runs there: compressing, holes, checks of what is read there. A changed far file is known by its size and whole seconds alone.
+//! Left out, since no program runs there: compressing, holes, checks of what is read there. A
+//! changed far file is known by its size and whole seconds alone.
 //!
 //! Reading order: `run` and `attempt`; `talk`, `folders`, `listing`, `plan_get`, `plan_put` for
 //! what there is to do; `crew`, `worker`, `task`, `asks`, `handles` for who does it; `put`,
