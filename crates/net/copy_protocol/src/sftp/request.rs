@@ -160,37 +160,29 @@ impl Request<'_> {
                 stat.encode(into);
             }
             Request::MakeLink(one, other) | Request::Rename(one, other) => {
-                string(one, into);
-                string(other, into);
+                strings(&[one, other], into);
             }
             Request::LSetStat(name, stat) => {
-                string(b"lsetstat@openssh.com", into);
-                string(name, into);
+                strings(&[b"lsetstat@openssh.com", name], into);
                 stat.encode(into);
             }
             Request::PosixRename(from, to) => {
-                string(b"posix-rename@openssh.com", into);
-                string(from, into);
-                string(to, into);
+                strings(&[b"posix-rename@openssh.com", from, to], into);
             }
-            Request::FSync(handle) => {
-                string(b"fsync@openssh.com", into);
-                string(handle, into);
-            }
+            Request::FSync(handle) => strings(&[b"fsync@openssh.com", handle], into),
             Request::Limits => string(b"limits@openssh.com", into),
-            Request::Space(name) => {
-                string(b"statvfs@openssh.com", into);
-                string(name, into);
-            }
+            Request::Space(name) => strings(&[b"statvfs@openssh.com", name], into),
             Request::CheckFile(name) => {
-                string(b"check-file-name", into);
-                string(name, into);
-                string(b"sha256", into);
+                strings(&[b"check-file-name", name, b"sha256"], into);
                 // From the start to the end, as one block.
                 into.extend([0; 8 + 8 + 4]);
             }
         }
     }
+}
+
+fn strings(all: &[&[u8]], into: &mut Vec<u8>) {
+    all.iter().for_each(|bytes| string(bytes, into));
 }
 
 pub(super) fn string(bytes: &[u8], into: &mut Vec<u8>) {
