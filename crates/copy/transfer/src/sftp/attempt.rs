@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 
 use copy_net::{SftpChannel, SshManners};
 use copy_protocol::sftp::Request;
-use copy_protocol::{CopyDirection, CopyOptions, FileProblem, Opening};
+use copy_protocol::{CopyDirection, FileProblem, Opening};
+use files::Root;
 use files::source::SourceSpec;
-use files::store::{Gone, Store};
-use files::{Root, Rules};
+use files::store::Store;
 use steer::online::OnlinePlan;
 use units::Span;
 
@@ -24,6 +24,7 @@ use super::plan_get;
 use super::plan_put::Planner;
 use super::put;
 use super::removal;
+use super::removal_here;
 use super::run::SftpCopy;
 use super::shared::{Get, Note, Put, Shared, Side, throttle};
 use super::talk::{Halt, Talk, is_ok, open_max};
@@ -154,8 +155,11 @@ impl SftpCopy<'_> {
         };
         let side = Side::Get(get);
         let channels = (talk.end(), Handles::default(), early);
-        self.carry(channels, side, wanted.items, SMALL, Some(&events), stats)?;
-        remove_here(&store, options, stats)?;
+        let left = self.carry(channels, side, wanted.items, SMALL, Some(&events), stats)?;
+        if options.delete && stats.outcome.failed.is_empty() {
+            let mut talk = Talk::new(self.or_new(left, stats)?, stats.control());
+            removal_here::remove(&mut talk, &wanted.folders, &store, options, stats)?;
+        }
         for problem in store.end() {
             stats.on_left_out(problem);
         }
@@ -218,32 +222,6 @@ impl SftpCopy<'_> {
         let is_stopped = || control.is_stopped();
         Ok(self.dialer.open(SshManners::MayAsk, &is_stopped)?)
     }
-}
-
-/// With `--delete`: what the sources do not have, once all is here.
-fn remove_here(
-    store: &Store,
-    options: &CopyOptions,
-    stats: &mut CopyStats<'_>,
-) -> Result<(), Halt> {
-    if !options.delete || !stats.outcome.failed.is_empty() {
-        return Ok(());
-    }
-    let left_out = stats.outcome.left_out.iter();
-    let kept = left_out.map(|one| one.name.clone()).collect();
-    let mut removal = store.removal(Rules::new(&options.selection.rules)?, kept);
-    while let Some(gone) = store.remove_some(&mut removal) {
-        if stats.is_stopped() {
-            return Err(Halt::Stopped);
-        }
-        for one in gone {
-            match one {
-                Gone::Removed(removed) => stats.on_removed(&removed),
-                Gone::Stays(problem) => stats.on_left_out(problem),
-            }
-        }
-    }
-    Ok(())
 }
 
 /// An earlier try has sent all of it.
