@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 
 use copy_net::{SftpChannel, SshManners};
-use copy_protocol::sftp::Request;
+use copy_protocol::sftp::{Request, Stat};
 use copy_protocol::{CopyDirection, FileProblem, Opening};
 use files::Root;
 use files::source::SourceSpec;
@@ -101,18 +101,7 @@ impl SftpCopy<'_> {
         if options.delete && stats.outcome.failed.is_empty() {
             removal::remove(&mut talk, &plan.told, options, stats)?;
         }
-        let sets = plan.folders.iter().rev();
-        let requests: Vec<_> = sets
-            .clone()
-            .map(|(_, path, stat)| Request::SetStat(path, *stat))
-            .collect();
-        let replies = talk.ask_all(&requests)?;
-        for ((name, path, _), reply) in sets.zip(replies) {
-            if !is_ok(&reply) {
-                let problem = refused("set mode and time of", path, &reply);
-                stats.on_left_out(FileProblem::new(name.clone(), problem));
-            }
-        }
+        end_folders(&mut talk, &plan.folders, stats)?;
         if stats.outcome.failed.is_empty() {
             journal.remove();
         }
@@ -222,6 +211,26 @@ impl SftpCopy<'_> {
         let is_stopped = || control.is_stopped();
         Ok(self.dialer.open(SshManners::MayAsk, &is_stopped)?)
     }
+}
+
+/// Folders get their modes and times, the innermost first.
+fn end_folders(
+    talk: &mut Talk,
+    folders: &[(String, Vec<u8>, Stat)],
+    stats: &mut CopyStats<'_>,
+) -> Result<(), Halt> {
+    let sets = folders.iter().rev();
+    let requests = sets
+        .clone()
+        .map(|(_, path, stat)| Request::SetStat(path, *stat));
+    let replies = talk.ask_all(&requests.collect::<Vec<_>>())?;
+    for ((name, path, _), reply) in sets.zip(replies) {
+        if !is_ok(&reply) {
+            let problem = refused("set mode and time of", path, &reply);
+            stats.on_left_out(FileProblem::new(name.clone(), problem));
+        }
+    }
+    Ok(())
 }
 
 /// An earlier try has sent all of it.

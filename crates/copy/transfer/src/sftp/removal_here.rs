@@ -4,7 +4,7 @@
 //! at, and ends where the disk fails. So what would go is asked for at the far end first, and
 //! stays unless the server says that there is nothing of that name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use copy_protocol::sftp::{Reply, Request};
 use copy_protocol::{CopyOptions, FileProblem, Problem, ProblemKind, is_reserved};
