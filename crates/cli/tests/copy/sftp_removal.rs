@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -119,6 +119,32 @@ fn a_download_removes_here_what_the_far_end_lacks() {
     let words = ["--sftp", "-r", "--delete", "h:d/", here.to_str().unwrap()];
     assert_eq!(document(&host, &words)["removed"], 2);
     assert_eq!(all(&here), BTreeSet::from(["f".to_owned()]));
+}
+
+#[test]
+fn what_the_far_end_may_not_look_at_stays_here() {
+    let Some(host) = host("exit 1") else {
+        return;
+    };
+    let (far, here) = (host.path("home/d"), host.path("here"));
+    for folder in [far.join("sub"), here.join("sub")] {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("f"), "f").unwrap();
+    }
+    fs::write(here.join("old"), "old").unwrap();
+    let mode = |mode| fs::set_permissions(far.join("sub"), fs::Permissions::from_mode(mode));
+    // Names in it can be read, and nothing of them.
+    mode(0o444).unwrap();
+    if far.join("sub/f").exists() {
+        return testkit::skip("root sees all");
+    }
+    let words = ["--sftp", "-r", "--delete", "h:d/", here.to_str().unwrap()];
+    let output = copy(&host, &words);
+    mode(0o755).unwrap();
+    let said = complaint(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let left = ["sub/", "sub/f"].map(str::to_owned);
+    assert_eq!(all(&here), BTreeSet::from(left), "{said}");
 }
 
 /// A copy with `--delete` that removes nothing, or not all; what it says.

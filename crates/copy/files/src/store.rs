@@ -567,6 +567,11 @@ impl Store {
         self.destination.removal(rules, kept, self.spec.dry_run)
     }
 
+    /// The same, to say what would be removed.
+    pub fn would_remove(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
+        self.destination.removal(rules, kept, true)
+    }
+
     /// What copies that were broken off left in the folders of this one is to be told, to those who
     /// may read there. Where the destination is new, nothing is.
     pub fn unfinished(&self) -> Option<Removal> {

@@ -10,7 +10,8 @@
 //!
 //! Reading order: `run` and `attempt`; `talk`, `folders`, `listing`, `plan_get`, `plan_put` for
 //! what there is to do; `crew`, `worker`, `task`, `asks`, `handles` for who does it; `put`,
-//! `naming`, `finish`, `check`, `get`, `reading` for how; `compare`, `removal`; `journal`.
+//! `naming`, `finish`, `check`, `get`, `reading` for how; `compare`, `removal`, `removal_here`;
+//! `journal`.
 
 mod asks;
 mod attempt;
@@ -34,6 +35,7 @@ mod plan_put;
 mod put;
 mod reading;
 mod removal;
+mod removal_here;
 mod run;
 mod shared;
 mod talk;
