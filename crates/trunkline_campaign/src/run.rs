@@ -1,17 +1,20 @@
 //! Runs one shard: an idempotent task that may be ended at any moment and begun again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use campaign_plan::{Campaign as Plan, Gentle, GroupName, Link};
 use campaign_store::{
-    Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
+    Entry, Failed, Fate, Kind, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
     StoreError, causes,
 };
 use copy_protocol::{CopyEvent, CopyProgress, ProblemKind};
+use files::store::has_part;
 use observe::StreamCount;
 use transfer::{CopyControl, CopyError, CopyObserver};
 use units::{Bytes, Span};
@@ -384,7 +387,11 @@ impl Running<'_> {
 
     fn is_as_planned(&self, entry: &Entry, failed: &mut Vec<Failed>) -> bool {
         let folder = self.ends.here.folder();
-        let fate = folder.and_then(|folder| changes::difference(folder, entry));
+        let mut fate = folder.and_then(|folder| changes::difference(folder, entry));
+        // It was copied, and its part is not that of the planned file.
+        if entry.part.is_some() && matches!(self.ends.here, Here::Destination(_)) {
+            fate = fate.map(|_| changes::changed(entry, "it was written to since"));
+        }
         let is_same = fate.is_none();
         failed.extend(fate.map(|fate| Failed {
             entry: entry.clone(),
@@ -536,12 +543,21 @@ impl Running<'_> {
     fn keep_unchanged(&self, done: BTreeMap<Vec<u8>, Entry>, sum: &mut Sum) {
         for (name, entry) in done {
             // A folder's time is that of its last new name, on both ends.
-            // Until its last part is there, the destination has no file of the name.
-            let is_nameless = entry.part.is_some() && !matches!(self.ends.here, Here::Source(_));
-            if is_nameless || self.is_as_planned(&entry, &mut sum.failed) {
+            // A part is looked for first: with the last one the file has its name, and no parts.
+            if self.has_part(&entry) || self.is_as_planned(&entry, &mut sum.failed) {
                 sum.done.insert(name, entry);
             }
         }
+    }
+
+    /// Whether a part of the file as it was planned waits at the destination, which is here.
+    fn has_part(&self, entry: &Entry) -> bool {
+        let (Here::Destination(folder), Some(part)) = (&self.ends.here, entry.part) else {
+            return false;
+        };
+        let path = folder.join(OsStr::from_bytes(&entry.name));
+        matches!(entry.kind, Kind::File(size)
+            if has_part(&path, size, entry.modified_nanoseconds, part))
     }
 
     fn finish(&self, sum: Sum, before: Option<ShardResult>) -> Result<ShardResult, StoreError> {

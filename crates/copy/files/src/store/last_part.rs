@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use copy_protocol::{Attributes, FilePart, Filter, HASH_LENGTH, Problem};
 use nix::errno::Errno;
@@ -15,7 +16,7 @@ use super::finalize::{moved, rename, set_attributes};
 use super::journal::HEADER;
 use super::part::Part;
 use super::shared::{is_locked, read_small, remove_small, wait, write_small};
-use super::temporary::{At, new_file_of, told_busy};
+use super::temporary::{At, JOURNAL, beside, new_file_of, of_parts, told_busy};
 use crate::HashTree;
 
 /// A part of a file is on the disk: says so, and gives the file its name where it was the last one.
@@ -54,6 +55,25 @@ pub(super) fn complete(
     rename(part, filter)?;
     remove_journals(at, own.length);
     Ok(())
+}
+
+/// Whether that part of a file is on the disk beside its place, and waits for the others.
+///
+/// * `path`: where the file will be.
+pub fn has_part(path: &Path, size: u64, modified_nanoseconds: i64, part: FilePart) -> bool {
+    let Some(last) = path.file_name() else {
+        return false;
+    };
+    let ending = ending(part.index);
+    let name = of_parts(
+        last.as_bytes(),
+        size,
+        modified_nanoseconds,
+        part.length,
+        &ending,
+    );
+    let whole = path.with_file_name(OsStr::from_bytes(&beside(&name, JOURNAL)));
+    whole.symlink_metadata().is_ok()
 }
 
 /// Whether the file has its final name: two that found themselves the last part may be here.
