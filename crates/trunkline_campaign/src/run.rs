@@ -445,7 +445,12 @@ impl Running<'_> {
         let refuted = self.refuted()?;
         let is_refuted = |entry: &Entry| refuted.contains(&entry.name);
         let (refuted, others): (Vec<_>, Vec<_>) = todo.into_iter().partition(is_refuted);
-        for (entries, filter) in [(others, Filter::Changed), (refuted, Filter::Content)] {
+        // Each part would compare all of the file. Its journal knows what is there of it.
+        let again = match refuted.iter().any(|entry| entry.part.is_some()) {
+            true => Filter::All,
+            false => Filter::Content,
+        };
+        for (entries, filter) in [(others, Filter::Changed), (refuted, again)] {
             if entries.is_empty() {
                 continue;
             }
