@@ -263,6 +263,10 @@ impl StreamSet {
     ) -> Option<String> {
         self.present = self.present.saturating_sub(1);
         self.asked = None;
+        if end.is_err() {
+            // A far end that breaks each stream is not dialed without end.
+            self.not_before = self.not_before.max(now + PAUSE);
+        }
         if let Some(multipath) = self.multipath() {
             multipath.on_over(number);
         }

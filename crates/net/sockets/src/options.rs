@@ -91,7 +91,7 @@ impl OptionError {
                 Some("`ip address` shows this host's addresses and devices".to_owned())
             }
             OptionError::Multipath(_) => Some(
-                "root turns it on with `sysctl net.mptcp.enabled=1`, in Linux from 5.6 on; \
+                "root turns it on with `sysctl net.mptcp.enabled=1`, in Linux from 5.15 on; \
                  without `--mptcp` it is not needed"
                     .to_owned(),
             ),
@@ -210,7 +210,7 @@ impl StreamOptions {
             set_dscp(socket, dscp)?;
         }
         if self.no_delay {
-            socket.set_tcp_nodelay(true).map_err(OptionError::Socket)?;
+            unless_lacking(socket, socket.set_tcp_nodelay(true))?;
         }
         self.apply_to_copies(socket)
     }
@@ -224,8 +224,7 @@ impl StreamOptions {
         }
         if let Some(most) = self.unsent_max {
             let bytes = u32::try_from(most.get()).unwrap_or(u32::MAX);
-            let set = socket.set_tcp_notsent_lowat(bytes);
-            set.map_err(OptionError::Socket)?;
+            unless_lacking(socket, socket.set_tcp_notsent_lowat(bytes))?;
         }
         Ok(())
     }
@@ -266,6 +265,19 @@ impl StreamOptions {
             send: buffer(socket.send_buffer_size()?),
             receive: buffer(socket.recv_buffer_size()?),
         })
+    }
+}
+
+/// What multipath TCP got later than the rest of it, `TCP_NODELAY` in Linux 5.17 and
+/// `TCP_NOTSENT_LOWAT` in 6.9: it only saves time, and the stream does without.
+fn unless_lacking(socket: &SockRef<'_>, set: io::Result<()>) -> Result<(), OptionError> {
+    let lacks = |error: &io::Error| {
+        let lacks = [Some(libc::EOPNOTSUPP), Some(libc::ENOPROTOOPT)];
+        lacks.contains(&error.raw_os_error()) && is_multipath(socket)
+    };
+    match set {
+        Err(error) if lacks(&error) => Ok(()),
+        set => set.map_err(OptionError::Socket),
     }
 }
 
