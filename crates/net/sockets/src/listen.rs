@@ -75,12 +75,18 @@ impl ListenAt {
     /// A non-blocking listening socket, of multipath TCP where this host has it: connections of
     /// plain TCP are accepted as such. Without a family it serves IPv4 alone where this host has no
     /// IPv6; where that is missing only for multipath TCP, it is of plain TCP for both.
+    /// So is one of a device.
     ///
     /// # Errors
     /// When the address or device does not exist here, or its port is taken.
     pub fn tcp(&self) -> io::Result<TcpListener> {
         let reused = |socket: &Socket| socket.set_reuse_address(true);
-        let socket = self.socket(Type::STREAM, &[Protocol::MPTCP, Protocol::TCP], reused)?;
+        // Before Linux 5.13 the device of a listener of multipath TCP bounds nothing.
+        let protocols: &[Protocol] = match self.source.device {
+            None => &[Protocol::MPTCP, Protocol::TCP],
+            Some(_) => &[Protocol::TCP],
+        };
+        let socket = self.socket(Type::STREAM, protocols, reused)?;
         socket.listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
         Ok(socket.into())
@@ -188,6 +194,13 @@ mod tests {
             let (_tcp, _udp, port) = listening(family, source);
             assert_eq!(answers(port), expected, "{family:?} {source}");
         }
+    }
+
+    #[test]
+    fn one_of_a_device_is_of_plain_tcp() {
+        let (tcp, _udp, _port) = listening(None, "%lo");
+        let protocol = socket2::SockRef::from(&tcp).protocol().unwrap();
+        assert_eq!(protocol, Some(Protocol::TCP));
     }
 
     #[test]
