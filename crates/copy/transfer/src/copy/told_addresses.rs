@@ -51,7 +51,8 @@ pub(crate) fn pairs_max(opening: &Opening) -> u16 {
         .map_or(PAIRS_MAX, |streams| streams.min(PAIRS_MAX))
 }
 
-/// Where the far end answered, and behind it what it told, as far as connections may go there.
+/// Where the far end answered, which stays whatever it is, and behind it what it told, as far as
+/// connections may go there.
 ///
 /// * `via`: how they leave this host.
 /// * `own`: the addresses of this host. Other hosts have some of them too, those of bridges for
@@ -59,14 +60,16 @@ pub(crate) fn pairs_max(opening: &Opening) -> u16 {
 fn pairs_of(told: &[IpAddr], peer: IpAddr, via: &Via, own: &[IpAddr]) -> Vec<AddressPair> {
     let peer = peer.to_canonical();
     let is_same_host = peer.is_loopback() || own.contains(&peer);
-    let mut pairs: Vec<AddressPair> = Vec::new();
-    let told = told.iter().map(IpAddr::to_canonical);
-    for far in std::iter::once(peer).chain(told) {
+    let pair = |far| AddressPair {
+        source: via.source.clone(),
+        far,
+    };
+    let mut pairs = vec![pair(peer)];
+    for far in told.iter().map(IpAddr::to_canonical) {
         let may_be_there = is_same_host || !own.contains(&far);
         let is_new = pairs.iter().all(|pair| pair.far != far);
         if is_new && may_be_there && can_be_dialed(far, is_same_host) && via.fits(&far) {
-            let source = via.source.clone();
-            pairs.push(AddressPair { source, far });
+            pairs.push(pair(far));
         }
     }
     pairs
@@ -110,7 +113,10 @@ mod tests {
         assert_eq!(dialed_from_afar, ["192.0.2.7", "10.0.1.2", "2001:db8::7"]);
         // Behind an address that others translate, the far end does not know it.
         assert_eq!(dialed(&[], "198.51.100.9", &any), ["198.51.100.9"]);
-        assert!(dialed(&["fe80::7"], "fe80::7", &any).is_empty());
+        assert_eq!(
+            dialed(&["fe80::7", "fe80::8"], "fe80::7", &any),
+            ["fe80::7"]
+        );
     }
 
     #[test]
