@@ -190,9 +190,9 @@ impl Campaign {
             let waits = Unfinished::new(UnfinishedCause::Waits, waits);
             return Ok(ShardEnd::NotFinished(waits));
         }
-        let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
+        let draw = || places::ends(&plan, &group, options.host.as_deref(), options.patience);
         let present = current.group(row.shard.group.as_str());
-        let running = Running {
+        let mut running = Running {
             watcher: Watcher {
                 folder: &self.folder,
                 plan: &current,
@@ -206,7 +206,8 @@ impl Campaign {
             weight: present
                 .map_or(group.priority, |group| group.priority)
                 .into(),
-            ends,
+            ends: draw()?,
+            draw: &draw,
             began: now(),
         };
         match running.run(options, kept, on_event) {
@@ -264,6 +265,8 @@ struct Running<'a> {
     /// Parts of the link's streams: the priority of the group.
     weight: u16,
     ends: Ends,
+    /// Draws an address of the far host anew, where it has several.
+    draw: &'a dyn Fn() -> Result<Ends, Error>,
     /// In seconds since 1970.
     began: i64,
 }
@@ -280,7 +283,7 @@ struct Sum {
 
 impl Running<'_> {
     fn run(
-        &self,
+        &mut self,
         options: &RunOptions,
         kept: &mut Option<Slot>,
         on_event: &mut OnEvent<'_>,
@@ -302,6 +305,7 @@ impl Running<'_> {
                 let halt = self.watcher.halt().map(Stop::Halt);
                 return Err(halt.unwrap_or(Stop::Unfinished(why)));
             }
+            self.ends = (self.draw)()?;
         }
         let before = match before {
             Some(before) => Some(before),
