@@ -67,12 +67,22 @@ fn pairs_of(told: &[IpAddr], peer: IpAddr, via: &Via, own: &[IpAddr]) -> Vec<Add
     let mut pairs = vec![pair(peer)];
     for far in told.iter().map(IpAddr::to_canonical) {
         let may_be_there = is_same_host || !own.contains(&far);
+        let may_be_there = may_be_there && (is_same_host || is_private(peer) || !is_private(far));
         let is_new = pairs.iter().all(|pair| pair.far != far);
         if is_new && may_be_there && can_be_dialed(far, is_same_host) && via.fits(&far) {
             pairs.push(pair(far));
         }
     }
     pairs
+}
+
+/// Whether it means something within a site alone. A far end out in the Internet that tells such an
+/// address may mean a host of this site.
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_private(),
+        IpAddr::V6(v6) => v6.is_unique_local(),
+    }
 }
 
 #[cfg(test)]
@@ -92,12 +102,19 @@ mod tests {
     }
 
     #[test]
+    fn private_addresses_are_dialed_where_the_far_end_answered_at_one() {
+        let (told, any) = (["10.0.2.2", "fd00::2", "203.0.113.2"], Via::default());
+        assert_eq!(dialed(&told, "10.0.1.2", &any)[1..], told);
+        assert_eq!(dialed(&told, "192.0.2.7", &any)[1..], ["203.0.113.2"]);
+    }
+
+    #[test]
     fn what_leads_elsewhere_than_to_the_far_end_is_not_dialed() {
         let told = [
-            "10.0.1.2",
+            "203.0.113.2",
             "192.0.2.7",
-            "10.0.1.2",
-            "::ffff:10.0.1.2",
+            "203.0.113.2",
+            "::ffff:203.0.113.2",
             "127.0.0.1",
             "169.254.1.1",
             "fe80::7",
@@ -110,7 +127,10 @@ mod tests {
         ];
         let any = Via::default();
         let dialed_from_afar = dialed(&told, "::ffff:192.0.2.7", &any);
-        assert_eq!(dialed_from_afar, ["192.0.2.7", "10.0.1.2", "2001:db8::7"]);
+        assert_eq!(
+            dialed_from_afar,
+            ["192.0.2.7", "203.0.113.2", "2001:db8::7"]
+        );
         // Behind an address that others translate, the far end does not know it.
         assert_eq!(dialed(&[], "198.51.100.9", &any), ["198.51.100.9"]);
         assert_eq!(
@@ -136,8 +156,8 @@ mod tests {
             source: "192.0.2.1".parse().unwrap(),
             ..Via::default()
         };
-        let told = ["10.0.1.2", "2001:db8::7"];
-        let pairs = ["192.0.2.1=192.0.2.7", "192.0.2.1=10.0.1.2"];
+        let told = ["203.0.113.2", "2001:db8::7"];
+        let pairs = ["192.0.2.1=192.0.2.7", "192.0.2.1=203.0.113.2"];
         assert_eq!(dialed(&told, "192.0.2.7", &via), pairs);
         let via = Via {
             family: Some(Family::V6),
