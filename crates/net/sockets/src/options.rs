@@ -189,30 +189,32 @@ impl StreamOptions {
         Ok(socket)
     }
 
-    /// Sets the options on any TCP socket.
+    /// Sets the options on any TCP socket: all that the kernel takes. Says which is the first one
+    /// that it refuses.
     pub fn apply(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
-        if let Some(size) = self.window {
-            self.set_buffers(socket, size)
-                .map_err(|source| OptionError::Buffer { size, source })?;
-        }
-        if let Some(name) = &self.congestion {
-            set_congestion(socket, name)?;
-        }
-        if let Some(rate) = self.pacing {
-            set_pacing_max(socket, Some(rate))?;
-        }
-        if let Some(size) = self.segment {
+        let window = self.window.map_or(Ok(()), |size| {
+            let set = self.set_buffers(socket, size);
+            set.map_err(|source| OptionError::Buffer { size, source })
+        });
+        let congestion = self.congestion.as_deref();
+        let congestion = congestion.map_or(Ok(()), |name| set_congestion(socket, name));
+        let set_pacing = |rate| set_pacing_max(socket, Some(rate));
+        let pacing = self.pacing.map_or(Ok(()), set_pacing);
+        let segment = self.segment.map_or(Ok(()), |size| {
             let bytes = u32::try_from(size.get()).unwrap_or(u32::MAX);
             let set = socket.set_tcp_mss(bytes);
-            set.map_err(|source| OptionError::Segment { size, source })?;
-        }
-        if let Some(dscp) = self.via.dscp {
-            set_dscp(socket, dscp)?;
-        }
-        if self.no_delay {
-            unless_lacking(socket, socket.set_tcp_nodelay(true))?;
-        }
-        self.apply_to_copies(socket)
+            set.map_err(|source| OptionError::Segment { size, source })
+        });
+        let dscp = self.via.dscp.map_or(Ok(()), |dscp| set_dscp(socket, dscp));
+        let no_delay = match self.no_delay {
+            true => unless_lacking(socket, socket.set_tcp_nodelay(true)),
+            false => Ok(()),
+        };
+        let of_copies = self.apply_to_copies(socket);
+        let all = [
+            window, congestion, pacing, segment, dscp, no_delay, of_copies,
+        ];
+        all.into_iter().collect()
     }
 
     /// What only streams of copies are asked to use. The kernel has no `TCP_USER_TIMEOUT` for
@@ -234,14 +236,14 @@ impl StreamOptions {
     /// such window, and follows the buffer: seen with Linux 6.18.
     pub fn apply_to_accepted(&self, stream: &TcpStream) -> Result<(), OptionError> {
         let socket = SockRef::from(stream);
-        self.apply(&socket)?;
+        let applied = self.apply(&socket);
         if let Some(size) = self.window.filter(|_| !is_multipath(&socket)) {
             let granted = socket.recv_buffer_size().map_err(OptionError::Socket)?;
             let clamp = libc::c_int::try_from(granted / 2).unwrap_or(libc::c_int::MAX);
             set_option(&socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &clamp)
                 .map_err(|source| OptionError::Buffer { size, source })?;
         }
-        Ok(())
+        applied
     }
 
     fn set_buffers(&self, socket: &SockRef<'_>, size: Bytes) -> io::Result<()> {
@@ -500,6 +502,19 @@ mod tests {
         let stream = TcpStream::from(prepared(&options).unwrap());
         assert_eq!(congestion(&stream).as_deref(), Some("reno"));
         assert!(stream.nodelay().unwrap());
+    }
+
+    #[test]
+    fn options_behind_one_that_is_refused_are_set() {
+        let options = StreamOptions {
+            congestion: Some("nosuch".to_owned()),
+            no_delay: true,
+            ..StreamOptions::default()
+        };
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let refused = options.apply(&SockRef::from(&socket)).unwrap_err();
+        assert!(refused.to_string().contains("`nosuch`"), "{refused}");
+        assert!(socket.tcp_nodelay().unwrap());
     }
 
     #[test]
