@@ -641,7 +641,11 @@ impl Store {
             return Ok(plan);
         }
         match plan {
-            EntryPlan::Present => self.at(file)?.sweep(),
+            EntryPlan::Present => {
+                let at = self.at(file)?;
+                at.sweep();
+                last_part::sweep(&at);
+            }
             EntryPlan::Whole => {
                 if let Some(rest) = self.open_parts.resume(file, self.at(file)?)? {
                     return Ok(EntryPlan::Rest(rest));

@@ -16,7 +16,7 @@ use super::finalize::{moved, rename, set_attributes};
 use super::journal::HEADER;
 use super::part::Part;
 use super::shared::{is_locked, read_small, remove_small, wait, write_small};
-use super::temporary::{At, JOURNAL, beside, new_file_of, of_parts, told_busy};
+use super::temporary::{At, JOURNAL, PART, beside, new_file_of, of_parts, told_busy};
 use crate::HashTree;
 
 /// A part of a file is on the disk: says so, and gives the file its name where it was the last one.
@@ -104,7 +104,8 @@ fn seal(part: &Part, own: FilePart, hash: [u8; HASH_LENGTH]) -> Vec<u8> {
 fn digest(part: &Part, length: u64) -> Option<[u8; HASH_LENGTH]> {
     let size = part.at.size;
     let mut tree = HashTree::new(size);
-    for index in indices(size, length) {
+    // From the end: copies begin at the front, so that what lacks is there.
+    for index in indices(size, length).rev() {
         let one = FilePart { index, length };
         let said = read_small(&part.at, &ending(index))?;
         let hash = said.get(HEADER + 12..HEADER + 44)?.try_into().ok()?;
@@ -120,6 +121,20 @@ fn digest(part: &Part, length: u64) -> Option<[u8; HASH_LENGTH]> {
 
 fn indices(size: u64, length: u64) -> std::ops::Range<u32> {
     0..u32::try_from(size.div_ceil(length.max(1))).unwrap_or(u32::MAX)
+}
+
+/// A copy may have ended between the file's name and the end of its journals.
+pub(super) fn sweep(at: &At) {
+    let Some(own) = at.part else {
+        return;
+    };
+    let name = at.beside(PART);
+    let name = OsStr::from_bytes(&name);
+    let there = fstatat(&at.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
+    // The number goes last.
+    if matches!(there, Err(Errno::ENOENT)) && read_small(at, "-id").is_some() {
+        remove_journals(at, own.length);
+    }
 }
 
 fn remove_journals(at: &At, length: u64) {

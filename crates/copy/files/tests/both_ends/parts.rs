@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use copy_protocol::{Entry, FilePart, Kind, Problem, ProblemKind};
-use files::store::{Store, has_part};
+use files::store::{EntryPlan, Store, has_part};
 use proptest::prelude::*;
 
 use crate::common::{content, open, publish, send, told};
@@ -114,6 +114,25 @@ fn parts_of_a_temporary_file_that_was_removed_do_not_count() {
     [1, 0]
         .iter()
         .for_each(|index| copied(folder.path(), *index));
+    check_whole(folder.path());
+}
+
+/// A copy that was killed once the file had its name left them.
+#[test]
+fn journals_beside_a_whole_file_are_removed_by_the_next_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    (1..PARTS).for_each(|index| copied(folder.path(), index));
+    let mut journals = names(folder.path());
+    journals.retain(|name| name.ends_with(".trunkline-journal"));
+    let kept = journals.iter().map(|name| folder.path().join(name));
+    let kept: Vec<_> = kept.map(|path| (fs::read(&path).unwrap(), path)).collect();
+    copied(folder.path(), 0);
+    check_whole(folder.path());
+    for (bytes, path) in &kept {
+        fs::write(path, bytes).unwrap();
+    }
+    let answer = store(folder.path(), 3).add(&entry()).1.unwrap();
+    assert!(matches!(answer, EntryPlan::Present), "{answer:?}");
     check_whole(folder.path());
 }
 
