@@ -90,6 +90,9 @@ impl OptionError {
             OptionError::Source { .. } => {
                 Some("`ip address` shows this host's addresses and devices".to_owned())
             }
+            OptionError::SegmentOfMultipath(_) => {
+                Some("leave out `--set-mss` or `--mptcp`".to_owned())
+            }
             OptionError::Multipath(_) => Some(
                 "root turns it on with `sysctl net.mptcp.enabled=1`, in Linux from 5.15 on; \
                  without `--mptcp` it is not needed"
@@ -131,6 +134,9 @@ pub enum OptionError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// The kernel has no segment size for multipath TCP.
+    #[error("this kernel sets no segment size for multipath TCP, as Linux does from 6.17 on")]
+    SegmentOfMultipath(#[source] io::Error),
     /// A buffer could not be set.
     #[error("the kernel refused socket buffers of {size}")]
     Buffer {
@@ -203,7 +209,10 @@ impl StreamOptions {
         let segment = self.segment.map_or(Ok(()), |size| {
             let bytes = u32::try_from(size.get()).unwrap_or(u32::MAX);
             let set = socket.set_tcp_mss(bytes);
-            set.map_err(|source| OptionError::Segment { size, source })
+            set.map_err(|source| match is_lacking(socket, &source) {
+                true => OptionError::SegmentOfMultipath(source),
+                false => OptionError::Segment { size, source },
+            })
         });
         let dscp = self.via.dscp.map_or(Ok(()), |dscp| set_dscp(socket, dscp));
         let no_delay = match self.no_delay {
@@ -273,14 +282,16 @@ impl StreamOptions {
 /// What multipath TCP got later than the rest of it, `TCP_NODELAY` in Linux 5.17 and
 /// `TCP_NOTSENT_LOWAT` in 6.9: it only saves time, and the stream does without.
 fn unless_lacking(socket: &SockRef<'_>, set: io::Result<()>) -> Result<(), OptionError> {
-    let lacks = |error: &io::Error| {
-        let lacks = [Some(libc::EOPNOTSUPP), Some(libc::ENOPROTOOPT)];
-        lacks.contains(&error.raw_os_error()) && is_multipath(socket)
-    };
     match set {
-        Err(error) if lacks(&error) => Ok(()),
+        Err(error) if is_lacking(socket, &error) => Ok(()),
         set => set.map_err(OptionError::Socket),
     }
+}
+
+/// Whether the kernel says so of an option that it has for plain TCP.
+fn is_lacking(socket: &SockRef<'_>, error: &io::Error) -> bool {
+    let lacking = [Some(libc::EOPNOTSUPP), Some(libc::ENOPROTOOPT)];
+    lacking.contains(&error.raw_os_error()) && is_multipath(socket)
 }
 
 /// Sets the buffers beyond the host's bounds, or leaves them where this user may not.
