@@ -70,8 +70,8 @@ pub fn read(socket: &TcpStream) -> Option<MultipathConnection> {
     })
 }
 
-/// Whether the kernel tells what there is of connections: of plain ones it says the same as an older
-/// kernel of all. A new socket is not plain yet.
+/// Whether the kernel tells what there is of connections: of plain ones it says the same as an
+/// older kernel of all. A new socket is not plain yet.
 fn is_told() -> bool {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP));
     socket.is_ok_and(|socket| whole(&SockRef::from(&socket)).is_some())

@@ -185,8 +185,8 @@ impl<'a> Connector<'a> {
     }
 
     /// Connects on one way after the other, from the one behind that which served the last time:
-    /// where that is gone, the next one may be there. Only addresses that the user wrote are ways: at
-    /// one that the far end told, another host may know the same token.
+    /// where that is gone, the next one may be there. Only addresses that the user wrote are ways:
+    /// at one that the far end told, another host may know the same token.
     fn dial_any(
         &self,
         dialer: Dialer,
