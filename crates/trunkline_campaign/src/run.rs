@@ -1,17 +1,20 @@
 //! Runs one shard: an idempotent task that may be ended at any moment and begun again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use campaign_plan::{Campaign as Plan, Gentle, GroupName, Link};
 use campaign_store::{
-    Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
+    Entry, Failed, Fate, Kind, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
     StoreError, causes,
 };
 use copy_protocol::{CopyEvent, CopyProgress, ProblemKind};
+use files::store::has_part;
 use observe::StreamCount;
 use transfer::{CopyControl, CopyError, CopyObserver};
 use units::{Bytes, Span};
@@ -188,10 +191,11 @@ impl Campaign {
             let waits = Unfinished::new(UnfinishedCause::Waits, waits);
             return Ok(ShardEnd::NotFinished(waits));
         }
-        let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
+        let draw = || places::ends(&plan, &group, options.host.as_deref(), options.patience);
         let present = current.group(row.shard.group.as_str());
+        let ends = draw()?;
         let sums = SumReader::of(&group, &ends.here)?;
-        let running = Running {
+        let mut running = Running {
             watcher: Watcher {
                 folder: &self.folder,
                 plan: &current,
@@ -206,6 +210,7 @@ impl Campaign {
                 .map_or(group.priority, |group| group.priority)
                 .into(),
             ends,
+            draw: &draw,
             sums,
             began: now(),
         };
@@ -264,6 +269,8 @@ struct Running<'a> {
     /// Parts of the link's streams: the priority of the group.
     weight: u16,
     ends: Ends,
+    /// Draws an address of the far host anew, where it has several.
+    draw: &'a dyn Fn() -> Result<Ends, Error>,
     /// Reads checksums, where the group is a bag.
     sums: Option<SumReader>,
     /// In seconds since 1970.
@@ -282,7 +289,7 @@ struct Sum {
 
 impl Running<'_> {
     fn run(
-        &self,
+        &mut self,
         options: &RunOptions,
         kept: &mut Option<Slot>,
         on_event: &mut OnEvent<'_>,
@@ -307,6 +314,7 @@ impl Running<'_> {
                 let halt = self.watcher.halt().map(Stop::Halt);
                 return Err(halt.unwrap_or(Stop::Unfinished(why)));
             }
+            self.ends = (self.draw)()?;
         }
         self.complete_sums(&mut sum)?;
         let before = match before {
@@ -409,7 +417,11 @@ impl Running<'_> {
 
     fn is_as_planned(&self, entry: &Entry, failed: &mut Vec<Failed>) -> bool {
         let folder = self.ends.here.folder();
-        let fate = folder.and_then(|folder| changes::difference(folder, entry));
+        let mut fate = folder.and_then(|folder| changes::difference(folder, entry));
+        // It was copied, and its part is not that of the planned file.
+        if entry.part.is_some() && matches!(self.ends.here, Here::Destination(_)) {
+            fate = fate.map(|_| changes::changed(entry, "it was written to since"));
+        }
         let is_same = fate.is_none();
         failed.extend(fate.map(|fate| Failed {
             entry: entry.clone(),
@@ -463,7 +475,12 @@ impl Running<'_> {
         let refuted = self.refuted()?;
         let is_refuted = |entry: &Entry| refuted.contains(&entry.name);
         let (refuted, others): (Vec<_>, Vec<_>) = todo.into_iter().partition(is_refuted);
-        for (entries, filter) in [(others, Filter::Changed), (refuted, Filter::Content)] {
+        // Each part would compare all of the file. Its journal knows what is there of it.
+        let again = match refuted.iter().any(|entry| entry.part.is_some()) {
+            true => Filter::All,
+            false => Filter::Content,
+        };
+        for (entries, filter) in [(others, Filter::Changed), (refuted, again)] {
             if entries.is_empty() {
                 continue;
             }
@@ -580,12 +597,21 @@ impl Running<'_> {
     fn keep_unchanged(&self, done: BTreeMap<Vec<u8>, Entry>, sum: &mut Sum) {
         for (name, entry) in done {
             // A folder's time is that of its last new name, on both ends.
-            // Until its last part is there, the destination has no file of the name.
-            let is_nameless = entry.part.is_some() && !matches!(self.ends.here, Here::Source(_));
-            if is_nameless || self.is_as_planned(&entry, &mut sum.failed) {
+            // A part is looked for first: with the last one the file has its name, and no parts.
+            if self.has_part(&entry) || self.is_as_planned(&entry, &mut sum.failed) {
                 sum.done.insert(name, entry);
             }
         }
+    }
+
+    /// Whether a part of the file as it was planned waits at the destination, which is here.
+    fn has_part(&self, entry: &Entry) -> bool {
+        let (Here::Destination(folder), Some(part)) = (&self.ends.here, entry.part) else {
+            return false;
+        };
+        let path = folder.join(OsStr::from_bytes(&entry.name));
+        matches!(entry.kind, Kind::File(size)
+            if has_part(&path, size, entry.modified_nanoseconds, part))
     }
 
     fn finish(&self, sum: Sum, before: Option<ShardResult>) -> Result<ShardResult, StoreError> {

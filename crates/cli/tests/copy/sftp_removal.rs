@@ -9,9 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::common::complaint;
 use crate::sent::FarHost;
-use crate::sftp::{Draw, copied, copy, document, host, text};
+use crate::sftp::{Draw, all_said, copied, copy, document, host, text};
 
 /// A tree whose names say what they are: of folders `d`, files `f`, links `l`, and `k` of files
 /// that a rule leaves out.
@@ -141,7 +140,7 @@ fn what_the_far_end_may_not_look_at_stays_here() {
     let words = ["--sftp", "-r", "--delete", "h:d/", here.to_str().unwrap()];
     let output = copy(&host, &words);
     mode(0o755).unwrap();
-    let said = complaint(&output);
+    let said = all_said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     let left = ["sub/", "sub/f"].map(str::to_owned);
     assert_eq!(all(&here), BTreeSet::from(left), "{said}");
@@ -160,7 +159,7 @@ fn spared(host: &FarHost, from: &Path, codes: &[i32]) -> String {
         "h:store",
     ];
     let output = copy(host, &words);
-    let said = complaint(&output);
+    let said = all_said(&output);
     assert!(codes.contains(&output.status.code().unwrap()), "{said}");
     said
 }
@@ -339,7 +338,7 @@ fn a_wrong_digest_is_no_verified_file() {
     let from = text(&host.path("large"));
     fs::write(&from, Draw::seeded().bytes((3 << 20) + 7)).unwrap();
     let output = copy(&host, &["--sftp", "--verify", &from, "h:b"]);
-    let said = complaint(&output);
+    let said = all_said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("as something else"), "{said}");
     assert_eq!(fs::read_dir(host.path("home")).unwrap().count(), 0);
