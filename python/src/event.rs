@@ -216,6 +216,15 @@ impl From<&CopyEvent> for Progress {
                     .at(*at)
                     .file(name, Some(*bytes))
             }
+            CopyEvent::Checksum {
+                name,
+                bytes,
+                algorithm,
+                digest,
+            } => {
+                let words = format!("{algorithm} {digest}");
+                P::words("checksum", words).file(name.to_string(), Some(*bytes))
+            }
             CopyEvent::WouldCopy { name, bytes } => {
                 let name = name.to_string();
                 P::words("would-copy", name.as_str()).file(name, Some(*bytes))

@@ -38,7 +38,7 @@ class Site:
     def plan(self, **keys: str) -> Path:
         """The plan, with further keys of its link, a second group, and a host of the source."""
         file = self.folder / "plan.toml"
-        here = keys.get("here")
+        here, to = keys.get("here"), keys.get("to", "far:/raw")
         source = f"here:{self.source}" if here else self.source
         host = f'[hosts.here]\naddress = "{here}"' if here else ""
         file.write_text(f"""
@@ -52,7 +52,7 @@ token = "{self.folder}/token"
 copies = 2
 {keys.get("link", "")}
 [groups]
-raw = {{ from = "{source}", to = "far:/raw", link = "wan" }}
+raw = {{ from = "{source}", to = "{to}", link = "wan"{keys.get("bag", "")} }}
 {keys.get("second", "")}
 """)
         return file
@@ -111,6 +111,21 @@ def test_a_campaign_is_planned_run_and_verified(site: Site) -> None:
     site.assert_all_there()
     verified = campaign.verify()
     assert verified.equal == 35 and verified.different == []
+
+
+def test_a_group_becomes_a_bag_that_other_programs_accept(site: Site) -> None:
+    site.fill(25)
+    bag = site.store / "july"
+    bag.mkdir(parents=True)
+    campaign = site.planned(to="far:/july/data", bag=', bag = ["sha256", "md5"]')
+    campaign.run()
+    verified = tl.verify(bag)
+    assert verified.troubles == [] and verified.wrong == 0
+    try:
+        import bagit
+    except ImportError:
+        skip("the package bagit is not installed")
+    assert bagit.Bag(str(bag)).validate()
 
 
 def test_one_shard_is_a_task_that_may_be_repeated(site: Site) -> None:

@@ -45,12 +45,15 @@ def contents(folder):
 def test_lists_of_checksums_hold_at_the_other_end(store, tmp_path):
     root, tokens, token = store
     source = made(tmp_path / "run7", [0, 70_000])
-    sums = tmp_path / "SUMS.sha256"
+    sums, seen = tmp_path / "SUMS.sha256", []
     with tl.serve(root=root, tokens=tokens) as server:
         put = tl.copy(
             source, server.place(), token=token, recursive=True, atimes=True,
-            digest={"sha256": sums}, max_rate="08:00=800M,18:00=none",
+            digest={"sha256": sums}, max_rate="08:00=800M,18:00=none", on_progress=seen.append,
         )
+    told = [one.message.split() for one in seen if one.kind == "checksum"]
+    listed = [line.split()[0] for line in sums.read_text().splitlines()]
+    assert sorted(told) == sorted(["sha256", digest] for digest in listed)
     assert tl.verify(sums, root).right == 2
     assert put.document.checksum_lists == [str(sums)]
     assert put.document.asked.kept == ["atimes"]

@@ -78,6 +78,9 @@ impl CopyObserver for DocumentObserver<'_> {
             share.look(self.control, *progress);
         }
         self.observer.on_event(event);
+        if let Some(lists) = &self.lists {
+            lists.tell(&mut *self.observer);
+        }
     }
 }
 

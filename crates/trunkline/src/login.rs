@@ -2,7 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, tcgetattr, tcsetattr};
 use units::printable;
 
@@ -47,7 +52,7 @@ pub fn password_of_environment() -> Result<Option<String>, Error> {
 }
 
 /// Asks for the password at the terminal, which does not show it. Call it before signals are
-/// caught: a signal that ends the program does so at once.
+/// caught: a signal then ends the program.
 ///
 /// # Errors
 /// When there is no terminal, or Ctrl-C or the end of the input came in place of a password.
@@ -64,29 +69,63 @@ pub fn ask_password(user: &str) -> Result<String, Error> {
     line.ok_or_else(|| Error::cancelled("no password was given"))
 }
 
-/// A line of the terminal; `None` where Ctrl-C or the end of the input came.
+/// A line of the terminal; `None` where Ctrl-C or the end of the input came. A signal that ends the
+/// program does so once the terminal shows again what is typed.
 fn hidden_line(prompt: &str) -> io::Result<Option<String>> {
-    let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
-    let before = tcgetattr(&terminal)?;
+    let terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    let mut ending = SigSet::empty();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        ending.add(signal);
+    }
+    let signals = SignalFd::with_flags(&ending, SfdFlags::SFD_CLOEXEC)?;
+    let before = ending.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let line = read_hidden(&terminal, &signals, prompt);
+    before.thread_set_mask()?;
+    let line = line?;
+    match line.last() {
+        None | Some(&CTRL_C) => Ok(None),
+        Some(_) => {
+            let text = str::from_utf8(&line).map_err(io::Error::other)?;
+            Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+        }
+    }
+}
+
+/// The bytes of a line, which the terminal does not show.
+fn read_hidden(mut terminal: &File, signals: &SignalFd, prompt: &str) -> io::Result<Vec<u8>> {
+    let before = tcgetattr(terminal)?;
     let mut hiding = before.clone();
     // Ctrl-C ends the line, so that the terminal shows what is typed again.
     hiding
         .local_flags
         .remove(LocalFlags::ECHO | LocalFlags::ISIG);
     hiding.control_chars[SpecialCharacterIndices::VEOL as usize] = CTRL_C;
-    tcsetattr(&terminal, SetArg::TCSAFLUSH, &hiding)?;
-    let mut bytes = [0; LINE_MAX];
+    tcsetattr(terminal, SetArg::TCSAFLUSH, &hiding)?;
     let read = terminal
         .write_all(prompt.as_bytes())
-        .and_then(|()| terminal.read(&mut bytes));
-    tcsetattr(&terminal, SetArg::TCSAFLUSH, &before)?;
+        .and_then(|()| typed(terminal, signals));
+    tcsetattr(terminal, SetArg::TCSAFLUSH, &before)?;
     terminal.write_all(b"\n")?;
-    let line = bytes.get(..read?).unwrap_or_default();
-    match line.last() {
-        None | Some(&CTRL_C) => Ok(None),
-        Some(_) => {
-            let text = str::from_utf8(line).map_err(io::Error::other)?;
-            Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+    read
+}
+
+/// What is typed up to the end of the line; nothing where a signal came.
+fn typed(mut terminal: &File, signals: &SignalFd) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; LINE_MAX];
+    let mut watched = [
+        PollFd::new(terminal.as_fd(), PollFlags::POLLIN),
+        PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+    ];
+    while let Err(errno) = poll(&mut watched, PollTimeout::NONE) {
+        if errno != Errno::EINTR {
+            return Err(errno.into());
         }
     }
+    let [_, ending] = &watched;
+    let length = match ending.any() {
+        Some(false) => terminal.read(&mut bytes)?,
+        _ => 0,
+    };
+    bytes.truncate(length);
+    Ok(bytes)
 }

@@ -6,6 +6,7 @@
 //! [`Campaign::run_all`] runs all of them from this machine. What became of each is in files of the
 //! campaign's folder, from which [`Campaign::status`] and [`Campaign::verify`] tell.
 
+mod bags;
 mod changes;
 mod doubts;
 mod far_listing;
@@ -21,6 +22,7 @@ mod shard_copy;
 mod shards;
 mod slurm;
 mod status;
+mod summing;
 mod verify;
 mod watcher;
 
@@ -32,6 +34,7 @@ use campaign_store::{CampaignFolder, Manifest, ShardRow, ShardRun};
 
 use trunkline::{Error, Fault};
 
+pub use bags::Bag;
 pub use campaign_plan::{GroupName, LinkName};
 pub use campaign_store::{Fate, GroupSummary, Mark, PlanSummary, Reason, ShardId, ShardResult};
 pub use plan::{LoadedPlan, PlanProgress, load_plan};

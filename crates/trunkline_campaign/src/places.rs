@@ -189,7 +189,13 @@ fn escaped(path: &str) -> String {
     path.replace('%', "%25")
 }
 
-fn access(plan: &Plan, group: &Group, here: &Here, patience: Span) -> Result<Access, Error> {
+/// How the other ends of a group are reached.
+pub(super) fn access(
+    plan: &Plan,
+    group: &Group,
+    here: &Here,
+    patience: Span,
+) -> Result<Access, Error> {
     let (far, source) = match here {
         Here::Source(_) => (&group.to, None),
         Here::Destination(_) => (&group.from, None),

@@ -1,17 +1,20 @@
 //! Runs one shard: an idempotent task that may be ended at any moment and begun again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use campaign_plan::{Campaign as Plan, Gentle, GroupName, Link};
 use campaign_store::{
-    Entry, Failed, Fate, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
+    Entry, Failed, Fate, Kind, RunLock, ShardId, ShardResult, ShardRow, ShardRun, Slot, Slots,
     StoreError, causes,
 };
 use copy_protocol::{CopyEvent, CopyProgress, ProblemKind};
+use files::store::has_part;
 use observe::StreamCount;
 use transfer::{CopyControl, CopyError, CopyObserver};
 use units::{Bytes, Span};
@@ -21,6 +24,7 @@ use super::places::{self, Ends, Here};
 use super::retry_while_busy::Patience;
 use super::shard_copy::{batches, request};
 use super::status::{ShardLeft, ShardProgress, UnfinishedCause};
+use super::summing::{SumReader, SumsBeside, check_names};
 use super::watcher::{ENTRY, Halt, TICK, Watcher, now};
 use super::{Campaign, changes, unwritable};
 use trunkline::copy::{Filter, Outcome};
@@ -187,9 +191,11 @@ impl Campaign {
             let waits = Unfinished::new(UnfinishedCause::Waits, waits);
             return Ok(ShardEnd::NotFinished(waits));
         }
-        let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
+        let draw = || places::ends(&plan, &group, options.host.as_deref(), options.patience);
         let present = current.group(row.shard.group.as_str());
-        let running = Running {
+        let ends = draw()?;
+        let sums = SumReader::of(&group, &ends.here)?;
+        let mut running = Running {
             watcher: Watcher {
                 folder: &self.folder,
                 plan: &current,
@@ -204,6 +210,8 @@ impl Campaign {
                 .map_or(group.priority, |group| group.priority)
                 .into(),
             ends,
+            draw: &draw,
+            sums,
             began: now(),
         };
         match running.run(options, kept, on_event) {
@@ -261,6 +269,10 @@ struct Running<'a> {
     /// Parts of the link's streams: the priority of the group.
     weight: u16,
     ends: Ends,
+    /// Draws an address of the far host anew, where it has several.
+    draw: &'a dyn Fn() -> Result<Ends, Error>,
+    /// Reads checksums, where the group is a bag.
+    sums: Option<SumReader>,
     /// In seconds since 1970.
     began: i64,
 }
@@ -277,7 +289,7 @@ struct Sum {
 
 impl Running<'_> {
     fn run(
-        &self,
+        &mut self,
         options: &RunOptions,
         kept: &mut Option<Slot>,
         on_event: &mut OnEvent<'_>,
@@ -290,6 +302,9 @@ impl Running<'_> {
         if let Some(result) = before.as_ref().filter(|result| result.failed == 0) {
             return Ok(result.clone());
         }
+        if self.sums.is_some() {
+            check_names(&self.run.planned()?)?;
+        }
         let mut patience = Patience::new(options.patience);
         let mut sum = Sum::default();
         while let Some(why) = self.try_all(&mut sum, kept, on_event)? {
@@ -299,12 +314,30 @@ impl Running<'_> {
                 let halt = self.watcher.halt().map(Stop::Halt);
                 return Err(halt.unwrap_or(Stop::Unfinished(why)));
             }
+            self.ends = (self.draw)()?;
         }
+        self.complete_sums(&mut sum)?;
         let before = match before {
             Some(before) => Some(before),
             None => self.run.earlier()?,
         };
         Ok(self.finish(sum, before)?)
+    }
+
+    /// What has no checksums for its bag is not done.
+    fn complete_sums(&self, sum: &mut Sum) -> Result<(), Stop> {
+        let Some(sums) = &self.sums else {
+            return Ok(());
+        };
+        let is_halted = || self.watcher.cancel.is_cancelled();
+        let Some(failed) = sums.complete(&self.run, &sum.done, &is_halted)? else {
+            return Err(Stop::Halt(Halt::Asked));
+        };
+        for one in failed {
+            sum.done.remove(&one.entry.name);
+            sum.failed.push(one);
+        }
+        Ok(())
     }
 
     /// Writes down why the shard is not finished, for `status`. Nothing depends on it.
@@ -384,7 +417,11 @@ impl Running<'_> {
 
     fn is_as_planned(&self, entry: &Entry, failed: &mut Vec<Failed>) -> bool {
         let folder = self.ends.here.folder();
-        let fate = folder.and_then(|folder| changes::difference(folder, entry));
+        let mut fate = folder.and_then(|folder| changes::difference(folder, entry));
+        // It was copied, and its part is not that of the planned file.
+        if entry.part.is_some() && matches!(self.ends.here, Here::Destination(_)) {
+            fate = fate.map(|_| changes::changed(entry, "it was written to since"));
+        }
         let is_same = fate.is_none();
         failed.extend(fate.map(|fate| Failed {
             entry: entry.clone(),
@@ -438,7 +475,12 @@ impl Running<'_> {
         let refuted = self.refuted()?;
         let is_refuted = |entry: &Entry| refuted.contains(&entry.name);
         let (refuted, others): (Vec<_>, Vec<_>) = todo.into_iter().partition(is_refuted);
-        for (entries, filter) in [(others, Filter::Changed), (refuted, Filter::Content)] {
+        // Each part would compare all of the file. Its journal knows what is there of it.
+        let again = match refuted.iter().any(|entry| entry.part.is_some()) {
+            true => Filter::All,
+            false => Filter::Content,
+        };
+        for (entries, filter) in [(others, Filter::Changed), (refuted, again)] {
             if entries.is_empty() {
                 continue;
             }
@@ -468,10 +510,15 @@ impl Running<'_> {
         let request = request(&self.ends, self.link, &batch, filter, self.watcher.share())?;
         let control = CopyControl::default();
         let mut notes = self.run.notes()?;
+        let sums = match &self.sums {
+            Some(sums) => Some(sums.beside(self.run.sum_notes()?)),
+            None => None,
+        };
         let newest = Mutex::new(None);
         let mut telling = Telling {
             newest: &newest,
             outcomes: Outcomes::new(batch, &mut notes),
+            sums: sums.as_ref(),
             run: &self.run,
             row: self.row,
             done_before: sum.done.len() as u64,
@@ -490,7 +537,26 @@ impl Running<'_> {
         let (copied, halt) = self.watcher.beside(&control, look, copying);
         let Telling { mut outcomes, .. } = telling;
         let trouble = outcomes.trouble.take();
-        let result = match copied {
+        let result = self.account(copied, outcomes, halt, sum);
+        notes.flush()?;
+        if let Some(sums) = sums {
+            sums.finish(&|| self.watcher.cancel.is_cancelled() || result.is_err())?;
+        }
+        match trouble {
+            Some(error) => Err(error.into()),
+            None => result,
+        }
+    }
+
+    /// Adds up what a copy came to.
+    fn account(
+        &self,
+        copied: Result<Outcome, CopyError>,
+        outcomes: Outcomes<'_>,
+        halt: Option<Halt>,
+        sum: &mut Sum,
+    ) -> Result<(), Stop> {
+        match copied {
             Ok(copied) => {
                 add_sent(sum, &copied);
                 let (done, failed) = outcomes.concluded();
@@ -514,11 +580,6 @@ impl Running<'_> {
                 Ok(())
             }
             Err(error) => Err(ended(error, halt)),
-        };
-        notes.flush()?;
-        match trouble {
-            Some(error) => Err(error.into()),
-            None => result,
         }
     }
 
@@ -536,12 +597,21 @@ impl Running<'_> {
     fn keep_unchanged(&self, done: BTreeMap<Vec<u8>, Entry>, sum: &mut Sum) {
         for (name, entry) in done {
             // A folder's time is that of its last new name, on both ends.
-            // Until its last part is there, the destination has no file of the name.
-            let is_nameless = entry.part.is_some() && !matches!(self.ends.here, Here::Source(_));
-            if is_nameless || self.is_as_planned(&entry, &mut sum.failed) {
+            // A part is looked for first: with the last one the file has its name, and no parts.
+            if self.has_part(&entry) || self.is_as_planned(&entry, &mut sum.failed) {
                 sum.done.insert(name, entry);
             }
         }
+    }
+
+    /// Whether a part of the file as it was planned waits at the destination, which is here.
+    fn has_part(&self, entry: &Entry) -> bool {
+        let (Here::Destination(folder), Some(part)) = (&self.ends.here, entry.part) else {
+            return false;
+        };
+        let path = folder.join(OsStr::from_bytes(&entry.name));
+        matches!(entry.kind, Kind::File(size)
+            if has_part(&path, size, entry.modified_nanoseconds, part))
     }
 
     fn finish(&self, sum: Sum, before: Option<ShardResult>) -> Result<ShardResult, StoreError> {
@@ -610,6 +680,7 @@ fn passing_trouble(fate: &Fate) -> Option<Stop> {
 struct Telling<'a, 'n> {
     newest: &'a Mutex<Option<CopyProgress>>,
     outcomes: Outcomes<'n>,
+    sums: Option<&'a SumsBeside>,
     run: &'a ShardRun,
     row: &'a ShardRow,
     done_before: u64,
@@ -622,6 +693,11 @@ struct Telling<'a, 'n> {
 impl CopyObserver for Telling<'_, '_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.outcomes.on_event(event);
+        if let (Some(sums), CopyEvent::Published { name, .. }) = (self.sums, event)
+            && let Some(entry) = self.outcomes.done.get(name.as_bytes())
+        {
+            sums.give(entry);
+        }
         if let CopyEvent::Progress(progress) = event {
             let newest = Some(*progress);
             *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;

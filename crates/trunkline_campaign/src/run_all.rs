@@ -10,7 +10,7 @@ use campaign_store::{Mark, ShardRow, ShardRun};
 use super::run::{RunOptions, ShardEnd, ShardEvent};
 use super::status::UnfinishedCause;
 use super::watcher::{TICK, quiet};
-use super::{Campaign, ShardId, listed, places};
+use super::{Bag, Campaign, ShardId, listed, places};
 use trunkline::{Cancel, Error, Fault};
 
 /// Which shards are run.
@@ -50,6 +50,8 @@ pub struct Summary {
     pub left: u64,
     /// Why the first of them is.
     pub why_left: Option<Error>,
+    /// Bags that are complete.
+    pub bags: Vec<Bag>,
 }
 
 /// A shard waits, runs, or is over.
@@ -77,10 +79,11 @@ struct Shared<'a> {
 impl Campaign {
     /// Runs all shards that are not over, as many of each link at once as the plan allows, in the
     /// order of priority and deadline, each group behind those that it waits for. Shards that
-    /// another process runs are left to it.
+    /// another process runs are left to it. Bags of which all is there then get their tag files.
     ///
     /// # Errors
-    /// When the campaign cannot be read or was cancelled, or has no such link, task or host.
+    /// When the campaign cannot be read or was cancelled, or has no such link, task or host; when a
+    /// bag cannot be completed.
     pub fn run_all(
         &self,
         which: &Selection,
@@ -126,7 +129,11 @@ impl Campaign {
                 }
             }
         });
-        self.concluded(shared, which)
+        let mut summary = self.concluded(shared, which)?;
+        if !cancel.is_cancelled() && !self.is_halted() {
+            summary.bags = self.finish_bags(options, cancel)?;
+        }
+        Ok(summary)
     }
 
     /// Those that are over, and those that are not chosen, do not wait; nor do those of other

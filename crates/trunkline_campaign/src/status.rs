@@ -295,7 +295,8 @@ impl Gathered {
             let of_group = self.ended.iter().filter(|one| one.shard.group == group);
             let left: u64 = of_group.map(|result| result.superseded).sum();
             let link = &mut self.status.links[*at];
-            link.names = link.names.saturating_sub(later);
+            // A file in parts is one name, and each of its parts counts.
+            link.names = link.names.saturating_sub(later.max(left));
             link.names_done = link.names_done.saturating_sub(later.saturating_sub(left));
         }
     }

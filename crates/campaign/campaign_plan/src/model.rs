@@ -149,6 +149,20 @@ pub struct Group {
     /// The far file system takes names that differ only in case or encoding for one: all but the
     /// first of them are left out.
     pub folds_names: bool,
+    /// Checksums of the BagIt bag whose payload the destination becomes; of none, it is no bag.
+    pub bag: Vec<String>,
+}
+
+impl Group {
+    /// The folder of the bag, whose `data` is the destination.
+    pub fn bag_spot(&self) -> Option<Spot> {
+        let path = self.to.path.strip_suffix("/data")?;
+        let is_bag = !self.bag.is_empty() && !path.is_empty();
+        is_bag.then(|| Spot {
+            host: self.to.host.clone(),
+            path: path.to_owned(),
+        })
+    }
 }
 
 /// A pattern and what is done with what fits, as `--include` and `--exclude` of a copy.

@@ -64,6 +64,15 @@ fn campaign(root: &Section, checks: &Checks, found: &mut Findings) -> Option<Cam
     let hosts = hosts(root, checks, found);
     let mut links = links::links(root, found);
     let groups = groups::groups(root, &hosts, &links, checks, found);
+    if let (Some(part), Some(bag)) = (cut.part, groups.iter().find(|one| !one.bag.is_empty())) {
+        let problem = format!(
+            "group `{}` is a bag, and files above {part} are cut into parts: no host reads all of \
+            such a file",
+            bag.name
+        );
+        let hint = "leave out `parts` or `bag`, or plan the bag as a campaign of its own";
+        found.refuse(&root.at("shards"), problem, hint);
+    }
     if let Ok(name) = LINK_DEFAULT.parse::<LinkName>()
         && groups.iter().any(|group| group.link == name)
     {

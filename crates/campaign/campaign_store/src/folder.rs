@@ -324,6 +324,15 @@ impl CampaignFolder {
         own_folder(&folder).map(|()| folder)
     }
 
+    /// The folder of the tag files of a group that is a bag.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is a link.
+    pub fn bag(&self, group: &GroupName) -> Result<PathBuf, StoreError> {
+        let folder = self.root.join("bags").join(group.as_str());
+        own_folder(&folder).map(|()| folder)
+    }
+
     /// The newest listing of a group before plan `number`, with the plan that it is of.
     pub(crate) fn listing_before(
         &self,

@@ -10,6 +10,8 @@
 //! | `plans/N/GROUP.superseded.ndjson` | names of earlier plans that count no more |
 //! | `plans/N/left_out.ndjson` | what was found and is in no shard, with the reason |
 //! | `runs/SHARD/` | what became of a shard: `result.json`, `done.ndjson`, `failed.ndjson` |
+//! | `runs/SHARD/sums.ndjson` | checksums of its files, where the group is a bag |
+//! | `bags/GROUP/` | the tag files of a bag, as they are at the destination |
 //! | `links/LINK/slot-N` | locked by a copy that runs on the link |
 //! | `links/LINK/slot-N.json`, `streams.json` | how it fares, how many streams each has |
 //! | `paused`, `cancelled` | that the campaign is |
@@ -17,7 +19,8 @@
 //! A plan is made in `plans/.making` and renamed when all of it is on disk. Files beside it are
 //! replaced by renaming. What runs holds a lock that its end releases, however it ends.
 //!
-//! Reading order: `entry.rs`, `sort.rs`, `walk.rs`, `make.rs`; then `folder.rs` and `shard_run.rs`.
+//! Reading order: `entry.rs`, `sort.rs`, `walk.rs`, `make.rs`; then `folder.rs`, `shard_run.rs` and
+//! `sums.rs`.
 
 mod clashes;
 mod difference;
@@ -35,6 +38,7 @@ mod shards;
 mod slots;
 mod sort;
 mod summary;
+mod sums;
 mod walk;
 
 pub use difference::Difference;
@@ -48,4 +52,5 @@ pub use shard_run::{Done, Failed, Notes, RunLock, ShardResult, ShardRun, causes}
 pub use slots::{Slot, Slots};
 pub use sort::{Sorted, Sorter};
 pub use summary::{GroupSummary, PlanSummary};
+pub use sums::{SumNotes, Summed};
 pub use walk::{Counted, Tree, Walked, walk};

@@ -67,12 +67,14 @@ pub(crate) struct Predict {
     /// Say by a fluid model what so many flows of one class get, such as `1e6`; several times for
     /// several classes. What differs from the path follows: rtt, congestion (reno or cubic),
     /// window, loss, start, stop, as in `1000,rtt=50ms,congestion=reno,stop=20s`
-    #[arg(long, value_name = "CLASS", allow_negative_numbers = true, value_parser = flow_class, conflicts_with = "fit")]
+    #[arg(long, value_name = "CLASS", value_parser = flow_class)]
+    #[arg(allow_negative_numbers = true, conflicts_with = "fit")]
     pub flows: Vec<FlowClass>,
 
     /// How long the flows run, of which the first half does not count [default: a minute, or on
     /// short paths 20,000 round trips]
-    #[arg(short = 't', long, allow_negative_numbers = true, value_name = "TIME", value_parser = duration, requires = "flows")]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    #[arg(allow_negative_numbers = true, requires = "flows")]
     pub duration: Option<Span>,
 
     /// Say what the rules of the literature would have chosen from the points: ExpSelection and

@@ -145,6 +145,8 @@ impl CopyObserver for CopyProgress {
             }
             // A folder of thousands that are there would hide what is new.
             CopyEvent::Skipped { .. } => {}
+            // The lists have them.
+            CopyEvent::Checksum { .. } => {}
             CopyEvent::Removed { name, .. } => self.removed(name),
             CopyEvent::LeftOut { problem, .. } => self.verbose(&say::failure(problem)),
             CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows => {}

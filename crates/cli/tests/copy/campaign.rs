@@ -184,6 +184,26 @@ fn a_large_file_goes_in_parts_and_has_its_name_with_the_last_one() {
     site.assert_same();
 }
 
+/// Runs until it is done, and kills what runs before: at moments from the first millisecond on,
+/// later and later, so that it ends in the end.
+fn run_through_kills(site: &Site) {
+    let mut said = String::new();
+    for round in 0_u64..40 {
+        let mut running = site.starts(&["run"]);
+        let moment = Instant::now() + Duration::from_millis(round * round * 20);
+        while Instant::now() < moment && running.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let ended = running.try_wait().unwrap();
+        if ended.is_some_and(|status| status.success()) {
+            return;
+        }
+        running.kill().unwrap();
+        said = complaint(&running.wait_with_output().unwrap());
+    }
+    panic!("never done in 40 rounds; the last said: {said}");
+}
+
 #[test]
 fn runs_that_are_killed_at_any_moment_lose_nothing_and_send_little_twice() {
     let site = Site::new(400, "copies = 3");
@@ -191,27 +211,54 @@ fn runs_that_are_killed_at_any_moment_lose_nothing_and_send_little_twice() {
         fs::write(site.source().join(format!("big{at}")), vec![at; 3_000_000]).unwrap();
     }
     site.ends(&["plan"], 0);
-    let (mut is_done, mut said) = (false, String::new());
-    for round in 0_u64..40 {
-        let mut running = site.starts(&["run"]);
-        // Moments from the first millisecond on, later and later, so that it ends in the end.
-        let moment = Instant::now() + Duration::from_millis(round * round * 20);
-        while Instant::now() < moment && running.try_wait().unwrap().is_none() {
-            thread::sleep(Duration::from_millis(1));
-        }
-        let ended = running.try_wait().unwrap();
-        if ended.is_some_and(|status| status.success()) {
-            is_done = true;
-            break;
-        }
-        running.kill().unwrap();
-        said = complaint(&running.wait_with_output().unwrap());
-    }
-    assert!(is_done, "never done in 40 rounds; the last said: {said}");
+    run_through_kills(&site);
     site.assert_same();
     site.ends(&["verify"], 0);
     let status = site.status();
     assert_eq!(status["links"][0]["names_done"], 404);
+}
+
+#[test]
+fn a_group_becomes_a_bag_whatever_is_killed_and_after_a_second_plan() {
+    let site = Site::new(90, "copies = 2");
+    let large = vec![7; 3_000_000];
+    fs::write(site.source().join("100 %\n.bin"), large).unwrap();
+    let bag = site.server.root().join("bag");
+    fs::create_dir(&bag).unwrap();
+    site.write_plan("copies = 2", "bag = [\"sha256\", \"md5\"]\n");
+    let told = site.ends(&["plan"], 2);
+    assert!(told.contains("`to` is `far:store`"), "{told}");
+    let plan = fs::read_to_string(site.near("plan.toml")).unwrap();
+    let plan = plan.replace("\"far:store\"", "\"far:bag/data\"");
+    fs::write(site.near("plan.toml"), plan).unwrap();
+    site.ends(&["plan"], 0);
+    run_through_kills(&site);
+    let verified = |code: i32, word: &str| {
+        let output = run(&["verify", bag.to_str().unwrap()]);
+        let told = complaint(&output) + &String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        assert!(told.contains(word), "{told}");
+    };
+    verified(0, "");
+    let oxum = |bytes: u64, files: u64| format!("Payload-Oxum: {bytes}.{files}\n");
+    let info = fs::read_to_string(bag.join("bag-info.txt")).unwrap();
+    let events: u64 = (0..90_u32).map(|at| at.to_string().len() as u64).sum();
+    assert!(info.contains(&oxum(3_000_000 + events, 91)), "{info}");
+
+    fs::write(site.source().join("run0/event0"), "another").unwrap();
+    fs::write(site.source().join("new"), "n").unwrap();
+    site.ends(&["plan"], 0);
+    site.ends(&["run"], 0);
+    verified(0, "");
+    let info = fs::read_to_string(bag.join("bag-info.txt")).unwrap();
+    assert!(info.contains(&oxum(3_000_000 + events + 7, 92)), "{info}");
+    fs::write(bag.join("data/new"), "m").unwrap();
+    verified(1, "data/new");
+
+    std::os::unix::fs::symlink("new", site.source().join("link")).unwrap();
+    site.ends(&["plan"], 0);
+    let told = site.ends(&["run"], 2);
+    assert!(told.contains("`link` is a symbolic link"), "{told}");
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::assert_told;
 use crate::common::{complaint, run};
 use crate::selection::{done, files};
@@ -60,6 +62,38 @@ fn lists_of_what_was_put_hold_at_the_other_end() {
     done(&server, &words);
     assert_eq!(lines(&list), 5);
     verified(&list, &server.root());
+}
+
+#[test]
+fn events_tell_what_the_lists_have() {
+    let server = Server::start(&[]);
+    files(&server.near(), &["run7/a", "run7/deep/b c"]);
+    let place = server.place("");
+    let (md5, crc) = ("md5=l.md5", "crc32c=l.crc");
+    let words = [
+        "-r", "--json", "--digest", md5, "--digest", crc, "run7", &place,
+    ];
+    // The second time, all is there already.
+    for round in 0..2 {
+        let output = server.copy(&words);
+        assert!(output.status.success(), "{}", complaint(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (mut told, mut count) = (Vec::new(), 0);
+        for line in text.lines() {
+            let event: Value = serde_json::from_str(line).unwrap();
+            if event["event"] == "checksum" {
+                count += 1;
+                let word = |key: &str| event[key].as_str().unwrap().to_owned();
+                if event["algorithm"] == "md5" {
+                    told.push(format!("{}  {}\n", word("digest"), word("name")));
+                }
+            }
+        }
+        told.sort_by_key(|line| line[34..].to_owned());
+        let list = fs::read_to_string(server.near().join("l.md5")).unwrap();
+        assert_eq!(told.concat(), list, "round {round}");
+        assert_eq!(count, 4, "two checksums of two files");
+    }
 }
 
 #[test]

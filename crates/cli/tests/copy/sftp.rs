@@ -113,6 +113,11 @@ pub(crate) fn copy(host: &FarHost, words: &[&str]) -> Output {
     trunkline(&words).output().unwrap()
 }
 
+/// What a copy said, on both outputs.
+pub(crate) fn all_said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &complaint(output)
+}
+
 pub(crate) fn copied(host: &FarHost, words: &[&str]) -> (Vec<Value>, String) {
     let output = copy(host, &[&["--json"], words].concat());
     let text = complaint(&output);

@@ -82,7 +82,9 @@ def answer(kind, number, body, listed):
         names(number, [(b"%0240d" % (start + at), FILE) for at in range(500)])
     elif kind == 12 and LIE == "deep":
         listed.append(0)
-        if len(listed) % 2:
+        if len(listed) == 1:
+            names(number, [(b"sub", FOLDER), (b"f", FILE)])
+        elif len(listed) % 2:
             names(number, [(b"sub", FOLDER)])
         else:
             status(number, 1)

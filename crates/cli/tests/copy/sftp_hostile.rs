@@ -4,9 +4,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::complaint;
 use crate::sent::FarHost;
-use crate::sftp::copy;
+use crate::sftp::{all_said, copy};
 
 const SERVER: &str = include_str!("sftp_hostile.py");
 
@@ -31,7 +30,7 @@ fn get(lie: &str, codes: &[i32]) -> Option<(FarHost, String)> {
     let began = Instant::now();
     let to = to.to_str().unwrap();
     let output = copy(&host, &["--sftp", "-r", "--patience", "2s", "h:d", to]);
-    let said = complaint(&output);
+    let said = all_said(&output);
     let code = output.status.code().unwrap();
     assert!(codes.contains(&code), "{lie}: {code}: {said}");
     assert!(!said.contains("panicked"), "{lie}: {said}");
@@ -120,7 +119,7 @@ fn folders_without_end_are_not_removed_and_the_copy_ends() {
         &host,
         &["--sftp", "-r", "--delete", "--streams", "1", &source, "h:d"],
     );
-    let said = complaint(&output);
+    let said = all_said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("more than 256 folders"), "{said}");
     assert!(!host.path("home/removed").exists(), "{said}");

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::common::complaint;
 use crate::sent::FarHost;
-use crate::sftp::{Draw, copied, copy, document, host, text};
+use crate::sftp::{Draw, all_said, copied, copy, document, host, text};
 
 /// A tree whose names say what they are: of folders `d`, files `f`, links `l`, and `k` of files
 /// that a rule leaves out.
@@ -121,6 +120,32 @@ fn a_download_removes_here_what_the_far_end_lacks() {
     assert_eq!(all(&here), BTreeSet::from(["f".to_owned()]));
 }
 
+#[test]
+fn what_the_far_end_may_not_look_at_stays_here() {
+    let Some(host) = host("exit 1") else {
+        return;
+    };
+    let (far, here) = (host.path("home/d"), host.path("here"));
+    for folder in [far.join("sub"), here.join("sub")] {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("f"), "f").unwrap();
+    }
+    fs::write(here.join("old"), "old").unwrap();
+    let mode = |mode| fs::set_permissions(far.join("sub"), fs::Permissions::from_mode(mode));
+    // Names in it can be read, and nothing of them.
+    mode(0o444).unwrap();
+    if far.join("sub/f").exists() {
+        return testkit::skip("root sees all");
+    }
+    let words = ["--sftp", "-r", "--delete", "h:d/", here.to_str().unwrap()];
+    let output = copy(&host, &words);
+    mode(0o755).unwrap();
+    let said = all_said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let left = ["sub/", "sub/f"].map(str::to_owned);
+    assert_eq!(all(&here), BTreeSet::from(left), "{said}");
+}
+
 /// A copy with `--delete` that removes nothing, or not all; what it says.
 fn spared(host: &FarHost, from: &Path, codes: &[i32]) -> String {
     let source = format!("{}/", text(from));
@@ -134,7 +159,7 @@ fn spared(host: &FarHost, from: &Path, codes: &[i32]) -> String {
         "h:store",
     ];
     let output = copy(host, &words);
-    let said = complaint(&output);
+    let said = all_said(&output);
     assert!(codes.contains(&output.status.code().unwrap()), "{said}");
     said
 }
@@ -313,7 +338,7 @@ fn a_wrong_digest_is_no_verified_file() {
     let from = text(&host.path("large"));
     fs::write(&from, Draw::seeded().bytes((3 << 20) + 7)).unwrap();
     let output = copy(&host, &["--sftp", "--verify", &from, "h:b"]);
-    let said = complaint(&output);
+    let said = all_said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("as something else"), "{said}");
     assert_eq!(fs::read_dir(host.path("home")).unwrap().count(), 0);

@@ -64,6 +64,7 @@ use crate::source::rules::Rules;
 use destination::Destination;
 pub use destination::remove::{Gone, Removal, emptied, not_entered};
 use further_names::FurtherNames;
+pub use last_part::has_part;
 use older::OlderFiles;
 use open_parts::OpenParts;
 use part::Part;
@@ -226,8 +227,16 @@ impl Store {
     }
 
     fn at(&self, file: FileId) -> Result<At, Problem> {
-        let part = self.part;
-        self.destination.at(file).map(|at| At { part, ..at })
+        let at = self.destination.at(file)?;
+        let Some(part) = self.part else {
+            return Ok(at);
+        };
+        Ok(At {
+            part: Some(part),
+            // `shared` says what is a version of a file in parts.
+            version: 0,
+            ..at
+        })
     }
 
     /// The same, which takes pieces from the versions that files replace.
@@ -567,6 +576,11 @@ impl Store {
         self.destination.removal(rules, kept, self.spec.dry_run)
     }
 
+    /// The same, to say what would be removed.
+    pub fn would_remove(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
+        self.destination.removal(rules, kept, true)
+    }
+
     /// What copies that were broken off left in the folders of this one is to be told, to those who
     /// may read there. Where the destination is new, nothing is.
     pub fn unfinished(&self) -> Option<Removal> {
@@ -632,7 +646,11 @@ impl Store {
             return Ok(plan);
         }
         match plan {
-            EntryPlan::Present => self.at(file)?.sweep(),
+            EntryPlan::Present => {
+                let at = self.at(file)?;
+                at.sweep();
+                last_part::sweep(&at);
+            }
             EntryPlan::Whole => {
                 if let Some(rest) = self.open_parts.resume(file, self.at(file)?)? {
                     return Ok(EntryPlan::Rest(rest));

@@ -63,7 +63,7 @@ fn main() {
     let run = || {
         let mut rows = Vec::new();
         while let Some((place, cell)) = next(&cells, &done) {
-            let alone = cell.run(Copy::Nobody);
+            let alone = cell.run(Copy::Absent);
             let runs = copies.iter().map(|copy| cell.run(*copy)).collect();
             rows.push((place, table::Row::new(*cell, &alone, runs)));
         }

@@ -39,13 +39,15 @@ struct Pair {
     /// Failures since it carried something, and until when it is left out for them.
     failures: u32,
     until: Option<Time>,
+    /// It is not tried again in this session.
+    is_given_up: bool,
     /// Since when it has had no stream, where they broke or none could be connected.
     gone: Option<Time>,
 }
 
 impl Pair {
     fn is_open(&self, now: Time) -> bool {
-        self.until.is_none_or(|until| now >= until)
+        !self.is_given_up && self.until.is_none_or(|until| now >= until)
     }
 
     fn is_empty(&self) -> bool {
@@ -95,6 +97,7 @@ impl Pairs {
     pub fn begin(&mut self) {
         for pair in &mut self.0 {
             (pair.streams, pair.coming, pair.until) = (0, 0, None);
+            pair.is_given_up = false;
             pair.forget_rate();
         }
     }
@@ -177,6 +180,16 @@ impl Pairs {
         pair.coming = pair.coming.saturating_sub(1);
         pair.fail(now);
         pair.gone.is_some() && !was_gone
+    }
+
+    /// Another host answers there: the pair is not tried again in this session, unless it is the
+    /// last one.
+    pub fn give_up(&mut self, at: usize) {
+        let mut others = self.0.iter().enumerate().filter(|(other, _)| *other != at);
+        let has_others = others.any(|(_, pair)| !pair.is_given_up);
+        if let Some(pair) = self.0.get_mut(at).filter(|_| has_others) {
+            pair.is_given_up = true;
+        }
     }
 
     /// A stream is over. Returns whether the pair is gone with that.

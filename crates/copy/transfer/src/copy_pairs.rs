@@ -87,6 +87,14 @@ impl CopyPairs {
         Some(format!("{pair} carries streams again"))
     }
 
+    /// Where the stream of that number was to be connected, another host answers.
+    pub(crate) fn give_up(&self, number: u32) {
+        let mut state = self.state();
+        if let Some(at) = state.streams.get(&number).map(|stream| stream.pair) {
+            state.pairs.give_up(at);
+        }
+    }
+
     /// A stream could not be connected. What there is to say of it.
     pub(crate) fn on_not_joined(&self, number: u32, why: &str, now: Time) -> Option<String> {
         let mut state = self.state();

@@ -485,6 +485,18 @@ impl<'a> CopyStats<'a> {
         self.on_left_out(FileProblem::new(name, problem));
     }
 
+    /// Names of the sources that cannot be copied, which a removal spares.
+    ///
+    /// # Errors
+    /// When not all of them were noted, so that nothing may be removed.
+    pub(crate) fn spared(&self) -> Result<BTreeSet<String>, FileProblem> {
+        let left_out = &self.outcome.left_out;
+        match left_out.len() < FAILURES_MAX {
+            true => Ok(left_out.iter().map(|one| one.name.clone()).collect()),
+            false => Err(not_all_spared()),
+        }
+    }
+
     /// Something cannot be copied.
     pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
         let at = self.now();
@@ -684,6 +696,19 @@ impl From<&SenderStatus> for Sending {
             binds: status.binds.map(|limit| limit.name().to_owned()),
         }
     }
+}
+
+/// Why nothing is removed.
+fn not_all_spared() -> FileProblem {
+    let what = format!(
+        "nothing is removed: the sources have {FAILURES_MAX} things or more that cannot be copied, \
+        and what has their names at the destination is not told from the rest"
+    );
+    let hint = "leave them out with `--exclude`, which spares their names, too";
+    FileProblem::new(
+        String::new(),
+        with_hint(problem(ProblemKind::Request, what), hint),
+    )
 }
 
 /// Stands for all failures behind the last one that is listed.

@@ -5,11 +5,13 @@
 //! once it is whole. What arrives here is stored as by any copy; what goes there lies under a
 //! temporary name until it is whole, and what of it is on that disk is noted here.
 //!
-//! Left out, since no program runs there: compressing, holes, checks of what is read there. A changed far file is known by its size and whole seconds alone.
+//! Left out, since no program runs there: compressing, holes, checks of what is read there. A
+//! changed far file is known by its size and whole seconds alone.
 //!
 //! Reading order: `run` and `attempt`; `talk`, `folders`, `listing`, `plan_get`, `plan_put` for
 //! what there is to do; `crew`, `worker`, `task`, `asks`, `handles` for who does it; `put`,
-//! `naming`, `finish`, `check`, `get`, `reading` for how; `compare`, `removal`; `journal`.
+//! `naming`, `finish`, `check`, `get`, `reading` for how; `compare`, `removal`, `removal_here`;
+//! `journal`.
 
 mod asks;
 mod attempt;
@@ -33,6 +35,7 @@ mod plan_put;
 mod put;
 mod reading;
 mod removal;
+mod removal_here;
 mod run;
 mod shared;
 mod talk;

@@ -131,6 +131,7 @@ impl StreamSet {
             session,
             plain,
             preconnected,
+            pairs,
             ..
         } = &mut self.source
         else {
@@ -146,6 +147,7 @@ impl StreamSet {
             plain: *plain,
             number: self.next,
             options: self.options.clone(),
+            pairs: pairs.clone(),
         };
         tracing::debug!(
             stream = self.next,
@@ -263,6 +265,10 @@ impl StreamSet {
     ) -> Option<String> {
         self.present = self.present.saturating_sub(1);
         self.asked = None;
+        if end.is_err() {
+            // A far end that breaks each stream is not dialed without end.
+            self.not_before = self.not_before.max(now + PAUSE);
+        }
         if let Some(multipath) = self.multipath() {
             multipath.on_over(number);
         }
@@ -277,16 +283,22 @@ struct Dial {
     plain: bool,
     number: u32,
     options: StreamOptions,
+    pairs: Option<CopyPairs>,
 }
 
 impl Dial {
     /// On a thread of its own, so that all of them connect at once.
     fn start(self, report: SyncSender<Event>) {
         thread::spawn(move || {
-            let number = self.number;
+            let (number, pairs) = (self.number, self.pairs.clone());
             let event = match self.connect() {
                 Ok(channel) => Event::Joined(number, channel),
-                Err(error) => Event::NotJoined(number, error.to_string()),
+                Err(error) => {
+                    if let (DialError::Tls { .. }, Some(pairs)) = (&error, &pairs) {
+                        pairs.give_up(number);
+                    }
+                    Event::NotJoined(number, error.to_string())
+                }
             };
             // After the end of the session no thread receives this; the channel closes with the
             // event.

@@ -530,10 +530,14 @@ impl StreamDialer {
     /// same certificate.
     #[must_use]
     pub fn over(&self, pair: &AddressPair) -> Self {
-        let port = self.endpoint.addresses.first().map_or(0, SocketAddr::port);
+        let addresses = &self.endpoint.addresses;
+        let port = addresses.first().map_or(0, SocketAddr::port);
+        // A link-local address leads nowhere without its link, which the pair does not have.
+        let answered = addresses.iter().find(|one| one.ip() == pair.far);
+        let far = answered.copied();
         StreamDialer {
             endpoint: StreamEndpoint {
-                addresses: vec![SocketAddr::new(pair.far, port)],
+                addresses: vec![far.unwrap_or_else(|| SocketAddr::new(pair.far, port))],
                 via: Via {
                     source: pair.source.clone(),
                     ..self.endpoint.via.clone()

@@ -93,6 +93,20 @@ pub enum CopyEvent {
         /// Its size.
         bytes: Bytes,
     },
+    /// A checksum that was asked for of a file that was copied or was there already, as this host
+    /// read it.
+    Checksum {
+        /// Its name below the destination.
+        #[serde(flatten, with = "shown_name")]
+        #[schemars(with = "crate::FileName")]
+        name: Name,
+        /// Its size.
+        bytes: Bytes,
+        /// Which checksum: `sha256`, `md5`, `crc32c`, `adler32` and so on.
+        algorithm: String,
+        /// In lower-case hexadecimal digits.
+        digest: String,
+    },
     /// A dry run says what would be copied.
     WouldCopy {
         /// Its name below the destination.

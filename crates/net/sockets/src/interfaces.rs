@@ -1,7 +1,10 @@
 //! The addresses of this host's devices.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
@@ -37,13 +40,40 @@ pub fn addresses() -> io::Result<Vec<DeviceAddress>> {
     Ok(found.collect())
 }
 
-/// The addresses at which what listens there can be of use to `other`, another host or this one. Of
-/// a device that has some of the family of `other`, they are those alone.
+/// The addresses at which what listens there can be of use to `other`, another host or this one:
+/// one of each device, of the family of `other` where the device has some. Bridges, whose networks
+/// are mostly those of virtual machines of this host, are left out, and addresses that the kernel
+/// will soon replace.
 ///
 /// # Errors
 /// As [`addresses`].
 pub fn served(at: &ListenAt, other: IpAddr) -> io::Result<Vec<IpAddr>> {
-    Ok(of_use(&addresses()?, at, other.to_canonical()))
+    let passing = passing(&fs::read_to_string("/proc/net/if_inet6").unwrap_or_default());
+    let is_bridge = |device: &str| {
+        Path::new("/sys/class/net")
+            .join(device)
+            .join("bridge")
+            .exists()
+    };
+    let mut all = addresses()?;
+    all.retain(|one| !passing.contains(&one.address) && !is_bridge(&one.device));
+    Ok(of_use(&all, at, other.to_canonical()))
+}
+
+/// Addresses of IPv6 with an end: temporary, or deprecated by now.
+///
+/// * `text`: `/proc/net/if_inet6`.
+fn passing(text: &str) -> Vec<IpAddr> {
+    /// `IFA_F_TEMPORARY` and `IFA_F_DEPRECATED` of `linux/if_addr.h`.
+    const PASSING: u32 = 0x01 | 0x20;
+    let read = |line: &str| {
+        // `20010db8000000000000000000000007 02 40 00 80     eth0`
+        let mut words = line.split_whitespace();
+        let address = u128::from_str_radix(words.next()?, 16).ok()?;
+        let flags = u32::from_str_radix(words.nth(3)?, 16).ok()?;
+        (flags & PASSING != 0).then(|| IpAddr::from(Ipv6Addr::from_bits(address)))
+    };
+    text.lines().filter_map(read).collect()
 }
 
 fn of_use(all: &[DeviceAddress], at: &ListenAt, other: IpAddr) -> Vec<IpAddr> {
@@ -68,7 +98,9 @@ fn of_use(all: &[DeviceAddress], at: &ListenAt, other: IpAddr) -> Vec<IpAddr> {
     let chosen = fitting
         .iter()
         .filter(|one| is_alike(one) || !has_alike(&one.device));
-    chosen.map(|one| one.address).collect()
+    let mut devices = BTreeSet::new();
+    let first = chosen.filter(|one| devices.insert(one.device.as_str()));
+    first.map(|one| one.address).collect()
 }
 
 #[cfg(test)]
@@ -82,6 +114,7 @@ mod tests {
             ("lo", "127.0.0.1"),
             ("lo", "::1"),
             ("eth0", "192.0.2.7"),
+            ("eth0", "192.0.2.8"),
             ("eth0", "2001:db8::7"),
             ("eth0", "fe80::7"),
             ("eth1", "10.0.1.2"),
@@ -127,6 +160,17 @@ mod tests {
         assert_eq!(told("0.0.0.0", None, "198.51.100.1"), v4);
         assert_eq!(told("::", None, "198.51.100.1").len(), 3);
         assert!(told("127.0.0.1", None, "198.51.100.1").is_empty());
+    }
+
+    #[test]
+    fn temporary_and_deprecated_addresses_pass() {
+        let text = "\
+            20010db8000000000000000000000007 02 40 00 80     eth0\n\
+            20010db8000000000000000000000008 02 40 00 01     eth0\n\
+            20010db8000000000000000000000009 02 40 00 a0     eth0\n\
+            nonsense\n";
+        let shown: Vec<String> = passing(text).iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["2001:db8::8", "2001:db8::9"]);
     }
 
     #[test]

@@ -74,17 +74,19 @@ impl ListenAt {
 
     /// A non-blocking listening socket, of multipath TCP where this host has it: connections of
     /// plain TCP are accepted as such. Without a family it serves IPv4 alone where this host has no
-    /// IPv6.
+    /// IPv6; where that is missing only for multipath TCP, it is of plain TCP for both.
+    /// So is one of a device.
     ///
     /// # Errors
     /// When the address or device does not exist here, or its port is taken.
     pub fn tcp(&self) -> io::Result<TcpListener> {
         let reused = |socket: &Socket| socket.set_reuse_address(true);
-        let multipath = self.socket(Type::STREAM, Protocol::MPTCP, reused);
-        let socket = match multipath {
-            Ok(socket) => socket,
-            Err(_) => self.socket(Type::STREAM, Protocol::TCP, reused)?,
+        // Before Linux 5.13 the device of a listener of multipath TCP bounds nothing.
+        let protocols: &[Protocol] = match self.source.device {
+            None => &[Protocol::MPTCP, Protocol::TCP],
+            Some(_) => &[Protocol::TCP],
         };
+        let socket = self.socket(Type::STREAM, protocols, reused)?;
         socket.listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
         Ok(socket.into())
@@ -95,21 +97,30 @@ impl ListenAt {
     /// # Errors
     /// As [`ListenAt::tcp`].
     pub fn udp(&self) -> io::Result<UdpSocket> {
-        let socket = self.socket(Type::DGRAM, Protocol::UDP, |_| Ok(()))?;
+        let socket = self.socket(Type::DGRAM, &[Protocol::UDP], |_| Ok(()))?;
         Ok(socket.into())
     }
 
+    /// * `protocols`: the first one that this host has is taken.
     fn socket(
         &self,
         kind: Type,
-        protocol: Protocol,
+        protocols: &[Protocol],
         prepare: impl Fn(&Socket) -> io::Result<()>,
     ) -> io::Result<Socket> {
-        let bound = self.bound(self.address(), kind, protocol, &prepare);
-        match bound {
+        let bound_at = |address| {
+            let mut bound = Err(io::ErrorKind::Unsupported.into());
+            for protocol in protocols {
+                bound = self.bound(address, kind, *protocol, &prepare);
+                if bound.is_ok() {
+                    break;
+                }
+            }
+            bound
+        };
+        match bound_at(self.address()) {
             Err(error) if self.takes_any_family() && error.kind() != io::ErrorKind::AddrInUse => {
-                let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, self.port));
-                self.bound(v4, kind, protocol, &prepare)
+                bound_at(SocketAddr::from((Ipv4Addr::UNSPECIFIED, self.port)))
             }
             bound => bound,
         }
@@ -183,6 +194,13 @@ mod tests {
             let (_tcp, _udp, port) = listening(family, source);
             assert_eq!(answers(port), expected, "{family:?} {source}");
         }
+    }
+
+    #[test]
+    fn one_of_a_device_is_of_plain_tcp() {
+        let (tcp, _udp, _port) = listening(None, "%lo");
+        let protocol = socket2::SockRef::from(&tcp).protocol().unwrap();
+        assert_eq!(protocol, Some(Protocol::TCP));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 
 use observe::{MultipathConnection, TcpSample};
-use socket2::SockRef;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use units::{Bytes, Time};
 
 use crate::options::{get_bytes, is_multipath};
@@ -49,14 +49,15 @@ pub fn sample(socket: &TcpStream, at: Time) -> io::Result<TcpSample> {
     Ok(together(at, &parts, &whole))
 }
 
-/// What a connection goes over that this end asked to be of multipath TCP; `None` of others.
+/// What a connection goes over that this end asked to be of multipath TCP; `None` of others, and
+/// where the kernel tells nothing of it, as Linux before 6.5.
 pub fn read(socket: &TcpStream) -> Option<MultipathConnection> {
     let socket = SockRef::from(socket);
     if !is_multipath(&socket) {
         return None;
     }
     if whole(&socket).is_none() {
-        return Some(MultipathConnection {
+        return is_told().then(|| MultipathConnection {
             is_plain: true,
             ..MultipathConnection::default()
         });
@@ -67,6 +68,13 @@ pub fn read(socket: &TcpStream) -> Option<MultipathConnection> {
         is_plain: false,
         subflows: subflows(&addresses, &infos),
     })
+}
+
+/// Whether the kernel tells what there is of connections: of plain ones it says the same as an
+/// older kernel of all. A new socket is not plain yet.
+fn is_told() -> bool {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP));
+    socket.is_ok_and(|socket| whole(&SockRef::from(&socket)).is_some())
 }
 
 /// What there is of the connection itself; `None` of plain TCP.

@@ -90,8 +90,11 @@ impl OptionError {
             OptionError::Source { .. } => {
                 Some("`ip address` shows this host's addresses and devices".to_owned())
             }
+            OptionError::SegmentOfMultipath(_) => {
+                Some("leave out `--set-mss` or `--mptcp`".to_owned())
+            }
             OptionError::Multipath(_) => Some(
-                "root turns it on with `sysctl net.mptcp.enabled=1`, in Linux from 5.6 on; \
+                "root turns it on with `sysctl net.mptcp.enabled=1`, in Linux from 5.15 on; \
                  without `--mptcp` it is not needed"
                     .to_owned(),
             ),
@@ -131,6 +134,9 @@ pub enum OptionError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// The kernel has no segment size for multipath TCP.
+    #[error("this kernel sets no segment size for multipath TCP, as Linux does from 6.17 on")]
+    SegmentOfMultipath(#[source] io::Error),
     /// A buffer could not be set.
     #[error("the kernel refused socket buffers of {size}")]
     Buffer {
@@ -189,30 +195,35 @@ impl StreamOptions {
         Ok(socket)
     }
 
-    /// Sets the options on any TCP socket.
+    /// Sets the options on any TCP socket: all that the kernel takes. Says which is the first one
+    /// that it refuses.
     pub fn apply(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
-        if let Some(size) = self.window {
-            self.set_buffers(socket, size)
-                .map_err(|source| OptionError::Buffer { size, source })?;
-        }
-        if let Some(name) = &self.congestion {
-            set_congestion(socket, name)?;
-        }
-        if let Some(rate) = self.pacing {
-            set_pacing_max(socket, Some(rate))?;
-        }
-        if let Some(size) = self.segment {
+        let window = self.window.map_or(Ok(()), |size| {
+            let set = self.set_buffers(socket, size);
+            set.map_err(|source| OptionError::Buffer { size, source })
+        });
+        let congestion = self.congestion.as_deref();
+        let congestion = congestion.map_or(Ok(()), |name| set_congestion(socket, name));
+        let set_pacing = |rate| set_pacing_max(socket, Some(rate));
+        let pacing = self.pacing.map_or(Ok(()), set_pacing);
+        let segment = self.segment.map_or(Ok(()), |size| {
             let bytes = u32::try_from(size.get()).unwrap_or(u32::MAX);
             let set = socket.set_tcp_mss(bytes);
-            set.map_err(|source| OptionError::Segment { size, source })?;
-        }
-        if let Some(dscp) = self.via.dscp {
-            set_dscp(socket, dscp)?;
-        }
-        if self.no_delay {
-            socket.set_tcp_nodelay(true).map_err(OptionError::Socket)?;
-        }
-        self.apply_to_copies(socket)
+            set.map_err(|source| match is_lacking(socket, &source) {
+                true => OptionError::SegmentOfMultipath(source),
+                false => OptionError::Segment { size, source },
+            })
+        });
+        let dscp = self.via.dscp.map_or(Ok(()), |dscp| set_dscp(socket, dscp));
+        let no_delay = match self.no_delay {
+            true => unless_lacking(socket, socket.set_tcp_nodelay(true)),
+            false => Ok(()),
+        };
+        let of_copies = self.apply_to_copies(socket);
+        let all = [
+            window, congestion, pacing, segment, dscp, no_delay, of_copies,
+        ];
+        all.into_iter().collect()
     }
 
     /// What only streams of copies are asked to use. The kernel has no `TCP_USER_TIMEOUT` for
@@ -224,8 +235,7 @@ impl StreamOptions {
         }
         if let Some(most) = self.unsent_max {
             let bytes = u32::try_from(most.get()).unwrap_or(u32::MAX);
-            let set = socket.set_tcp_notsent_lowat(bytes);
-            set.map_err(OptionError::Socket)?;
+            unless_lacking(socket, socket.set_tcp_notsent_lowat(bytes))?;
         }
         Ok(())
     }
@@ -235,14 +245,14 @@ impl StreamOptions {
     /// such window, and follows the buffer: seen with Linux 6.18.
     pub fn apply_to_accepted(&self, stream: &TcpStream) -> Result<(), OptionError> {
         let socket = SockRef::from(stream);
-        self.apply(&socket)?;
+        let applied = self.apply(&socket);
         if let Some(size) = self.window.filter(|_| !is_multipath(&socket)) {
             let granted = socket.recv_buffer_size().map_err(OptionError::Socket)?;
             let clamp = libc::c_int::try_from(granted / 2).unwrap_or(libc::c_int::MAX);
             set_option(&socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &clamp)
                 .map_err(|source| OptionError::Buffer { size, source })?;
         }
-        Ok(())
+        applied
     }
 
     fn set_buffers(&self, socket: &SockRef<'_>, size: Bytes) -> io::Result<()> {
@@ -267,6 +277,21 @@ impl StreamOptions {
             receive: buffer(socket.recv_buffer_size()?),
         })
     }
+}
+
+/// What multipath TCP got later than the rest of it, `TCP_NODELAY` in Linux 5.17 and
+/// `TCP_NOTSENT_LOWAT` in 6.9: it only saves time, and the stream does without.
+fn unless_lacking(socket: &SockRef<'_>, set: io::Result<()>) -> Result<(), OptionError> {
+    match set {
+        Err(error) if is_lacking(socket, &error) => Ok(()),
+        set => set.map_err(OptionError::Socket),
+    }
+}
+
+/// Whether the kernel says so of an option that it has for plain TCP.
+fn is_lacking(socket: &SockRef<'_>, error: &io::Error) -> bool {
+    let lacking = [Some(libc::EOPNOTSUPP), Some(libc::ENOPROTOOPT)];
+    lacking.contains(&error.raw_os_error()) && is_multipath(socket)
 }
 
 /// Sets the buffers beyond the host's bounds, or leaves them where this user may not.
@@ -488,6 +513,19 @@ mod tests {
         let stream = TcpStream::from(prepared(&options).unwrap());
         assert_eq!(congestion(&stream).as_deref(), Some("reno"));
         assert!(stream.nodelay().unwrap());
+    }
+
+    #[test]
+    fn options_behind_one_that_is_refused_are_set() {
+        let options = StreamOptions {
+            congestion: Some("nosuch".to_owned()),
+            no_delay: true,
+            ..StreamOptions::default()
+        };
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let refused = options.apply(&SockRef::from(&socket)).unwrap_err();
+        assert!(refused.to_string().contains("`nosuch`"), "{refused}");
+        assert!(socket.tcp_nodelay().unwrap());
     }
 
     #[test]

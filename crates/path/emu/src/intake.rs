@@ -12,6 +12,11 @@ use crate::tun::Tun;
 /// what is on the way takes at most about four times its size of memory.
 const SHARED_FROM: usize = 16_384;
 
+/// The most buffers of each kind that are kept. What routers send comes out of a way without having
+/// been read there, so that its buffers would become more and more.
+const LARGE_MAX: usize = 1_024;
+const SMALL_MAX: usize = 65_536;
+
 /// What was read.
 #[derive(Debug)]
 pub(crate) enum Taken {
@@ -79,12 +84,16 @@ impl Intake {
 
     /// Takes back what a packet was in.
     pub(crate) fn give_back(&mut self, packet: IpPacket) {
-        self.small.push(packet.head);
+        if self.small.len() < SMALL_MAX {
+            self.small.push(packet.head);
+        }
         let whole = packet
             .payload
             .and_then(|slice| Arc::into_inner(slice.buffer));
         let is_large = |buffer: &Vec<u8>| buffer.len() == LENGTH + PACKET_MAX;
-        self.large.extend(whole.filter(is_large));
+        if self.large.len() < LARGE_MAX {
+            self.large.extend(whole.filter(is_large));
+        }
     }
 }
 

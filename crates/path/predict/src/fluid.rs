@@ -24,7 +24,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
-pub use run::{FLOWS_MAX, fluid, fluid_unbounded};
+pub use check::FLOWS_MAX;
+pub use run::{fluid, fluid_unbounded};
 
 /// Flows that are alike.
 #[derive(Debug, Clone, PartialEq)]

@@ -129,4 +129,19 @@ fn what_it_does_not_describe_is_refused_by_name() {
         short.contains("20000 of the shortest round trip, 4s"),
         "{short}"
     );
+    let long = FlowClass {
+        rtt: Some(Span::from_secs(5)),
+        ..FlowClass::of(10)
+    };
+    let long = refusal(path("reno"), long).to_string();
+    assert!(
+        long.contains("20s is below 10 of the longest round trip, 50s"),
+        "{long}"
+    );
+    let many = FluidQuestion {
+        classes: vec![FlowClass::of(1); 65],
+        ..question(path("reno"), FlowClass::of(1))
+    };
+    let many = fluid(&many).unwrap_err().to_string();
+    assert!(many.contains("65 classes") && many.contains("64"), "{many}");
 }

@@ -57,8 +57,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// The first example of RFC 6937: 20 segments are on the way, one is lost, the window is to halve.
-    /// Seventeen acknowledgements come after the third that tells of the loss.
+    /// The first example of RFC 6937: 20 segments are on the way, one is lost, the window is to
+    /// halve. Seventeen acknowledgements come after the third that tells of the loss.
     #[test]
     fn one_loss_sends_a_segment_for_every_other_that_arrives() {
         let (mut prr, mut pipe, mut sent) = (Prr::new(20.0, 10.0), 18_u32, Vec::new());

@@ -165,8 +165,8 @@ impl Scoreboard {
     /// Takes all below the highest that has arrived for lost when that is `certain`, or when three
     /// have arrived above holes; tells how many more are lost now.
     ///
-    /// Source: RFC 8985 section 6.2 with no reordering seen, which a path here never shows: the
-    /// time to wait for what is late is 0 then (`tcp_rack_reo_wnd`).
+    /// Source: RFC 8985 section 6.2 with no reordering seen: the time to wait for what is late is 0
+    /// then (`tcp_rack_reo_wnd`). It is for paths without `reorder`.
     pub(crate) fn judge_by_time(&mut self, una: u32, certain: bool) -> u32 {
         match certain || self.sacked_count >= DUPLICATES {
             true => self.move_edge(self.top.max(una)),

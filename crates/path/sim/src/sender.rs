@@ -30,6 +30,8 @@ pub(crate) struct Rules {
     pub watches_repairs: bool,
     /// Losses are found and windows reduced as by Linux: RACK-TLP, PRR.
     pub kernel: bool,
+    /// Holes are judged by time (RACK), which takes it that nothing comes out of order.
+    pub by_time: bool,
     /// The most that each may send at.
     pub pacing_max: Option<Rate>,
 }
@@ -293,7 +295,7 @@ impl Sender {
             return Wait::Answer;
         }
         match self.tainted {
-            true if self.rare.board.has_arrivals() => Wait::Late,
+            true if self.rules.by_time && self.rare.board.has_arrivals() => Wait::Late,
             false if !self.rare.tail.is_probing() => Wait::Probe,
             _ => Wait::Answer,
         }
@@ -467,7 +469,7 @@ impl Sender {
                 });
             if newly > 0 {
                 self.tainted = true;
-                lost = match (rule, self.rules.kernel) {
+                lost = match (rule, self.rules.by_time) {
                     (LossRule::ThirdAbove, true) => {
                         self.rare.board.judge_by_time(self.una, certain)
                     }

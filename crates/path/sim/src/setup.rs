@@ -108,7 +108,7 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
         flows.common = Some(Common::new(scenario.tcp.initial_window));
     }
     let mut starts = StartTimes::new(&scenario.tcp, scenario.seed);
-    let rules = Arc::new(rules(&scenario.tcp, scenario.pacing));
+    let rules = Arc::new(rules(scenario, scenario.pacing));
     for stream in 0..scenario.streams {
         let share = Share::of(scenario, stream);
         let sender = Sender::new(
@@ -145,7 +145,7 @@ pub(crate) fn join(
 ) {
     let first = scenario.streams - count;
     let mut starts = StartTimes::joining(scenario, first);
-    let rules = Arc::new(rules(&scenario.tcp, scenario.pacing));
+    let rules = Arc::new(rules(scenario, scenario.pacing));
     for stream in first..scenario.streams {
         let share = Share::of(scenario, stream);
         // Cross traffic that is there from the beginning has a number among the flows too.
@@ -187,7 +187,7 @@ fn cross_sender(
 ) -> Sender {
     Sender::new(
         cross_variant(&scenario.path, cross).expect("checked before the run"),
-        Arc::new(rules(&scenario.tcp, None)),
+        Arc::new(rules(scenario, None)),
         &facts(scenario, 1, place as u32),
         segments_in(window, scenario.segment()),
         segments,
@@ -239,7 +239,10 @@ fn facts(scenario: &Scenario, streams: u32, place: u32) -> Facts {
     }
 }
 
-fn rules(tcp: &TcpSettings, pacing_max: Option<Rate>) -> Rules {
+fn rules(scenario: &Scenario, pacing_max: Option<Rate>) -> Rules {
+    let tcp = &scenario.tcp;
+    let links = scenario.path.links(Way::Forward);
+    let in_order = links.iter().all(|link| link.reorder.is_none());
     Rules {
         growth: tcp.growth,
         timestamps: tcp.timestamps,
@@ -247,6 +250,7 @@ fn rules(tcp: &TcpSettings, pacing_max: Option<Rate>) -> Rules {
         timeout_forgets: tcp.timeout_forgets,
         watches_repairs: tcp.watches_repairs,
         kernel: tcp.kernel_hosts,
+        by_time: tcp.kernel_hosts && in_order,
         pacing_max,
     }
 }

@@ -1,7 +1,7 @@
 //! Values of `predict`.
 
 use observe::Window;
-use units::Span;
+use units::{Bytes, Span};
 
 use super::simulate::{streams, windows};
 use super::{List, within};
@@ -55,7 +55,7 @@ pub fn flow_class(text: &str) -> Result<FlowClass, String> {
         match name {
             "rtt" => class.rtt = Some(within(value, Span::from_micros(100)..=Span::from_secs(10))?),
             "congestion" => class.congestion = Some(value.to_owned()),
-            "window" => class.window = window(value)?.fixed(),
+            "window" => class.window = Some(fixed(value)?),
             "loss" => class.loss = loss(value)?,
             "start" => class.start = moment(value)?,
             "stop" => class.stop = Some(moment(value)?),
@@ -68,6 +68,12 @@ pub fn flow_class(text: &str) -> Result<FlowClass, String> {
         }
     }
     Ok(class)
+}
+
+fn fixed(text: &str) -> Result<Bytes, String> {
+    window(text)?.fixed().ok_or_else(|| {
+        format!("a window of `{text}` is no size; write 64k, or leave it out for the path's own")
+    })
 }
 
 fn flows(text: &str) -> Result<u64, String> {
@@ -105,7 +111,7 @@ mod tests {
             (1_000_000, Some(Span::from_millis(50)))
         );
         assert_eq!(class.congestion.as_deref(), Some("reno"));
-        assert_eq!(class.window, Some(units::Bytes::from_kib(64)));
+        assert_eq!(class.window, Some(Bytes::from_kib(64)));
         assert_eq!(
             (class.start, class.stop),
             (Span::ZERO, Some(Span::from_secs(20)))
@@ -122,5 +128,6 @@ mod tests {
         assert!(refusal("10,speed=1").contains("`speed` is none of rtt, congestion"));
         assert!(refusal("10,loss=0.7").contains("not between 0 and 0.5"));
         assert!(refusal("10,rtt=1us").contains("between"));
+        assert!(refusal("10,window=auto").contains("`auto` is no size"));
     }
 }

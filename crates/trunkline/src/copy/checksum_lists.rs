@@ -17,7 +17,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{fs, mem};
 
-use copy_protocol::{CopyEvent, CopySpec, NearEnd};
+use copy_protocol::{CopyEvent, CopySpec, Name, NearEnd};
 use errors::Fault;
 use files::checksums::{Algorithm, digests, line};
 use files::shown;
@@ -100,10 +100,20 @@ struct Sums {
     missing: BTreeMap<Vec<u8>, String>,
 }
 
+/// A file whose checksums are known.
+struct Read {
+    name: Vec<u8>,
+    bytes: u64,
+    /// In the order of the lists.
+    digests: Vec<Vec<u8>>,
+}
+
 /// Reads files beside a copy, and writes the lists at its end.
 pub(super) struct ListWriter {
     lists: Vec<ChecksumList>,
     jobs: Option<Sender<Job>>,
+    /// What was read and not told yet.
+    read: Receiver<Read>,
     /// Read once all is copied: what was there already, and names that are made at the end.
     later: BTreeMap<Vec<u8>, Job>,
     /// Bytes that wait to be read.
@@ -120,13 +130,16 @@ impl ListWriter {
         }
         let here = Here::of(spec)?;
         let (jobs, taken) = channel();
+        let (reads, read) = channel();
         let algorithms: Vec<Algorithm> = lists.iter().map(|list| list.algorithm).collect();
         let (left, is_over) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
         let (counted, stop) = (Arc::clone(&left), Arc::clone(&is_over));
-        let thread = thread::spawn(move || sums(&taken, &here, &algorithms, &counted, &stop));
+        let thread =
+            thread::spawn(move || sums(&taken, &here, &algorithms, &reads, &counted, &stop));
         Ok(ListWriter {
             lists: lists.to_vec(),
             jobs: Some(jobs),
+            read,
             later: BTreeMap::new(),
             left,
             is_over,
@@ -165,6 +178,23 @@ impl ListWriter {
         }
     }
 
+    /// Tells of the checksums that were read meanwhile.
+    pub fn tell(&self, observer: &mut dyn CopyObserver) {
+        for read in self.read.try_iter() {
+            let Ok(name) = Name::new(read.name) else {
+                continue;
+            };
+            for (list, digest) in self.lists.iter().zip(&read.digests) {
+                observer.on_event(&CopyEvent::Checksum {
+                    name: name.clone(),
+                    bytes: Bytes::new(read.bytes),
+                    algorithm: list.algorithm.to_string(),
+                    digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+                });
+            }
+        }
+    }
+
     fn give(&self, job: Job) {
         self.left.fetch_add(job.bytes, Ordering::Relaxed);
         if let Some(jobs) = &self.jobs {
@@ -193,6 +223,7 @@ impl ListWriter {
         // A copy that follows its sources ends with a stop, which is not about the lists.
         let was_stopped = control.is_stopped();
         while !thread.is_finished() {
+            self.tell(observer);
             if control.is_stopped() && !was_stopped {
                 self.is_over.store(true, Ordering::Relaxed);
                 let what = "all is copied, and its lists of checksums are not written";
@@ -209,6 +240,7 @@ impl ListWriter {
             let hint = "the same command writes them, and sends nothing again";
             Error::sentence(Fault::Run, what, None).with_hint(hint)
         })?;
+        self.tell(observer);
         self.write(&sums)?;
         unlisted(&sums.missing)
     }
@@ -255,6 +287,7 @@ fn sums(
     jobs: &Receiver<Job>,
     here: &Here,
     algorithms: &[Algorithm],
+    reads: &Sender<Read>,
     left: &AtomicU64,
     is_over: &AtomicBool,
 ) -> Sums {
@@ -266,6 +299,12 @@ fn sums(
         match read(&job, here, algorithms, is_over) {
             Ok(Some((name, digests))) => {
                 sums.missing.remove(&name);
+                // They are told until the copy ends.
+                let _ = reads.send(Read {
+                    name: job.name,
+                    bytes: job.bytes,
+                    digests: digests.clone(),
+                });
                 sums.files.insert(name, digests);
             }
             Ok(None) => {}
@@ -336,7 +375,12 @@ mod tests {
         }
         drop(jobs);
         let (left, is_over) = (AtomicU64::new(9), AtomicBool::new(false));
-        let found = sums(&taken, &here, &[Algorithm::Md5], &left, &is_over);
+        let (reads, read) = channel();
+        let found = sums(&taken, &here, &[Algorithm::Md5], &reads, &left, &is_over);
+        let told: Vec<Read> = read.try_iter().collect();
+        assert_eq!((told.len(), told[0].bytes), (1, 3));
+        assert_eq!(told[0].name, b"b");
+        assert_eq!(told[0].digests[0][..4], [0x90, 0x01, 0x50, 0x98]);
         assert_eq!(left.into_inner(), 0);
         let names: Vec<&[u8]> = found.files.keys().map(Vec::as_slice).collect();
         assert_eq!(names, [b"b"]);

@@ -48,6 +48,9 @@ fn combined(beside: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error>
             "--connect from-far",
             "the end that connects has to ask for it",
         ),
+        it if it.via.source.device.is_some() => {
+            ("--bind %DEVICE", "all subflows would leave by that device")
+        }
         it if it.via.dscp.is_some() => {
             ("--dscp", "Linux does not mark all packets of multipath TCP")
         }
@@ -85,6 +88,10 @@ mod tests {
             "`--transport udp`",
         );
         said(refused(|it| it.from_far = true), "`--connect from-far`");
+        said(
+            refused(|it| it.via.source.device = Some("lo".to_owned())),
+            "`--bind %DEVICE`",
+        );
         said(
             refused(|it| it.via.dscp = Some(Dscp::LOWER_EFFORT)),
             "`--dscp`",

@@ -393,6 +393,12 @@ fn checked(route: &Route, options: CopyOptions) -> Result<CopyOptions, Error> {
             Error::wrong_request(error.to_string(), hint)
         })?;
     }
+    if options.delete && options.selection.listed.is_some() {
+        return Err(Error::wrong_request(
+            "`--delete` and `--files-from` exclude each other: a list says nothing of the rest",
+            "leave out one of the two",
+        ));
+    }
     match options.delete && !options.recursive {
         true => Err(Error::wrong_request(
             "`--delete` is for folders, and without `-r` none is copied",

@@ -198,27 +198,31 @@ fn same_or_conflict(database: &mut Database, visit: &Ready<'_>) -> Result<Receip
     let id = visit.stored.id;
     let select = "SELECT content FROM visits WHERE id = $1";
     let content = database.number(select, &[id.bytes().into()])?;
-    let is_same = content == visit.content || Some(content) == content_before_5(visit.stored);
+    let is_same = content == visit.content || contents_before(visit.stored).contains(&content);
     Ok(match is_same {
         true => Receipt::Known,
         false => Receipt::Refused(Refusal::Conflict(id)),
     })
 }
 
-/// The content as a collector saw it whose database had no order of probes, losses and slopes yet,
-/// version 4: it did not read these parts of a visit. `None` where the visit has none of them.
-fn content_before_5(stored: &StoredVisit) -> Option<i64> {
+/// The contents as collectors saw them that did not read all parts of a visit: those before version
+/// 7 had no losses and slopes, those before version 5 no order of probes either. None of a visit
+/// that has no such part.
+fn contents_before(stored: &StoredVisit) -> Vec<i64> {
     let mut before = stored.clone();
-    let visit = &mut before.visit;
+    let digest_of = |before: &StoredVisit| before.canonical().ok().map(|all| digest(&all));
+    let mut contents = Vec::new();
     let parts = [
-        visit.sequence.take().is_some(),
-        visit.losses.take().is_some(),
-        visit.slowest_link.take().is_some(),
+        before.visit.losses.take().is_some(),
+        before.visit.slowest_link.take().is_some(),
     ];
-    if !parts.contains(&true) {
-        return None;
+    if parts.contains(&true) {
+        contents.extend(digest_of(&before));
     }
-    Some(digest(&before.canonical().ok()?))
+    if before.visit.sequence.take().is_some() {
+        contents.extend(digest_of(&before));
+    }
+    contents
 }
 
 fn write_latest(

@@ -8,7 +8,7 @@ use crate::StoreError;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 6] = [FIRST, DETECTORS, NOTES, ONE_WAY, PINGS, FLOWS_AND_SLOPES];
+const STEPS: [&str; 7] = [FIRST, DETECTORS, NOTES, ONE_WAY, PINGS, FLOWS, SLOPES];
 
 /// The version that this trunkline writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -134,12 +134,7 @@ ALTER TABLE roll_ups ADD COLUMN unpredictable {int};
 ///
 /// * `way`: 0 in, 1 out, 2 within, 3 through.
 /// * `flow_routers`: how the records of a router came in an hour; `covered`: seconds that have any.
-///
-/// And of visits:
-/// * `losses`: loss periods and distances of the probes, as JSON.
-/// * `slope`, `slope_low`, `slope_high`: the rate of round trips over sizes and its interval;
-///   `no_slope`: why there is none, as JSON. `roll_ups.slope`: median of `slope_low`.
-const FLOWS_AND_SLOPES: &str = "
+const FLOWS: &str = "
 CREATE TABLE flows (
     at {int} NOT NULL, seconds {int} NOT NULL, router {text} NOT NULL, way {int} NOT NULL,
     application {text} NOT NULL,
@@ -158,6 +153,14 @@ CREATE TABLE flow_routers (
     waiting {int} NOT NULL, received {int} NOT NULL, lost {int} NOT NULL,
     PRIMARY KEY (at, router)
 ){clustered};
+";
+
+/// Of visits:
+///
+/// * `losses`: loss periods and distances of the probes, as JSON.
+/// * `slope`, `slope_low`, `slope_high`: the rate of round trips over sizes and its interval;
+///   `no_slope`: why there is none, as JSON. `roll_ups.slope`: median of `slope_low`.
+const SLOPES: &str = "
 ALTER TABLE visits ADD COLUMN losses {text};
 ALTER TABLE visits ADD COLUMN slope {int};
 ALTER TABLE visits ADD COLUMN slope_low {int};

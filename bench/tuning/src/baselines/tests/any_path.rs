@@ -223,7 +223,8 @@ fn what_the_driver_makes_of_a_search_that_is_cut_short() {
     };
     assert!(matches!(tuned(0), Err(TuneError::Target(_))));
     assert!(matches!(tuned(1).unwrap().ended, Ended::Stopped(_)));
-    assert!(matches!(tuned(2).unwrap().ended, Ended::Cut(..)));
+    let ended = tuned(2).unwrap().ended;
+    assert!(matches!(ended, Ended::Cut(..)), "{ended:?}");
 }
 
 /// A strategy is a function of the history: half of one, taken up again, goes on the same way.

@@ -14,7 +14,7 @@ use crate::read::LINK_DEFAULT;
 
 const GROUPS_MAX: usize = 10_000;
 const PRIORITY: u8 = 5;
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "from",
     "to",
     "link",
@@ -24,7 +24,10 @@ const KEYS: [&str; 9] = [
     "deadline",
     "after",
     "folds_names",
+    "bag",
 ];
+/// Checksums that programs for bags know.
+const BAG: [&str; 6] = ["sha512", "sha384", "sha256", "sha224", "sha1", "md5"];
 
 pub(super) fn groups(
     root: &Section,
@@ -86,7 +89,9 @@ impl Reader<'_> {
             .filter_map(|one| parse::<GroupName>(one.value, &one.place, found));
         let after = after.collect();
         let folds_names = section.boolean("folds_names", found).unwrap_or(false);
+        let bag = bag(section, found);
         let (from, to) = (from?, to?);
+        check_bag(section, &bag, &to, found);
         if from.host.is_none() && to.host.is_none() {
             let problem = "both ends are on this host".to_owned();
             let hint = "use cp; or name the other host: `HOST:/path` with a host of `[hosts]`";
@@ -109,6 +114,7 @@ impl Reader<'_> {
             deadline,
             after,
             folds_names,
+            bag,
         })
     }
 
@@ -163,6 +169,49 @@ impl Reader<'_> {
             found.refuse(&text.place, problem, hint);
         }
         moment
+    }
+}
+
+/// The checksums of a bag, each once.
+fn bag(section: &Section, found: &mut Findings) -> Vec<String> {
+    let mut bag: Vec<String> = Vec::new();
+    if !section.has("bag") {
+        return bag;
+    }
+    let Some(named) = section.texts("bag", found) else {
+        return bag;
+    };
+    let hint = format!(
+        "write some of {}, like `bag = [\"sha256\"]`",
+        BAG.join(", ")
+    );
+    if named.is_empty() {
+        let problem = "a bag needs at least one checksum".to_owned();
+        found.refuse(&section.at("bag"), problem, hint.as_str());
+    }
+    for Field { value, place } in named {
+        let shown: String = value.chars().take(60).collect();
+        if !BAG.contains(&value) {
+            let problem = format!("`{shown}` is no checksum of bags");
+            found.refuse(&place, problem, hint.as_str());
+        } else if bag.iter().any(|known| known == value) {
+            let problem = format!("`{shown}` is there twice");
+            found.refuse(&place, problem, "name each checksum once");
+        } else {
+            bag.push(value.to_owned());
+        }
+    }
+    bag
+}
+
+/// Files go where the plan says, and the payload of a bag is below `data`.
+fn check_bag(section: &Section, bag: &[String], to: &Spot, found: &mut Findings) {
+    let folder = to.path.strip_suffix("/data").unwrap_or_default();
+    if !bag.is_empty() && folder.is_empty() {
+        let problem = format!("the payload of a bag is in its folder `data`, and `to` is `{to}`");
+        let hint = "end `to` with the folder of the bag and `/data`, like `HOST:/bags/july/data`; \
+                    or leave `bag` out";
+        found.refuse(&section.at("to"), problem, hint);
     }
 }
 

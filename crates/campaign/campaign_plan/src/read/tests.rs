@@ -211,6 +211,36 @@ fn mistakes_are_told_with_value_line_and_next_step() {
         ),
         ("[shards]\nparts = \"48MiB\"", "no length of parts", "16GiB"),
         ("[shards]\nparts = \"32MiB\"", "no length of parts", "16GiB"),
+        (
+            &format!("{group}to = \"cern:/x/data\"\nbag = [\"crc32c\"]"),
+            "`crc32c` is no checksum of bags",
+            "md5",
+        ),
+        (
+            &format!("{group}to = \"cern:/x/data\"\nbag = [\"md5\", \"md5\"]"),
+            "`md5` is there twice",
+            "once",
+        ),
+        (
+            &format!("{group}to = \"cern:/x/data\"\nbag = []"),
+            "at least one checksum",
+            "sha256",
+        ),
+        (
+            &format!("{group}to = \"cern:/x\"\nbag = [\"md5\"]"),
+            "its folder `data`, and `to` is `cern:/x`",
+            "/data",
+        ),
+        (
+            &format!("{group}to = \"cern:/data\"\nbag = [\"md5\"]"),
+            "`to` is `cern:/data`",
+            "/bags/july/data",
+        ),
+        (
+            &format!("{group}to = \"cern:/x/data\"\nbag = [\"md5\"]\n[shards]\nparts = \"1GiB\""),
+            "files above 1GiB are cut",
+            "leave out `parts`",
+        ),
     ];
     for (text, problem, hint) in table {
         let text = match text.contains("[hosts") {
@@ -226,6 +256,17 @@ fn mistakes_are_told_with_value_line_and_next_step() {
         let hints = error.mistakes().iter().any(|one| one.hint.contains(hint));
         assert!(hints, "{text}\n{told}");
     }
+}
+
+#[test]
+fn a_bag_is_the_folder_around_its_data() {
+    let group = "[groups.raw]\nfrom = \"/raw\"\nto = \"cern:/b/july/data\"\n";
+    let plan = parsed(&format!("{HOSTS}{group}bag = [\"sha256\", \"md5\"]\n")).unwrap();
+    let raw = plan.group("raw").unwrap();
+    assert_eq!(raw.bag, ["sha256", "md5"]);
+    assert_eq!(raw.bag_spot().unwrap().to_string(), "cern:/b/july");
+    let plan = parsed(&format!("{HOSTS}{group}")).unwrap();
+    assert_eq!(plan.group("raw").unwrap().bag_spot(), None);
 }
 
 #[test]

@@ -88,6 +88,14 @@ fn all(
         },
     };
     let summary = campaign.run_all(&which, options, &cancel, &mut on_event)?;
+    for bag in summary.bags.iter().filter(|_| !arguments.quiet) {
+        tell!(
+            "{}: bag {}, {}",
+            bag.group,
+            bag.folder,
+            count(bag.files, "file")
+        );
+    }
     if let Some(refusal) = summary.refusal {
         return Err(refusal.into());
     }

@@ -99,6 +99,18 @@ pub struct Item {
 }
 
 impl Item {
+    /// As it is listed, below the folder.
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// What it is to have by this checksum, where the list leaves no doubt.
+    pub fn digest(&self, algorithm: Algorithm) -> Option<&[u8]> {
+        let mut sums = self.sums.iter();
+        let sum = sums.find(|sum| sum.any_of.as_slice() == [algorithm])?;
+        Some(&sum.digest)
+    }
+
     /// Where it is listed, if that is one line.
     fn line(&self) -> Option<u64> {
         match self.sums.as_slice() {

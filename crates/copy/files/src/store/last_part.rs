@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use copy_protocol::{Attributes, FilePart, Filter, HASH_LENGTH, Problem};
 use nix::errno::Errno;
@@ -15,7 +16,7 @@ use super::finalize::{moved, rename, set_attributes};
 use super::journal::HEADER;
 use super::part::Part;
 use super::shared::{is_locked, read_small, remove_small, wait, write_small};
-use super::temporary::{At, new_file_of, told_busy};
+use super::temporary::{At, JOURNAL, PART, beside, new_file_of, of_parts, told_busy};
 use crate::HashTree;
 
 /// A part of a file is on the disk: says so, and gives the file its name where it was the last one.
@@ -56,6 +57,25 @@ pub(super) fn complete(
     Ok(())
 }
 
+/// Whether that part of a file is on the disk beside its place, and waits for the others.
+///
+/// * `path`: where the file will be.
+pub fn has_part(path: &Path, size: u64, modified_nanoseconds: i64, part: FilePart) -> bool {
+    let Some(last) = path.file_name() else {
+        return false;
+    };
+    let ending = ending(part.index);
+    let name = of_parts(
+        last.as_bytes(),
+        size,
+        modified_nanoseconds,
+        part.length,
+        &ending,
+    );
+    let whole = path.with_file_name(OsStr::from_bytes(&beside(&name, JOURNAL)));
+    whole.symlink_metadata().is_ok()
+}
+
 /// Whether the file has its final name: two that found themselves the last part may be here.
 fn is_named(part: &Part) -> bool {
     let name = OsStr::from_bytes(&part.at.last);
@@ -84,7 +104,8 @@ fn seal(part: &Part, own: FilePart, hash: [u8; HASH_LENGTH]) -> Vec<u8> {
 fn digest(part: &Part, length: u64) -> Option<[u8; HASH_LENGTH]> {
     let size = part.at.size;
     let mut tree = HashTree::new(size);
-    for index in indices(size, length) {
+    // From the end: copies begin at the front, so that what lacks is there.
+    for index in indices(size, length).rev() {
         let one = FilePart { index, length };
         let said = read_small(&part.at, &ending(index))?;
         let hash = said.get(HEADER + 12..HEADER + 44)?.try_into().ok()?;
@@ -100,6 +121,20 @@ fn digest(part: &Part, length: u64) -> Option<[u8; HASH_LENGTH]> {
 
 fn indices(size: u64, length: u64) -> std::ops::Range<u32> {
     0..u32::try_from(size.div_ceil(length.max(1))).unwrap_or(u32::MAX)
+}
+
+/// A copy may have ended between the file's name and the end of its journals.
+pub(super) fn sweep(at: &At) {
+    let Some(own) = at.part else {
+        return;
+    };
+    let name = at.beside(PART);
+    let name = OsStr::from_bytes(&name);
+    let there = fstatat(&at.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
+    // The number goes last.
+    if matches!(there, Err(Errno::ENOENT)) && read_small(at, "-id").is_some() {
+        remove_journals(at, own.length);
+    }
 }
 
 fn remove_journals(at: &At, length: u64) {

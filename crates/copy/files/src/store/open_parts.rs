@@ -72,7 +72,12 @@ impl OpenParts {
         if let Some(reason) = parts.refused.get(&file) {
             return Err(reason.clone());
         }
-        let part = Part::create(at()?)?;
+        let at = at()?;
+        let part = match at.part {
+            // To begin it anew would take away what the other parts have brought.
+            Some(_) => Part::join(at)?.0,
+            None => Part::create(at)?,
+        };
         Ok(parts.hold(file, part, self.journals_max))
     }
 

@@ -8,9 +8,11 @@
 //! | `NAME-VERSION-N.trunkline-journal` | what has arrived of part N; its copy has it locked |
 //! | `NAME-VERSION-N-whole.trunkline-journal` | part N is on the disk, and its chaining value |
 //!
-//! VERSION is a hash of the source's size, times and inode and of the length of the parts, so that
-//! parts of two versions, or of two ways to cut one, never meet. Journals have the random number in
-//! their headers: none counts for a temporary file that was made anew. Copies hold the temporary
+//! VERSION is a hash of the source's size and time of modification, by which a plan knows it, and
+//! of the length of the parts, so that parts of two versions, or of two ways to cut one, never
+//! meet. Another mode, owner or name of the source makes no other version: parts that other copies
+//! have brought already would wait for the rest for good. Journals have the random number in their
+//! headers: none counts for a temporary file that was made anew. Copies hold the temporary
 //! file with a shared lock. The first one makes it, and the last one names it, under an exclusive
 //! lock; which one is last, each finds out after its own part is on the disk.
 

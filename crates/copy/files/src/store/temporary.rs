@@ -56,18 +56,13 @@ impl At {
     /// that length.
     pub fn of_parts(&self, what: &str) -> Vec<u8> {
         let length = self.part.map_or(0, |part| part.length);
-        let mut hasher = blake3::Hasher::new();
-        for number in [
+        of_parts(
+            &self.last,
             self.size,
-            self.modified_nanoseconds as u64,
-            self.version,
+            self.modified_nanoseconds,
             length,
-        ] {
-            hasher.update(&number.to_le_bytes());
-        }
-        let version = hasher.finalize().to_hex();
-        let ending = format!("-{}{what}", &version[..16]);
-        [&self.last[..], ending.as_bytes()].concat()
+            what,
+        )
     }
 
     /// What the system said when something was tried with this file.
@@ -119,6 +114,23 @@ impl At {
             Err(_) => {}
         }
     }
+}
+
+/// A name of [`At::of_parts`].
+pub(super) fn of_parts(
+    last: &[u8],
+    size: u64,
+    modified_nanoseconds: i64,
+    length: u64,
+    what: &str,
+) -> Vec<u8> {
+    let mut hasher = blake3::Hasher::new();
+    for number in [size, modified_nanoseconds as u64, length] {
+        hasher.update(&number.to_le_bytes());
+    }
+    let version = hasher.finalize().to_hex();
+    let ending = format!("-{}{what}", &version[..16]);
+    [last, ending.as_bytes()].concat()
 }
 
 /// `.NAME` and the ending, shortened so that a file system takes it; what is cut off is replaced by

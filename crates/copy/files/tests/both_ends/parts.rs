@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use copy_protocol::{Entry, FilePart, Kind, Problem, ProblemKind};
-use files::store::Store;
+use files::store::{EntryPlan, Store, has_part};
 use proptest::prelude::*;
 
 use crate::common::{content, open, publish, send, told};
@@ -117,11 +117,59 @@ fn parts_of_a_temporary_file_that_was_removed_do_not_count() {
     check_whole(folder.path());
 }
 
+/// A copy that was killed once the file had its name left them.
+#[test]
+fn journals_beside_a_whole_file_are_removed_by_the_next_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    (1..PARTS).for_each(|index| copied(folder.path(), index));
+    let mut journals = names(folder.path());
+    journals.retain(|name| name.ends_with(".trunkline-journal"));
+    let kept = journals.iter().map(|name| folder.path().join(name));
+    let kept: Vec<_> = kept.map(|path| (fs::read(&path).unwrap(), path)).collect();
+    copied(folder.path(), 0);
+    check_whole(folder.path());
+    for (bytes, path) in &kept {
+        fs::write(path, bytes).unwrap();
+    }
+    let answer = store(folder.path(), 3).add(&entry()).1.unwrap();
+    assert!(matches!(answer, EntryPlan::Present), "{answer:?}");
+    check_whole(folder.path());
+}
+
+/// A new mode or owner changes the inode, and not what is in the file.
+#[test]
+fn parts_of_a_source_whose_inode_changed_make_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = Entry {
+        version: 8,
+        ..entry()
+    };
+    copied(folder.path(), 0);
+    for index in 1..PARTS {
+        copy_part(folder.path(), index, &newer, usize::MAX).unwrap();
+    }
+    check_whole(folder.path());
+}
+
+#[test]
+fn a_part_that_waits_is_found_by_the_time_of_its_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, modified) = (folder.path().join("big"), entry().modified_nanoseconds);
+    let part = |index| FilePart {
+        index,
+        length: LENGTH,
+    };
+    copied(folder.path(), 1);
+    assert!(has_part(&path, SIZE, modified, part(1)));
+    assert!(!has_part(&path, SIZE, modified, part(0)));
+    assert!(!has_part(&path, SIZE, modified + 1, part(1)));
+}
+
 #[test]
 fn parts_of_two_versions_make_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let newer = Entry {
-        version: 8,
+        modified_nanoseconds: entry().modified_nanoseconds + 1,
         ..entry()
     };
     (0..3).for_each(|index| copied(folder.path(), index));

@@ -37,7 +37,7 @@ pub struct Cell {
 /// Who is on the path before the foreground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copy {
-    Nobody,
+    Absent,
     Gentle,
     /// One stream of this kind.
     Plain(Variant),
@@ -114,7 +114,7 @@ impl Running {
         scenario.tcp.delayed_ack = None;
         scenario.duration = Span::from_secs(1_000);
         let mut simulation = Simulation::new(&scenario).expect("the scenario is possible");
-        if copy == Copy::Nobody {
+        if copy == Copy::Absent {
             simulation.pace(0, Some(SILENT));
         }
         let rtt = Span::from_secs_f64(cell.rtt * 1e-3);

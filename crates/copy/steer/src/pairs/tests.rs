@@ -248,6 +248,19 @@ fn a_pair_that_connects_and_breaks_at_once_is_held_back_longer_each_time() {
 }
 
 #[test]
+fn a_pair_that_is_given_up_is_not_tried_again_unless_it_is_the_last() {
+    let mut pairs = Pairs::new(2);
+    for (pair, left) in [(0, Some(1)), (1, Some(1))] {
+        pairs.deal(at(0));
+        pairs.give_up(pair);
+        pairs.on_not_joined(pair, at(0));
+        assert_eq!(pairs.deal(at(1000)), left);
+    }
+    pairs.begin();
+    assert_eq!(pairs.deal(at(2000)), Some(0), "a session later");
+}
+
+#[test]
 fn a_pair_hangs_that_carries_nothing_while_another_does() {
     let mut pairs = Pairs::new(2);
     for _ in 0..2 {

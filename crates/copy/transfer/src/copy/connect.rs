@@ -41,8 +41,6 @@ pub(super) struct Connector<'a> {
     without_program: Option<String>,
     /// Which of the ways to the far end is tried first.
     first_way: Cell<usize>,
-    /// Where else the far end may be.
-    pairs: Vec<AddressPair>,
 }
 
 /// A connection to the far end.
@@ -72,7 +70,6 @@ impl<'a> Connector<'a> {
             hint: None,
             without_program: None,
             first_way: Cell::new(0),
-            pairs: Vec::new(),
         }
     }
 
@@ -97,7 +94,6 @@ impl<'a> Connector<'a> {
         opening: &Opening,
         stats: &mut CopyStats<'_>,
     ) -> Result<Connected, SessionEnd> {
-        self.pairs = stats.pair_addresses();
         let connected = self.connect_once(opening, stats).and_then(|connected| {
             check_version(opening, connected.dialed.admitted.version)?;
             Ok(connected)
@@ -189,7 +185,8 @@ impl<'a> Connector<'a> {
     }
 
     /// Connects on one way after the other, from the one behind that which served the last time:
-    /// where that is gone, the next one may be there.
+    /// where that is gone, the next one may be there. Only addresses that the user wrote are ways:
+    /// at one that the far end told, another host may know the same token.
     fn dial_any(
         &self,
         dialer: Dialer,
@@ -199,7 +196,7 @@ impl<'a> Connector<'a> {
         opening: &Opening,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Connected, DialError> {
-        let ways = ways(places, &self.pairs);
+        let ways = ways(places, &self.spec.pairs);
         let first = self.first_way.get() % ways.len().max(1);
         let (before, behind) = ways.split_at(first);
         let mut last = None;

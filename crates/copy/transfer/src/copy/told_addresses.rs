@@ -51,7 +51,8 @@ pub(crate) fn pairs_max(opening: &Opening) -> u16 {
         .map_or(PAIRS_MAX, |streams| streams.min(PAIRS_MAX))
 }
 
-/// Where the far end answered, and behind it what it told, as far as connections may go there.
+/// Where the far end answered, which stays whatever it is, and behind it what it told, as far as
+/// connections may go there.
 ///
 /// * `via`: how they leave this host.
 /// * `own`: the addresses of this host. Other hosts have some of them too, those of bridges for
@@ -59,17 +60,29 @@ pub(crate) fn pairs_max(opening: &Opening) -> u16 {
 fn pairs_of(told: &[IpAddr], peer: IpAddr, via: &Via, own: &[IpAddr]) -> Vec<AddressPair> {
     let peer = peer.to_canonical();
     let is_same_host = peer.is_loopback() || own.contains(&peer);
-    let mut pairs: Vec<AddressPair> = Vec::new();
-    let told = told.iter().map(IpAddr::to_canonical);
-    for far in std::iter::once(peer).chain(told) {
+    let pair = |far| AddressPair {
+        source: via.source.clone(),
+        far,
+    };
+    let mut pairs = vec![pair(peer)];
+    for far in told.iter().map(IpAddr::to_canonical) {
         let may_be_there = is_same_host || !own.contains(&far);
+        let may_be_there = may_be_there && (is_same_host || is_private(peer) || !is_private(far));
         let is_new = pairs.iter().all(|pair| pair.far != far);
         if is_new && may_be_there && can_be_dialed(far, is_same_host) && via.fits(&far) {
-            let source = via.source.clone();
-            pairs.push(AddressPair { source, far });
+            pairs.push(pair(far));
         }
     }
     pairs
+}
+
+/// Whether it means something within a site alone. A far end out in the Internet that tells such an
+/// address may mean a host of this site.
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_private(),
+        IpAddr::V6(v6) => v6.is_unique_local(),
+    }
 }
 
 #[cfg(test)]
@@ -89,12 +102,19 @@ mod tests {
     }
 
     #[test]
+    fn private_addresses_are_dialed_where_the_far_end_answered_at_one() {
+        let (told, any) = (["10.0.2.2", "fd00::2", "203.0.113.2"], Via::default());
+        assert_eq!(dialed(&told, "10.0.1.2", &any)[1..], told);
+        assert_eq!(dialed(&told, "192.0.2.7", &any)[1..], ["203.0.113.2"]);
+    }
+
+    #[test]
     fn what_leads_elsewhere_than_to_the_far_end_is_not_dialed() {
         let told = [
-            "10.0.1.2",
+            "203.0.113.2",
             "192.0.2.7",
-            "10.0.1.2",
-            "::ffff:10.0.1.2",
+            "203.0.113.2",
+            "::ffff:203.0.113.2",
             "127.0.0.1",
             "169.254.1.1",
             "fe80::7",
@@ -107,10 +127,16 @@ mod tests {
         ];
         let any = Via::default();
         let dialed_from_afar = dialed(&told, "::ffff:192.0.2.7", &any);
-        assert_eq!(dialed_from_afar, ["192.0.2.7", "10.0.1.2", "2001:db8::7"]);
+        assert_eq!(
+            dialed_from_afar,
+            ["192.0.2.7", "203.0.113.2", "2001:db8::7"]
+        );
         // Behind an address that others translate, the far end does not know it.
         assert_eq!(dialed(&[], "198.51.100.9", &any), ["198.51.100.9"]);
-        assert!(dialed(&["fe80::7"], "fe80::7", &any).is_empty());
+        assert_eq!(
+            dialed(&["fe80::7", "fe80::8"], "fe80::7", &any),
+            ["fe80::7"]
+        );
     }
 
     #[test]
@@ -130,8 +156,8 @@ mod tests {
             source: "192.0.2.1".parse().unwrap(),
             ..Via::default()
         };
-        let told = ["10.0.1.2", "2001:db8::7"];
-        let pairs = ["192.0.2.1=192.0.2.7", "192.0.2.1=10.0.1.2"];
+        let told = ["203.0.113.2", "2001:db8::7"];
+        let pairs = ["192.0.2.1=192.0.2.7", "192.0.2.1=203.0.113.2"];
         assert_eq!(dialed(&told, "192.0.2.7", &via), pairs);
         let via = Via {
             family: Some(Family::V6),

@@ -11,6 +11,12 @@ pub(super) fn log(event: &CopyEvent) {
         }
         CopyEvent::Published { name, bytes, .. } => debug!(%name, %bytes, "published"),
         CopyEvent::Skipped { name, bytes, .. } => debug!(%name, %bytes, "is there already"),
+        CopyEvent::Checksum {
+            name,
+            algorithm,
+            digest,
+            ..
+        } => debug!(%name, algorithm, digest, "checksum"),
         CopyEvent::WouldCopy { name, bytes } => debug!(%name, %bytes, "would be copied"),
         CopyEvent::Removed { name, .. } => debug!(name, "removed"),
         CopyEvent::LeftOut { problem, .. } => debug!(?problem, "left out"),

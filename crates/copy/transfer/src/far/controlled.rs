@@ -316,9 +316,11 @@ fn report(event: &CopyEvent) -> Option<Report> {
             streams: *streams,
             why: why.clone(),
         },
-        // Sessions are opened anew by the controller. The protocol has no word for a standstill;
+        // Sessions are opened anew by the controller, and checksums asked for are read at no end of
+        // a copy between two other hosts. The protocol has no word for a standstill;
         // the log here has it.
         CopyEvent::Queued { .. }
+        | CopyEvent::Checksum { .. }
         | CopyEvent::Lost { .. }
         | CopyEvent::ProgramSent { .. }
         | CopyEvent::OverSftp { .. }

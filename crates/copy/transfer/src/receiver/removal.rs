@@ -19,11 +19,13 @@ impl ReceiverState<'_, '_> {
                 let store = &self.shared.store;
                 let removal = match rules {
                     None => store.unfinished(),
-                    Some(rules) => {
-                        let left_out = self.stats.outcome.left_out.iter();
-                        let kept = left_out.map(|one| one.name.clone()).collect();
-                        Some(store.removal(rules, kept))
-                    }
+                    Some(rules) => match self.stats.spared() {
+                        Ok(kept) => Some(store.removal(rules, kept)),
+                        Err(problem) => {
+                            self.tell_gone(vec![Gone::Stays(problem)], outbox);
+                            None
+                        }
+                    },
                 };
                 self.removal = removal.map_or(RemovalPhase::Nothing, RemovalPhase::Now);
                 true

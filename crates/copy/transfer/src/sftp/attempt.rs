@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 
 use copy_net::{SftpChannel, SshManners};
-use copy_protocol::sftp::Request;
-use copy_protocol::{CopyDirection, CopyOptions, FileProblem, Opening};
+use copy_protocol::sftp::{Request, Stat};
+use copy_protocol::{CopyDirection, FileProblem, Opening};
+use files::Root;
 use files::source::SourceSpec;
-use files::store::{Gone, Store};
-use files::{Root, Rules};
+use files::store::Store;
 use steer::online::OnlinePlan;
 use units::Span;
 
@@ -24,6 +24,7 @@ use super::plan_get;
 use super::plan_put::Planner;
 use super::put;
 use super::removal;
+use super::removal_here;
 use super::run::SftpCopy;
 use super::shared::{Get, Note, Put, Shared, Side, throttle};
 use super::talk::{Halt, Talk, is_ok, open_max};
@@ -100,18 +101,7 @@ impl SftpCopy<'_> {
         if options.delete && stats.outcome.failed.is_empty() {
             removal::remove(&mut talk, &plan.told, options, stats)?;
         }
-        let sets = plan.folders.iter().rev();
-        let requests: Vec<_> = sets
-            .clone()
-            .map(|(_, path, stat)| Request::SetStat(path, *stat))
-            .collect();
-        let replies = talk.ask_all(&requests)?;
-        for ((name, path, _), reply) in sets.zip(replies) {
-            if !is_ok(&reply) {
-                let problem = refused("set mode and time of", path, &reply);
-                stats.on_left_out(FileProblem::new(name.clone(), problem));
-            }
-        }
+        end_folders(&mut talk, &plan.folders, stats)?;
         if stats.outcome.failed.is_empty() {
             journal.remove();
         }
@@ -154,8 +144,11 @@ impl SftpCopy<'_> {
         };
         let side = Side::Get(get);
         let channels = (talk.end(), Handles::default(), early);
-        self.carry(channels, side, wanted.items, SMALL, Some(&events), stats)?;
-        remove_here(&store, options, stats)?;
+        let left = self.carry(channels, side, wanted.items, SMALL, Some(&events), stats)?;
+        if options.delete && stats.outcome.failed.is_empty() {
+            let mut talk = Talk::new(self.or_new(left, stats)?, stats.control());
+            removal_here::remove(&mut talk, &wanted.folders, &store, options, stats)?;
+        }
         for problem in store.end() {
             stats.on_left_out(problem);
         }
@@ -220,27 +213,21 @@ impl SftpCopy<'_> {
     }
 }
 
-/// With `--delete`: what the sources do not have, once all is here.
-fn remove_here(
-    store: &Store,
-    options: &CopyOptions,
+/// Folders get their modes and times, the innermost first.
+fn end_folders(
+    talk: &mut Talk,
+    folders: &[(String, Vec<u8>, Stat)],
     stats: &mut CopyStats<'_>,
 ) -> Result<(), Halt> {
-    if !options.delete || !stats.outcome.failed.is_empty() {
-        return Ok(());
-    }
-    let left_out = stats.outcome.left_out.iter();
-    let kept = left_out.map(|one| one.name.clone()).collect();
-    let mut removal = store.removal(Rules::new(&options.selection.rules)?, kept);
-    while let Some(gone) = store.remove_some(&mut removal) {
-        if stats.is_stopped() {
-            return Err(Halt::Stopped);
-        }
-        for one in gone {
-            match one {
-                Gone::Removed(removed) => stats.on_removed(&removed),
-                Gone::Stays(problem) => stats.on_left_out(problem),
-            }
+    let sets = folders.iter().rev();
+    let requests = sets
+        .clone()
+        .map(|(_, path, stat)| Request::SetStat(path, *stat));
+    let replies = talk.ask_all(&requests.collect::<Vec<_>>())?;
+    for ((name, path, _), reply) in sets.zip(replies) {
+        if !is_ok(&reply) {
+            let problem = refused("set mode and time of", path, &reply);
+            stats.on_left_out(FileProblem::new(name.clone(), problem));
         }
     }
     Ok(())

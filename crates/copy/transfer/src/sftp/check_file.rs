@@ -1,6 +1,7 @@
 //! Compares what is at the far end with what was sent, by the digest that its server tells. Where
 //! it tells none, the parts are read back.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use copy_protocol::sftp::{Reply, Request};
@@ -43,9 +44,18 @@ impl CheckFile {
             return Step::Done;
         };
         let item = &self.item;
-        let read = |at, into: &mut [u8]| put.source.read(item.id, at, into).is_ok();
+        let unread = OnceCell::new();
+        let read = |at, into: &mut [u8]| match put.source.read(item.id, at, into) {
+            Ok(()) => true,
+            Err(problem) => {
+                let _ = unread.set(problem);
+                false
+            }
+        };
         let is_right = digest.is_of(item.size, &read, &|| shared.is_over());
-        if let Err(problem) = put.source.finished(item.id) {
+        // What cannot be read here says nothing of the far end.
+        let unread = unread.into_inner();
+        if let Some(problem) = unread.or(put.source.finished(item.id).err()) {
             shared.fail(item, problem);
             return Step::Done;
         }

@@ -68,10 +68,12 @@ struct Lister<'a> {
 }
 
 /// Lists what `spec` names.
-pub(super) fn list(talk: &mut Talk, spec: &SourceSpec) -> Result<Listing, Halt> {
+///
+/// * `is_strict`: wildcards need to see all folders that they go through.
+pub(super) fn list(talk: &mut Talk, spec: &SourceSpec, is_strict: bool) -> Result<Listing, Halt> {
     let mut heard = Heard::default();
     let mut spec = spec.clone();
-    spec.paths = wildcards::expand(talk, &spec.paths, &mut heard)?;
+    spec.paths = wildcards::expand(talk, &spec.paths, is_strict, &mut heard)?;
     check_distinct(&spec.paths)?;
     let mut lister = Lister {
         rules: Rules::new(&spec.selection.rules)?,

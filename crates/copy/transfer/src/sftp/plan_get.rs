@@ -13,6 +13,7 @@ use units::Bytes;
 use super::compare;
 use super::item::Item;
 use super::listing::{self, Found};
+use super::removal_here::Folders;
 use super::talk::{Halt, Talk};
 use crate::copy_stats::CopyStats;
 
@@ -23,6 +24,8 @@ const TOGETHER: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub items: Vec<Arc<Item>>,
+    /// Folders of the sources, where what they lack is removed.
+    pub folders: Folders,
 }
 
 /// Lists what the sources have, and looks at what is here.
@@ -33,7 +36,7 @@ pub(super) fn plan(
     options: &CopyOptions,
     stats: &mut CopyStats<'_>,
 ) -> Result<Wanted, Halt> {
-    let listing = listing::list(talk, spec)?;
+    let listing = listing::list(talk, spec, options.delete)?;
     for problem in listing.left_out {
         stats.on_left_out(problem);
     }
@@ -43,6 +46,10 @@ pub(super) fn plan(
     let mut rest = listing.found.into_iter().peekable();
     let mut equal = VecDeque::new();
     while let Some(first) = rest.next() {
+        if options.delete && is_folder(&first) {
+            let name = first.entry.name.as_bytes();
+            wanted.folders.add(name, &first.path);
+        }
         // Folders are made before what is in them is looked at.
         let mut some = vec![first];
         while some.len() < TOGETHER

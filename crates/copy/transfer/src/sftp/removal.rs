@@ -4,11 +4,12 @@
 //! and nothing else: each is looked at without following it, level by level, right before it is
 //! used. A folder goes after what is in it, and is entered where `statvfs@openssh.com` says that it
 //! is on the file system of the folder above. Temporary names stay, whatever their age: locks and
-//! clock of the far host are not told.
+//! clock of the far host are not told. Where a folder is listed without a name that was copied into
+//! it, its names are other names than those here, as without upper and lower case, and stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use copy_protocol::sftp::{FarKind, Reply, Request, Space, Stat};
+use copy_protocol::sftp::{FarKind, Listed, Reply, Request, Space, Stat};
 use copy_protocol::{CopyOptions, Entry, FileProblem, Kind, Name, PART_ENDING};
 use copy_protocol::{Problem, ProblemKind, Removed, is_reserved};
 use files::store::{emptied, not_entered};
@@ -22,6 +23,8 @@ use crate::copy_stats::CopyStats;
 
 /// Folders within folders that are removed.
 const DEPTH_MAX: usize = 256;
+/// Names that go together: what is gone when the far end is lost is not told of more than these.
+const TOGETHER: usize = 1_024;
 
 /// What the sources have.
 #[derive(Debug, Default)]
@@ -29,16 +32,28 @@ pub(super) struct Told {
     names: BTreeSet<Vec<u8>>,
     /// Their folders, and the names of those at the far end.
     folders: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// How many names each folder has.
+    counts: BTreeMap<Vec<u8>, usize>,
 }
 
 impl Told {
     /// * `path`: its name at the far end.
     pub fn add(&mut self, entry: &Entry, path: Vec<u8>) {
-        let name = entry.name.as_bytes().to_vec();
+        let name = entry.name.as_bytes();
         if entry.kind == Kind::Folder {
-            self.folders.insert(name.clone(), path);
+            self.folders.insert(name.to_vec(), path);
         }
-        self.names.insert(name);
+        let end = name.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        if self.names.insert(name.to_vec()) && !name.is_empty() {
+            *self.counts.entry(name[..end].to_vec()).or_default() += 1;
+        }
+    }
+
+    /// Whether a folder of theirs is listed with all that they have in it.
+    fn is_listed(&self, folder: &[u8], list: &[Listed]) -> bool {
+        let is_told = |one: &&Listed| self.names.contains(&join(folder, &one.name));
+        let wanted = self.counts.get(folder).copied().unwrap_or(0);
+        list.iter().filter(is_told).count() >= wanted
     }
 
     /// They have nothing but empty folders: what was to be copied may not be mounted.
@@ -98,10 +113,16 @@ pub(super) fn remove(
     options: &CopyOptions,
     stats: &mut CopyStats<'_>,
 ) -> Result<(), Halt> {
-    let left_out = stats.outcome.left_out.iter();
+    let kept = match stats.spared() {
+        Ok(kept) => kept,
+        Err(problem) => {
+            stats.on_left_out(problem);
+            return Ok(());
+        }
+    };
     let removal = Removal {
         rules: Rules::new(&options.selection.rules)?,
-        kept: left_out.map(|one| one.name.clone()).collect(),
+        kept,
         is_dry: options.dry_run,
         talk,
         stats,
@@ -135,7 +156,8 @@ impl Removal<'_, '_> {
             }
             levels.push(level.clone());
         }
-        self.remove_files()?;
+        let files = std::mem::take(&mut self.files);
+        self.remove_all(files, false)?;
         for level in levels.iter().rev() {
             self.remove_folders(level)?;
         }
@@ -174,6 +196,9 @@ impl Removal<'_, '_> {
         let mut found = Vec::new();
         for ((at, path), list) in level.iter().zip(&paths).zip(lists) {
             match list {
+                Ok(list) if self.has_other_names(*at, &list) => {
+                    self.keep(*at, path, other_names(path));
+                }
                 Ok(list) => {
                     let names = list.iter().map(|one| one.name.as_slice());
                     found.extend(names.filter_map(|last| self.candidate(*at, last)));
@@ -197,6 +222,13 @@ impl Removal<'_, '_> {
             }
         }
         self.enter(below)
+    }
+
+    /// Whether what was copied into the folder is not all listed there: a dry run copied nothing.
+    fn has_other_names(&self, at: usize, list: &[Listed]) -> bool {
+        let folder = &self.folders[at];
+        let is_told = folder.doomed.is_none() && !self.is_dry;
+        is_told && !self.told.is_listed(&folder.name, list)
     }
 
     /// A name that no source has.
@@ -244,7 +276,8 @@ impl Removal<'_, '_> {
         }
     }
 
-    /// Takes up the folders that are on the file system of the folder above.
+    /// Takes up the folders that are on the file system of the folder above. One that can be read
+    /// as a link is none, whatever else the server says: what it leads to stays.
     fn enter(&mut self, below: Vec<Doomed>) -> Result<Vec<usize>, Halt> {
         let is_unknown = |at: &usize| self.folders[*at].filesystem.is_none();
         let above: BTreeSet<usize> = below.iter().map(|one| one.above).collect();
@@ -260,12 +293,15 @@ impl Removal<'_, '_> {
         for at in above {
             self.folders[at].filesystem = numbers.next().flatten();
         }
+        let links = below.iter().map(|it| Request::ReadLink(&it.path));
+        let links = self.talk.ask_all(&links.collect::<Vec<_>>())?;
         let mut level = Vec::new();
-        for (one, number) in below.into_iter().zip(numbers) {
+        for ((one, number), link) in below.into_iter().zip(numbers).zip(links) {
             let (name, folder) = (one.name.as_bytes().to_vec(), &self.folders[one.above]);
             let depth = folder.depth + 1;
             let trouble = match (folder.filesystem, number) {
                 _ if depth > DEPTH_MAX => not_entered(&name, true),
+                _ if matches!(link, Reply::Names(_)) => untold(&name),
                 (Some(above), Some(number)) if above == number => {
                     level.push(self.folders.len());
                     self.folders.push(Folder {
@@ -286,13 +322,23 @@ impl Removal<'_, '_> {
         Ok(level)
     }
 
-    fn remove_files(&mut self) -> Result<(), Halt> {
-        let files = std::mem::take(&mut self.files);
-        let replies = self.asked(files.iter().map(|one| Request::Remove(&one.path)))?;
-        for (one, reply) in files.into_iter().zip(replies) {
-            self.gone(one, false, reply.as_ref());
+    /// Removes all of them, some at a time.
+    fn remove_all(&mut self, doomed: Vec<Doomed>, is_folder: bool) -> Result<(), Halt> {
+        let mut left = doomed.into_iter();
+        loop {
+            let some: Vec<Doomed> = left.by_ref().take(TOGETHER).collect();
+            if some.is_empty() {
+                return Ok(());
+            }
+            let requests = some.iter().map(|one| match is_folder {
+                true => Request::RemoveFolder(&one.path),
+                false => Request::Remove(&one.path),
+            });
+            let replies = self.asked(requests)?;
+            for (one, reply) in some.into_iter().zip(replies) {
+                self.gone(one, is_folder, reply.as_ref());
+            }
         }
-        Ok(())
     }
 
     /// Removes those of one level in which nothing stays.
@@ -308,11 +354,7 @@ impl Removal<'_, '_> {
                 false => doomed.push(one),
             }
         }
-        let replies = self.asked(doomed.iter().map(|one| Request::RemoveFolder(&one.path)))?;
-        for (one, reply) in doomed.into_iter().zip(replies) {
-            self.gone(one, true, reply.as_ref());
-        }
-        Ok(())
+        self.remove_all(doomed, true)
     }
 
     /// The answers; `None` for each in a dry run, which asks nothing.
@@ -369,4 +411,58 @@ fn untold(name: &[u8]) -> Problem {
         problem(ProblemKind::Request, what),
         "remove it by hand, or leave it out with `--exclude`",
     )
+}
+
+fn other_names(path: &[u8]) -> Problem {
+    let what = format!(
+        "nothing is removed in `{}`: the SFTP server lists it without names that were copied \
+        there, so that it may have others for them, as without upper and lower case",
+        shown(path)
+    );
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "look there, and remove the rest by hand",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &str, kind: Kind) -> Entry {
+        Entry {
+            name: Name::new(name.as_bytes().to_vec()).unwrap(),
+            kind,
+            mode: 0o755,
+            modified_nanoseconds: 0,
+            version: 0,
+            is_sparse: false,
+            digest: None,
+        }
+    }
+
+    #[test]
+    fn a_folder_that_lacks_what_was_copied_into_it_has_other_names() {
+        let mut told = Told::default();
+        for (name, kind) in [
+            ("", Kind::Folder),
+            ("Readme", Kind::File(1)),
+            ("d", Kind::Folder),
+            ("d/a", Kind::File(1)),
+        ] {
+            told.add(&entry(name, kind), name.as_bytes().to_vec());
+        }
+        let is_listed = |folder: &str, names: &[&str]| {
+            let listed = |name: &&str| Listed {
+                name: name.as_bytes().to_vec(),
+                stat: Stat::default(),
+            };
+            let list: Vec<Listed> = names.iter().map(listed).collect();
+            told.is_listed(folder.as_bytes(), &list)
+        };
+        assert!(is_listed("", &["Readme", "d", "old"]));
+        assert!(!is_listed("", &["README", "d", "old"]));
+        assert!(is_listed("d", &["a"]));
+        assert!(!is_listed("d", &[]));
+    }
 }

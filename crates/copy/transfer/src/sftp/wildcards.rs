@@ -5,15 +5,19 @@ use copy_protocol::{Problem, ProblemKind};
 use files::source::select::{Pattern, has_wildcard};
 use files::{problem, shown, with_hint};
 
+use super::failure::refused;
 use super::far_name::join;
 use super::folders::{self, Heard};
 use super::talk::{Halt, Talk, is_missing};
 
 /// Replaces each path with wildcards by what it stands for, in order; one that is there as it is
 /// written stays.
+///
+/// * `is_strict`: a folder that cannot be listed ends the copy. Otherwise it has nothing that fits.
 pub(super) fn expand(
     talk: &mut Talk,
     paths: &[Vec<u8>],
+    is_strict: bool,
     heard: &mut Heard,
 ) -> Result<Vec<Vec<u8>>, Halt> {
     let mut all = Vec::new();
@@ -22,7 +26,7 @@ pub(super) fn expand(
             all.push(path.clone());
             continue;
         }
-        let matching = matches(talk, path, heard)?;
+        let matching = matches(talk, path, is_strict, heard)?;
         if matching.is_empty() {
             let what = format!("`{}` stands for nothing", shown(path));
             let hint = "see what is there with a wider pattern and `--dry-run`";
@@ -33,7 +37,12 @@ pub(super) fn expand(
     Ok(all)
 }
 
-fn matches(talk: &mut Talk, path: &[u8], heard: &mut Heard) -> Result<Vec<Vec<u8>>, Halt> {
+fn matches(
+    talk: &mut Talk,
+    path: &[u8],
+    is_strict: bool,
+    heard: &mut Heard,
+) -> Result<Vec<Vec<u8>>, Halt> {
     let components = path.split(|byte| *byte == b'/');
     let components: Vec<&[u8]> = components.filter(|one| !one.is_empty()).collect();
     let mut behind = components.iter().skip_while(|one| !has_wildcard(one));
@@ -47,7 +56,7 @@ fn matches(talk: &mut Talk, path: &[u8], heard: &mut Heard) -> Result<Vec<Vec<u8
     };
     let mut found = vec![start.to_vec()];
     for component in components {
-        found = below(talk, &found, component, heard)?;
+        found = below(talk, &found, component, is_strict, heard)?;
     }
     if path.ends_with(b"/") {
         found.iter_mut().for_each(|path| path.push(b'/'));
@@ -60,6 +69,7 @@ fn below(
     talk: &mut Talk,
     folders: &[Vec<u8>],
     component: &[u8],
+    is_strict: bool,
     heard: &mut Heard,
 ) -> Result<Vec<Vec<u8>>, Halt> {
     if !has_wildcard(component) {
@@ -79,8 +89,15 @@ fn below(
     let lists = folders::read(talk, &named, heard)?;
     let mut found = Vec::new();
     for (folder, list) in folders.iter().zip(lists) {
-        // One that is no folder has nothing that fits.
-        for one in list.into_iter().flatten() {
+        let list = match list {
+            Ok(list) => list,
+            Err(reply) if is_strict && !is_missing(&reply) => {
+                return Err(refused("list", folder, &reply).into());
+            }
+            // One that is no folder has nothing that fits.
+            Err(_) => continue,
+        };
+        for one in list {
             if pattern.is_match(&one.name) {
                 found.push(join(folder, &one.name));
             }

@@ -61,7 +61,11 @@ fn streams_are_dealt_over_all_addresses_that_the_far_end_tells() {
     told.extend(others.filter(|one| one != "127.0.0.1").take(15));
     let told: Vec<&str> = told.iter().map(String::as_str).collect();
     for direction in [CopyDirection::Put, CopyDirection::Get] {
-        copied(direction, &|spec| spec.all_addresses = true, &told);
+        let outcome = copied(direction, &|spec| spec.all_addresses = true, &told);
+        for pair in &outcome.pairs {
+            // More than what it takes to connect.
+            assert!(pair.carried.get() > 50_000, "{direction:?}: {outcome:?}");
+        }
     }
 }
 

@@ -138,6 +138,9 @@ fn check_multipath(via: &Via, setting: &Setting) -> Result<(), ClientError> {
         Setting {
             pacing: Some(_), ..
         } => ("--pacing", "Linux does not pace multipath TCP"),
+        _ if via.source.device.is_some() => {
+            ("--bind %DEVICE", "all subflows would leave by that device")
+        }
         _ if via.dscp.is_some() => ("--dscp", "Linux does not mark all packets of multipath TCP"),
         _ => return Ok(()),
     };

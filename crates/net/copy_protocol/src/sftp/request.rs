@@ -126,7 +126,23 @@ impl Request<'_> {
         }
     }
 
+    /// What an extended request begins with.
+    fn extension(&self) -> Option<&'static [u8]> {
+        Some(match self {
+            Request::LSetStat(..) => b"lsetstat@openssh.com",
+            Request::PosixRename(..) => b"posix-rename@openssh.com",
+            Request::FSync(_) => b"fsync@openssh.com",
+            Request::Limits => b"limits@openssh.com",
+            Request::Space(_) => b"statvfs@openssh.com",
+            Request::CheckFile(_) => b"check-file-name",
+            _ => return None,
+        })
+    }
+
     fn encode_fields(&self, into: &mut Vec<u8>) {
+        if let Some(name) = self.extension() {
+            string(name, into);
+        }
         match *self {
             Request::Open(path, open, stat) => {
                 string(path, into);
@@ -152,38 +168,24 @@ impl Request<'_> {
             | Request::Remove(name)
             | Request::RemoveFolder(name)
             | Request::RealPath(name)
-            | Request::ReadLink(name) => string(name, into),
+            | Request::ReadLink(name)
+            | Request::FSync(name)
+            | Request::Space(name) => string(name, into),
             Request::SetStat(name, stat)
             | Request::FSetStat(name, stat)
+            | Request::LSetStat(name, stat)
             | Request::MakeFolder(name, stat) => {
                 string(name, into);
                 stat.encode(into);
             }
-            Request::MakeLink(one, other) | Request::Rename(one, other) => {
+            Request::MakeLink(one, other)
+            | Request::Rename(one, other)
+            | Request::PosixRename(one, other) => {
                 string(one, into);
                 string(other, into);
             }
-            Request::LSetStat(name, stat) => {
-                string(b"lsetstat@openssh.com", into);
-                string(name, into);
-                stat.encode(into);
-            }
-            Request::PosixRename(from, to) => {
-                string(b"posix-rename@openssh.com", into);
-                string(from, into);
-                string(to, into);
-            }
-            Request::FSync(handle) => {
-                string(b"fsync@openssh.com", into);
-                string(handle, into);
-            }
-            Request::Limits => string(b"limits@openssh.com", into),
-            Request::Space(name) => {
-                string(b"statvfs@openssh.com", into);
-                string(name, into);
-            }
+            Request::Limits => {}
             Request::CheckFile(name) => {
-                string(b"check-file-name", into);
                 string(name, into);
                 string(b"sha256", into);
                 // From the start to the end, as one block.

@@ -152,6 +152,12 @@ pub fn events() -> Vec<CopyEvent> {
             at: at(3),
             problem: no_content(),
         },
+        CopyEvent::Checksum {
+            name: name(b"run7/hits\x1b.root"),
+            bytes: Bytes::new(21_000_000),
+            algorithm: "adler32".to_owned(),
+            digest: "091e01de".to_owned(),
+        },
         CopyEvent::WouldCopy {
             name: name(b"run7/hits\x1b.root"),
             bytes: Bytes::new(21_000_000),

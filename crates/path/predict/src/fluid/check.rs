@@ -3,11 +3,18 @@
 use netpath::{CrossTraffic, Extra, PathSpec};
 use units::Span;
 
-use super::{FLOWS_MAX, FluidQuestion};
+use super::{FlowClass, FluidQuestion};
 use crate::PredictError;
+
+/// The most flows of a class: more than any link serves.
+pub const FLOWS_MAX: u64 = 100_000_000;
 
 /// The most round trips of a run: with fewer flows followed than that takes, little is left.
 const ROUNDS_MAX: u64 = 20_000;
+/// The fewest of the longest round trip: before, its flows have hardly begun.
+const ROUNDS_MIN: u64 = 10;
+/// The most classes, those of cross traffic included.
+const CLASSES_MAX: usize = 64;
 const MINUTE: Span = Span::from_secs(60);
 /// Shorter round trips are those of one host.
 const RTT_MIN: Span = Span::from_micros(100);
@@ -29,17 +36,23 @@ pub(super) fn path(path: &PathSpec) -> Result<(), PredictError> {
     }
 }
 
-/// How long the run is, once the classes are found in order.
-pub(super) fn duration(question: &FluidQuestion) -> Result<Span, PredictError> {
+/// How long the run is, once `classes`, those of cross traffic included, are found in order.
+pub(super) fn duration(
+    question: &FluidQuestion,
+    classes: &[FlowClass],
+) -> Result<Span, PredictError> {
     let own = question.path.base_rtt();
-    let rtts = question
-        .classes
-        .iter()
-        .map(|class| class.rtt.unwrap_or(own));
-    let shortest = rtts.min().unwrap_or(own);
-    let most = shortest.times(ROUNDS_MAX);
+    let rtts = || classes.iter().map(|class| class.rtt.unwrap_or(own));
+    let (shortest, longest) = (rtts().min().unwrap_or(own), rtts().max().unwrap_or(own));
+    let (least, most) = (longest.times(ROUNDS_MIN), shortest.times(ROUNDS_MAX));
     let duration = question.duration.unwrap_or(MINUTE.min(most));
-    let refused = |problem: String| Err(PredictError::Class { problem });
+    if classes.len() > CLASSES_MAX {
+        let count = classes.len();
+        return refused(format!(
+            "{count} classes, streams of the path's cross traffic included, are more than \
+                {CLASSES_MAX}"
+        ));
+    }
     if shortest < RTT_MIN {
         return refused(format!("a round trip of {shortest} is below {RTT_MIN}"));
     }
@@ -49,23 +62,37 @@ pub(super) fn duration(question: &FluidQuestion) -> Result<Span, PredictError> {
                 trip, {most}"
         ));
     }
-    for class in &question.classes {
-        if !(1..=FLOWS_MAX).contains(&class.flows) {
-            return refused(format!(
-                "{} flows are not between 1 and {FLOWS_MAX}",
-                class.flows
-            ));
-        }
-        if !(0.0..=0.5).contains(&class.loss) {
-            return refused(format!("a loss of {} is not between 0 and 0.5", class.loss));
-        }
-        let stop = class.stop.unwrap_or(duration);
-        if class.start >= stop || stop > duration {
-            let start = class.start;
-            return refused(format!(
-                "flows that start at {start} and stop at {stop} do not run within {duration}"
-            ));
-        }
+    for class in classes {
+        check_class(class, duration)?;
+    }
+    if duration < least {
+        return refused(format!(
+            "a duration of {duration} is below {ROUNDS_MIN} of the longest round trip, {least}"
+        ));
     }
     Ok(duration)
+}
+
+fn check_class(class: &FlowClass, duration: Span) -> Result<(), PredictError> {
+    if !(1..=FLOWS_MAX).contains(&class.flows) {
+        return refused(format!(
+            "{} flows are not between 1 and {FLOWS_MAX}",
+            class.flows
+        ));
+    }
+    if !(0.0..=0.5).contains(&class.loss) {
+        return refused(format!("a loss of {} is not between 0 and 0.5", class.loss));
+    }
+    let stop = class.stop.unwrap_or(duration);
+    if class.start >= stop || stop > duration {
+        let start = class.start;
+        return refused(format!(
+            "flows that start at {start} and stop at {stop} do not run within {duration}"
+        ));
+    }
+    Ok(())
+}
+
+fn refused<T>(problem: String) -> Result<T, PredictError> {
+    Err(PredictError::Class { problem })
 }

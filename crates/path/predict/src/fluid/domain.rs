@@ -114,8 +114,8 @@ fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
         say(&[Classes, Queue, Delay], reason.to_owned());
     }
     if dropped {
-        let reason = "no loss: what a queue drops was within 5 % of the packet level in two of \
-            five cells";
+        let reason = "no loss: what a queue drops depends on bursts within a round trip, which the \
+            model does not have";
         say(&[Loss], reason.to_owned());
     }
     if cell.classes > 1 && dropped && share < SHARE_CLASSES {
@@ -126,10 +126,11 @@ fn outside(cell: &Cell) -> Vec<(&'static [Figure], String)> {
         say(&[Classes], reason);
     }
     if !tail && dropped {
-        let reason = "no queue: that of RED and of CoDel was within 5 % in 16 of 37 cells";
+        let reason = "no queue: that of RED and of CoDel depends on bursts within a round trip, \
+            which the model does not have";
         say(&[Queue], reason.to_owned());
         if codel {
-            let reason = "no round trip, no goodput of each class: CoDel's were up to a sixth off";
+            let reason = "no round trip, no goodput of each class: both follow the queue of CoDel";
             say(&[Delay, Classes], reason.to_owned());
         }
     } else if !cell.idle && (cell.room < ROOM_QUEUE || depth < DEPTH_QUEUE || share > SHARE_QUEUE) {

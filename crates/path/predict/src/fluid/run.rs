@@ -1,6 +1,6 @@
 //! The run: from step to step.
 
-use netpath::{CrossTraffic, QueueLimit};
+use netpath::{CrossTraffic, PathSpec, QueueLimit};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::{Rate, Span};
@@ -13,12 +13,15 @@ use super::{FlowClass, Fluid, FluidClass, FluidQuestion};
 use crate::PredictError;
 use crate::inputs::{segment, whole_segments};
 
-/// The most flows of a class: more than any link serves.
-pub const FLOWS_MAX: u64 = 100_000_000;
 /// Flows of a class that are followed at the most.
 const SAMPLE_MAX: u64 = 1000;
+/// Flows that are followed even where that takes longer.
+const SAMPLE_MIN: f64 = 32.0;
 /// Updates of flows in a run: well below a second of one processor.
 const UPDATES_MAX: f64 = 1.5e7;
+/// Steps are those of the shortest round trip; classes with longer ones may take so many times
+/// their part of the updates.
+const OVER: f64 = 4.0;
 /// Share of the drops at a full queue that hits the segments by which windows grow: they follow
 /// another one without a gap. Chosen from drawn cells, see docs/guide/predicting.md.
 const TO_GROWTH: f64 = 0.3;
@@ -89,9 +92,10 @@ pub fn fluid_unbounded(question: &FluidQuestion) -> Result<Fluid, PredictError> 
 }
 
 fn run(question: &FluidQuestion) -> Result<(Fluid, Cell), PredictError> {
-    let duration = check::duration(question)?;
+    let classes = all_classes(question);
+    let duration = check::duration(question, &classes)?;
     let end = duration.as_secs_f64();
-    let mut run = Run::new(question, end)?;
+    let mut run = Run::new(question, &classes, end)?;
     let warm = end / 2.0;
     let (mut now, mut area) = (0.0, 0.0);
     while now < end {
@@ -107,7 +111,7 @@ fn run(question: &FluidQuestion) -> Result<(Fluid, Cell), PredictError> {
 }
 
 impl Run {
-    fn new(question: &FluidQuestion, end: f64) -> Result<Self, PredictError> {
+    fn new(question: &FluidQuestion, asked: &[FlowClass], end: f64) -> Result<Self, PredictError> {
         let path = &question.path;
         let queue = Queue::new(&path.forward.queue).ok_or_else(|| PredictError::NotOneLink {
             field: "forward.queue",
@@ -121,10 +125,15 @@ impl Run {
             QueueLimit::Packets(packets) => f64::from(packets),
         };
         let mut random = Pcg64::seed_from_u64(question.seed);
-        let asked = all_classes(question);
-        let made = asked
+        let shortest = asked
             .iter()
-            .map(|class| Class::new(class, question, end, asked.len()));
+            .map(|class| rtt_of(class, path))
+            .fold(f64::INFINITY, f64::min);
+        let all_most = OVER * affordable(end, shortest, asked.len());
+        let made = asked.iter().map(|class| {
+            let most = affordable(end, rtt_of(class, path), asked.len()).min(all_most);
+            Class::new(class, question, most)
+        });
         let mut classes: Vec<Class> = made.collect::<Result<_, _>>()?;
         for class in &mut classes {
             class.rtt += 1.0 / capacity;
@@ -298,6 +307,17 @@ impl Run {
     }
 }
 
+/// Round trip of the empty path, in seconds.
+fn rtt_of(class: &FlowClass, path: &PathSpec) -> f64 {
+    class.rtt.unwrap_or_else(|| path.base_rtt()).as_secs_f64()
+}
+
+/// Flows of one of `classes` that can be followed, where steps are those of the round trip `rtt`.
+fn affordable(end: f64, rtt: f64, classes: usize) -> f64 {
+    let steps = end / (rtt / STEPS).clamp(1e-6, STEP_MAX);
+    UPDATES_MAX / steps / classes as f64
+}
+
 fn share(lost: f64, delivered: f64) -> Option<f64> {
     (delivered > 0.0).then(|| lost / (lost + delivered))
 }
@@ -325,12 +345,7 @@ fn all_classes(question: &FluidQuestion) -> Vec<FlowClass> {
 }
 
 impl Class {
-    fn new(
-        asked: &FlowClass,
-        question: &FluidQuestion,
-        end: f64,
-        of: usize,
-    ) -> Result<Self, PredictError> {
+    fn new(asked: &FlowClass, question: &FluidQuestion, most: f64) -> Result<Self, PredictError> {
         let path = &question.path;
         let congestion = asked.congestion.as_ref().unwrap_or(&path.hosts.congestion);
         let control = match congestion.as_str() {
@@ -344,10 +359,9 @@ impl Class {
         };
         let buffers = path.hosts.forward();
         let window = asked.window.unwrap_or(buffers.send.min(buffers.receive));
-        let rtt = asked.rtt.unwrap_or_else(|| path.base_rtt()).as_secs_f64();
-        let steps = end / (rtt / STEPS).clamp(1e-6, STEP_MAX);
-        let affordable = (UPDATES_MAX / steps / of as f64).max(32.0) as u64;
-        let sample = asked.flows.min(SAMPLE_MAX).min(affordable).max(1);
+        let rtt = rtt_of(asked, path);
+        let most = most.max(SAMPLE_MIN) as u64;
+        let sample = asked.flows.min(SAMPLE_MAX).min(most).max(1);
         let limit = whole_segments(path, window).as_f64() / segment(path).as_f64();
         Ok(Class {
             congestion: congestion.clone(),

@@ -10,6 +10,7 @@ const RULES: Rules = Rules {
     timeout_forgets: false,
     watches_repairs: true,
     kernel: false,
+    by_time: false,
     pacing_max: None,
 };
 
@@ -378,6 +379,7 @@ fn a_mark_and_a_loss_in_one_window_halve_once() {
 fn linux(window: u32, limit: u32) -> Sender {
     let rules = Rules {
         kernel: true,
+        by_time: true,
         timeout_floor: TimeoutFloor::Margin(Span::from_millis(200)),
         ..RULES
     };

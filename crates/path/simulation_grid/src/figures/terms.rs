@@ -61,9 +61,9 @@ pub struct SimulatedTcp {
     pub timeout_forgets: bool,
     /// What arrives later tells that a repeated segment was lost again.
     pub watches_repairs: bool,
-    /// Whether hosts reduce windows, judge losses and acknowledge as Linux does; absent in older
-    /// documents, in which none did.
-    #[serde(default)]
+    /// Whether hosts reduce windows, judge losses and acknowledge as Linux does; absent where they
+    /// do not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kernel_hosts: bool,
 }
 

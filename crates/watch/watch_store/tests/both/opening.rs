@@ -133,7 +133,7 @@ fn an_absent_server_is_named_without_its_password() {
     assert!(!error.to_string().contains("secret"), "{error}");
 }
 
-/// What makes the tables of version 4 of those of version 6.
+/// What makes the tables of version 4 of those of version 7.
 fn without_pings() -> Vec<String> {
     let flows = ["flows", "flow_hours", "flow_routers"];
     let flows = flows.map(|table| format!("DROP TABLE {table};"));
@@ -219,7 +219,34 @@ fn months_are_summed_up_anew(name: &DatabaseName, make_older: impl FnOnce()) {
     assert_eq!(store.roll_up(100).unwrap(), 0, "once is enough");
 }
 
-/// As the version before had it.
+/// As version 6 had it, which stored flows, and no slopes.
+#[test]
+fn a_database_without_slopes_gets_their_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("watch.db");
+    let name = DatabaseName::Sqlite(path.clone());
+    drop(Store::open(&name).unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection
+        .execute_batch(
+            "ALTER TABLE visits DROP COLUMN losses; ALTER TABLE visits DROP COLUMN slope; \
+             ALTER TABLE visits DROP COLUMN slope_low; ALTER TABLE visits DROP COLUMN slope_high; \
+             ALTER TABLE visits DROP COLUMN no_slope; ALTER TABLE roll_ups DROP COLUMN slope; \
+             PRAGMA user_version = 6",
+        )
+        .unwrap();
+    drop(connection);
+    let mut store = Store::open(&name).unwrap();
+    let mut draw = Draw::new(8);
+    let with_slope = |visit: &watch_store::StoredVisit| visit.visit.slowest_link.is_some();
+    let visit = std::iter::repeat_with(|| draw.visit(1)).find(with_slope);
+    let visit = visit.unwrap();
+    store.insert(std::slice::from_ref(&visit)).unwrap();
+    let loaded = store.load(visit.id).unwrap().unwrap();
+    assert_eq!(loaded.stored, visit);
+}
+
+/// As version 3 had it.
 #[test]
 fn a_database_without_delays_gets_their_columns() {
     let folder = tempfile::tempdir().unwrap();

@@ -157,7 +157,7 @@ fn silence_after_the_parameters_may_be_authentication() {
     let mut control = start(request());
     feed(&mut control, &[9]).unwrap();
     let error = control.on_closed().unwrap_err();
-    assert!(error.hint().unwrap().contains("password"), "{error}");
+    assert!(error.hint().unwrap().contains("`--user`"), "{error}");
 }
 
 #[test]

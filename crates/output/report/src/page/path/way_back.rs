@@ -31,8 +31,8 @@ fn sentence(there: Option<&Trace>, back: &WayBack) -> String {
     let hops = back.trace.hops.len() as u64;
     if !back.trace.reached {
         return format!(
-            "The way back was seen for {} and then no further: a firewall at this host may drop the \
-             server's UDP probes.",
+            "The way back was seen for {} and then no further: a firewall at this host may drop \
+             the server's UDP probes.",
             text::count(hops, "hop")
         );
     }

@@ -2,9 +2,11 @@
 
 use draw::format::{self, RateUnit, or_absent};
 use draw::page::{Block, Column, Row, Table};
+use draw::words::sentence;
 use record::predict::{Fluid, FluidClass};
 use units::{Rate, Span};
 
+/// What it says of each class, of all together, and of what it says nothing.
 pub fn blocks(fluid: &Fluid) -> Vec<Block> {
     let mut blocks = vec![
         Block::heading("Many flows, by a fluid model"),
@@ -16,12 +18,8 @@ pub fn blocks(fluid: &Fluid) -> Vec<Block> {
         ),
     ];
     let mut sentences = vec![summary(fluid)];
-    let bounds = fluid
-        .outside
-        .iter()
-        .map(|reason| format!("Outside: {reason}."));
-    sentences.extend(bounds);
-    blocks.push(Block::Why(sentences));
+    sentences.extend(fluid.outside.iter().map(|reason| sentence(reason)));
+    blocks.push(Block::Sentences(sentences));
     blocks
 }
 
