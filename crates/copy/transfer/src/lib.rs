@@ -43,13 +43,8 @@ mod stream_set;
 mod sync;
 mod throttle;
 
-/// What `tests/threads.rs` runs in many orders.
 #[cfg(feature = "shuttle")]
-pub mod threads {
-    pub use crate::budget::threads as budget;
-    pub use crate::receiver::publisher::threads as publisher;
-    pub use crate::stream_set::threads as stream_set;
-}
+pub mod threads;
 
 pub use control::{CopyControl, CopyObserver};
 pub use copy::copy;
