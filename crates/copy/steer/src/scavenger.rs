@@ -8,12 +8,10 @@
 //! Alone on a path, a copy sends 5 % less than the path carries, tries for more every few seconds,
 //! and otherwise has no queue. When packets wait longer than the target during such a trial, the
 //! copy drains its own queue and continues 5 % below the delivery rate. A queue at any other time,
-//! or one that stays, belongs to cross traffic: in each round trip it costs the rate twice the
-//! share by which it exceeds the target, up to three quarters. One reading is believed; a queue
-//! that is gone before the cut can show was a busy host's, and the cut is undone. Without cross
-//! traffic the rate grows back in steps that become larger. Now and then the rate drops for two
-//! round trips: the queue empties, and gentle copies that began later measure the path's true round
-//! trip.
+//! or one that stays, belongs to cross traffic: in each round trip it costs the rate the share by
+//! which it exceeds the target, up to half. Without cross traffic the rate grows back in steps that
+//! become larger. Now and then the rate drops for two round trips: the queue empties, and gentle
+//! copies that began later measure the path's true round trip.
 //!
 //! The target is a quarter of the user's budget, or a quarter of the delay at which packets were
 //! lost, where that is shorter; plus what hosts add to round trips without any queue (`delays.rs`).
@@ -251,7 +249,7 @@ impl Scavenger {
             Phase::Slowdown { until, .. } if at < until => {}
             Phase::Slowdown { back_to, .. } => self.return_from_slowdown(at, seen, back_to),
             _ if self.losses.are_congestion() => self.on_losses(at, seen),
-            _ if self.was_host_stall(at) => self.undo_cut(at, seen),
+            _ if self.was_host_stall() => self.undo_cut(at, seen),
             _ if self.delays.queueing() > self.bound() && !self.delays.is_falling() => {
                 self.on_queue(at, seen);
             }
@@ -323,13 +321,10 @@ impl Scavenger {
         }
     }
 
-    /// Whether the queue vanished faster than the link could drain it, or before the first cut
-    /// could show: a host stall caused it.
-    fn was_host_stall(&self, at: Time) -> bool {
+    /// Whether the queue vanished faster than the link could drain it: a host stall caused it.
+    fn was_host_stall(&self) -> bool {
         let is_gone = self.delays.now() <= self.half_target();
-        let is_unanswered = self.queue_cuts.cuts == 1 && self.loss_grace.is_cut_unseen(at);
-        let was_none = is_unanswered || self.delays.fall() > law::FALL_MAX;
-        self.queue_cuts.before.is_some() && is_gone && was_none
+        self.queue_cuts.before.is_some() && is_gone && self.delays.fall() > law::FALL_MAX
     }
 
     fn undo_cut(&mut self, at: Time, seen: &Interval) {

@@ -219,7 +219,7 @@ fn what_the_driver_makes_of_a_search_that_is_cut_short() {
     let tuned = |after| {
         let mut target = Synthetic::new(clean(1e8, 0.05), 1);
         target.fails_after = Some((after, Fault::Run));
-        tune_with(&DoublingBisection, &mut target, &few_streams(), &mut ())
+        tune_with(&Baseline::Exhaustive, &mut target, &few_streams(), &mut ())
     };
     assert!(matches!(tuned(0), Err(TuneError::Target(_))));
     assert!(matches!(tuned(1).unwrap().ended, Ended::Stopped(_)));

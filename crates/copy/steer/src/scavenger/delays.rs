@@ -7,9 +7,9 @@ use units::{Span, Time};
 /// Minutes over which the base round trip is remembered. The kernel's own minimum lasts five
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
-/// Queueing delay is the minimum over this time, one reading: the slow start of a new flow doubles
-/// in each round trip. Busy hosts delay packets for as long; a cut for them is undone.
-const RECENT: Span = Span::from_millis(25);
+/// Queueing delay is the minimum over this time: busy hosts delay packets for some tens of
+/// milliseconds, a queue for longer.
+const RECENT: Span = Span::from_millis(75);
 /// Least number of packets in that time: at low rates each may find its host asleep.
 const PACKETS: f64 = 16.0;
 const MINUTE: Span = Span::from_secs(60);
@@ -155,7 +155,7 @@ mod tests {
     fn readings_that_come_late_for_a_moment_are_not_a_queue() {
         let mut delays = Delays::new();
         let mut note = |ticks: u64, millis, packets| {
-            let at = Time::ZERO + Span::from_millis(16 * ticks);
+            let at = Time::ZERO + Span::from_millis(50 * ticks);
             delays.note(at, Span::from_millis(millis), None, packets);
             delays.queueing()
         };
@@ -184,8 +184,8 @@ mod tests {
             delays.queueing()
         };
         assert_eq!(note(0, 16), Span::ZERO);
-        assert_eq!(note(20, 17), Span::ZERO);
-        assert_eq!(note(25, 16), Span::from_millis(15));
+        assert_eq!(note(50, 17), Span::ZERO);
+        assert_eq!(note(75, 16), Span::from_millis(15));
     }
 
     #[test]
@@ -210,8 +210,7 @@ mod tests {
             let empty = Some(Span::from_millis(40));
             for (tick, rtt) in (0..).zip(trips) {
                 let at = Time::ZERO + Span::from_millis(25 * tick);
-                // Sixteen packets take three readings.
-                delays.note(at, Span::from_millis(rtt), empty, 6.0);
+                delays.note(at, Span::from_millis(rtt), empty, 20.0);
             }
             delays.is_falling()
         };

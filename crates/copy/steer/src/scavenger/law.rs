@@ -11,13 +11,9 @@ pub(super) const RATE_MIN: f64 = 240e3;
 pub(super) const STREAM_MIN: f64 = 48e3;
 /// Minimum rate as a share of the path rate: 2 %, too little to disturb other flows.
 pub(super) const LEAST: f64 = 0.02;
-/// Share of the rate that is kept at a loss, and the least that drains the copy's own queue.
+/// Share of the rate that is kept at a loss, and the least that is kept for another flow's queue
+/// (LEDBAT++ section 4.2: never less than half in a round trip).
 pub(super) const KEPT: f64 = 0.5;
-/// The least that is kept for another flow's queue. LEDBAT++ (section 4.2) keeps half in a round
-/// trip, in which a slow start doubles.
-const KEPT_FOR_OTHERS: f64 = 0.25;
-/// How many times the share by which such a queue exceeds the target is given up.
-const EXCESS: f64 = 2.0;
 /// Growth factor of a round until the path is known. LEDBAT++ doubles, and its last step adds a
 /// round trip to the queue; this one adds a seventh of one.
 pub(super) const START_GROWTH: f64 = 1.15;
@@ -123,14 +119,14 @@ pub(super) fn without_queue(queue: f64, rtt: Span) -> (f64, Span) {
     )
 }
 
-/// Share of the rate that is kept for another flow's queue: less by twice the share by which the
-/// queue exceeds the target, at least a quarter.
+/// Share of the rate that is kept for another flow's queue: less by the share by which the queue
+/// exceeds the target, at least half.
 ///
-/// LEDBAT++ section 4.2 gives up `W (delay / target - 1)` in each round trip, half of that. A
-/// quarter beyond the target costs a half.
+/// LEDBAT++ section 4.2: `W (delay / target - 1)` less in each round trip. A quarter beyond the
+/// target costs a quarter.
 pub(super) fn kept(queueing: Span, target: Span) -> f64 {
     let excess = queueing.as_secs_f64() / target.as_secs_f64() - 1.0;
-    (1.0 - EXCESS * excess).clamp(KEPT_FOR_OTHERS, CRUISE)
+    (1.0 - excess).clamp(KEPT, CRUISE)
 }
 
 /// Growth in the next round, as a share of the path rate.
@@ -248,8 +244,8 @@ mod tests {
 
     #[test]
     fn a_queue_of_cross_traffic_costs_as_much_as_it_is_too_long() {
-        assert_eq!(kept(millis(5), millis(4)), 0.5);
-        assert_eq!(kept(millis(50), millis(4)), KEPT_FOR_OTHERS);
+        assert_eq!(kept(millis(5), millis(4)), 0.75);
+        assert_eq!(kept(millis(50), millis(4)), KEPT);
     }
 
     #[test]

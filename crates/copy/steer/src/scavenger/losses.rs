@@ -16,9 +16,8 @@ const REMEMBERED: f64 = 100_000.0;
 const TIMES: f64 = 4.0;
 /// Congestion has at least this loss rate: fewer losses do no harm.
 const LEAST: f64 = 2e-3;
-/// Likelihood ratio at which losses count as congestion. With 1e5 short flows in a short queue were
-/// noticed too late; with 1e3 the copy takes 1 % less of an idle path.
-const LIKELIHOOD: f64 = 1e3;
+/// Likelihood ratio at which losses count as congestion.
+const LIKELIHOOD: f64 = 1e5;
 
 /// The ordinary loss rate, and the evidence against it in the last packets.
 #[derive(Debug, Clone, Default)]
@@ -94,12 +93,12 @@ mod tests {
     fn a_few_among_many_are_ordinary_until_more_is_known() {
         let mut losses = Losses::default();
         assert_eq!(rounds(&mut losses, 1e-3, 10_000), None);
-        // Each brings 0.4 ln 4 - 100 * 0.003 = 0.2545 of ln 1e3 = 6.91.
-        assert_eq!(rounds(&mut losses, 4e-3, 100), Some(28));
-        // A hundred thousand without any: 1 in 101,000; two losses are enough.
+        // Each brings 0.4 ln 4 - 100 * 0.003 = 0.2545 of ln 1e5 = 11.51.
+        assert_eq!(rounds(&mut losses, 4e-3, 100), Some(46));
+        // A hundred thousand without any: 1 in 101,000; ten losses at once are enough, and three.
         let mut losses = Losses::default();
         losses.note_ordinary(0.0, 99_999.0);
-        losses.note(1.0, 300.0);
+        losses.note(2.0, 300.0);
         assert!(!losses.are_congestion(), "{losses:?}");
         losses.note(1.0, 300.0);
         assert!(losses.are_congestion(), "{losses:?}");
@@ -111,7 +110,7 @@ mod tests {
     fn a_path_that_loses_as_much_at_low_rates_is_not_congested() {
         let mut losses = Losses::default();
         // 1.2 ln 4 - 0.3 = 1.36 in each round.
-        assert_eq!(rounds(&mut losses.clone(), 0.012, 100), Some(6));
+        assert_eq!(rounds(&mut losses.clone(), 0.012, 100), Some(9));
         losses.note_ordinary(100.0, 10_000.0);
         assert_eq!(rounds(&mut losses, 0.012, 10_000), None);
         assert!(rounds(&mut losses, 0.03, 1_000).is_some());

@@ -68,6 +68,9 @@ struct Block {
     length: usize,
 }
 
+/// The path of a file at the far end.
+pub(super) type PathOf<'a> = &'a dyn Fn(&Entry) -> Vec<u8>;
+
 /// The files here whose very content is at the far end.
 ///
 /// * `looks`: what is there under the name of each.
@@ -75,7 +78,7 @@ pub(super) fn equal(
     talk: &mut Talk,
     source: &Source,
     entries: &[(FileId, Entry)],
-    (looks, path): (&[Option<Stat>], &dyn Fn(&Entry) -> Vec<u8>),
+    (looks, path): (&[Option<Stat>], PathOf<'_>),
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<BTreeSet<FileId>, Halt> {
     let mut ids = Vec::new();
