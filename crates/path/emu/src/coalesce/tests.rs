@@ -185,7 +185,7 @@ fn a_path_decides_of_each_packet_as_if_it_had_come_alone() {
         let mut out: Vec<(Time, IpPacket)> = Vec::new();
         let mut expected = Vec::new();
         for _ in 0..5_000 {
-            now = now + Span::from_nanos(draw.below(2_000_000));
+            now += Span::from_nanos(draw.below(2_000_000));
             while let Some(given) = cut_here.poll_timed(now) {
                 out.push(given);
             }
