@@ -13,7 +13,9 @@ use units::printable;
 
 pub use endpoints::{Login, Padding};
 
-use crate::{Error, Fault, TargetName};
+use ::target::TargetName;
+
+use crate::{Error, Fault};
 
 /// The variable of the environment that has the password, as for iperf3.
 pub const PASSWORD_VARIABLE: &str = "IPERF3_PASSWORD";
