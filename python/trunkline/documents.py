@@ -82,6 +82,7 @@ class MeasureDocument(Record):
         elapsed_seconds: How long it all took, with connecting and idle probes.
         peer: What the far end was.
         congestion_used: The congestion control that the sender really used.
+        mptcp: What the streams went over; absent where multipath TCP was not asked for.
         rtt: Round trips, idle and loaded.
         cpu: Processor use.
         directions: Each direction that carried data: sending first.
@@ -113,12 +114,13 @@ class MeasureDocument(Record):
     elapsed_seconds: float
     peer: Peer
     congestion_used: str | None
+    mptcp: Multipath | None
     rtt: RoundTrips
     cpu: Cpu
     directions: list[DirectionFigures]
     streams: list[Stream]
-    _records = {"host": "Host", "target": "Target", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "retransmits", "seed", "window_needed_bytes"])
+    _records = {"host": "Host", "target": "Target", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "mptcp": "Multipath", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "mptcp", "retransmits", "seed", "window_needed_bytes"])
 
 
 class Host(Record):
@@ -290,6 +292,43 @@ class Steady(Record):
     takes_seconds: float | None
     _records = {}
     _optional = frozenset(["takes_seconds", "unsettled"])
+
+
+class Multipath(Record):
+    """What became of connections that were asked to be of multipath TCP.
+
+    Attributes:
+        connections: Connections that carried data.
+        plain_connections: Those of them that are plain TCP: the far end has no multipath TCP, or
+            something on the way removes it.
+        subflows: What the others went over, by addresses.
+    """
+
+    __slots__ = ()
+    connections: int
+    plain_connections: int
+    subflows: list[Subflow]
+    _records = {"subflows": "Subflow"}
+    _optional = frozenset([])
+
+
+class Subflow(Record):
+    """Subflows between two addresses, of all connections.
+
+    Attributes:
+        local: This end.
+        far: The far end.
+        count: How many there were, one after another or at once.
+        carried_bytes: What they carried, both ways together.
+    """
+
+    __slots__ = ()
+    local: str
+    far: str
+    count: int
+    carried_bytes: int
+    _records = {}
+    _optional = frozenset([])
 
 
 class RoundTrips(Record):
@@ -465,8 +504,8 @@ class TcpSummary(Record):
         retransmitted_ratio: Retransmitted bytes as a share of the bytes sent.
         retransmits: Retransmitted segments.
         mark_echoed_ratio: Segments of which an acknowledgement echoed a congestion mark, as a share
-            of those that arrived: more than queues have marked, see
-            [`crate::TcpSample::mark_echoed`]. Absent without ECN.
+            of those that arrived. More than queues have marked: a receiver echoes a mark for about
+            a round trip. Absent without ECN.
         ecn: Whether all streams agreed on ECN with the far end.
         duplicate_ratio: Retransmissions that the receiver reported as duplicates, as a share of
             retransmissions.
@@ -592,7 +631,8 @@ class Progress(Record):
 
 
 class TcpSample(Record):
-    """One reading of `TCP_INFO`. Counters run from the start of the connection.
+    """One reading of `TCP_INFO`, of multipath TCP of all its subflows together. Counters run from
+    the start of the connection.
 
     Attributes:
         at_seconds: When it was read, from the start of the streams.
@@ -957,6 +997,7 @@ class Sample(Record):
         elapsed_seconds: How long it all took, with connecting and idle probes.
         peer: What the far end was.
         congestion_used: The congestion control that the sender really used.
+        mptcp: What the streams went over; absent where multipath TCP was not asked for.
         rtt: Round trips, idle and loaded.
         cpu: Processor use.
         directions: Each direction that carried data: sending first.
@@ -984,12 +1025,13 @@ class Sample(Record):
     elapsed_seconds: float
     peer: Peer
     congestion_used: str | None
+    mptcp: Multipath | None
     rtt: RoundTrips
     cpu: Cpu
     directions: list[DirectionFigures]
     streams: list[Stream]
-    _records = {"promise": "Promise", "doubt": "Doubt", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "doubt", "interval", "limit", "limit_because", "limit_or", "limit_probability", "promise", "retransmits", "window_needed_bytes"])
+    _records = {"promise": "Promise", "doubt": "Doubt", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "mptcp": "Multipath", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "doubt", "interval", "limit", "limit_because", "limit_or", "limit_probability", "mptcp", "promise", "retransmits", "window_needed_bytes"])
 
 
 class Doubt(Record):
@@ -1071,6 +1113,7 @@ class LabelledRun(Record):
         elapsed_seconds: How long it all took, with connecting and idle probes.
         peer: What the far end was.
         congestion_used: The congestion control that the sender really used.
+        mptcp: What the streams went over; absent where multipath TCP was not asked for.
         rtt: Round trips, idle and loaded.
         cpu: Processor use.
         directions: Each direction that carried data: sending first.
@@ -1097,12 +1140,13 @@ class LabelledRun(Record):
     elapsed_seconds: float
     peer: Peer
     congestion_used: str | None
+    mptcp: Multipath | None
     rtt: RoundTrips
     cpu: Cpu
     directions: list[DirectionFigures]
     streams: list[Stream]
-    _records = {"promise": "Promise", "published": "Published", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "promise", "published", "retransmits", "window_needed_bytes"])
+    _records = {"promise": "Promise", "published": "Published", "setting": "Setting", "interval": "RateInterval", "steady": "Steady", "mptcp": "Multipath", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "mptcp", "promise", "published", "retransmits", "window_needed_bytes"])
 
 
 class Published(Record):
@@ -1216,6 +1260,7 @@ class Run(Record):
         elapsed_seconds: How long it all took, with connecting and idle probes.
         peer: What the far end was.
         congestion_used: The congestion control that the sender really used.
+        mptcp: What the streams went over; absent where multipath TCP was not asked for.
         rtt: Round trips, idle and loaded.
         cpu: Processor use.
         directions: Each direction that carried data: sending first.
@@ -1239,12 +1284,13 @@ class Run(Record):
     elapsed_seconds: float
     peer: Peer
     congestion_used: str | None
+    mptcp: Multipath | None
     rtt: RoundTrips
     cpu: Cpu
     directions: list[DirectionFigures]
     streams: list[Stream]
-    _records = {"setting": "Setting", "interval": "RateInterval", "steady": "Steady", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
-    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "retransmits", "window_needed_bytes"])
+    _records = {"setting": "Setting", "interval": "RateInterval", "steady": "Steady", "mptcp": "Multipath", "rtt": "RoundTrips", "cpu": "Cpu", "directions": "DirectionFigures", "streams": "Stream"}
+    _optional = frozenset(["congestion_used", "could_reach_bits_per_second", "interval", "limit", "limit_because", "limit_or", "limit_probability", "mptcp", "retransmits", "window_needed_bytes"])
 
 
 class EmulateDocument(Record):
@@ -1877,6 +1923,8 @@ class SimulatedTcp(Record):
         starts: Whose generator draws the start times.
         timeout_forgets: Whether a timeout forgets what was selectively acknowledged.
         watches_repairs: What arrives later tells that a repeated segment was lost again.
+        kernel_hosts: Whether hosts reduce windows, judge losses and acknowledge as Linux does;
+            absent where they do not.
     """
 
     __slots__ = ()
@@ -1894,8 +1942,9 @@ class SimulatedTcp(Record):
     starts: Starts
     timeout_forgets: bool
     watches_repairs: bool
+    kernel_hosts: bool | None
     _records = {"access": "Access"}
-    _optional = frozenset(["access", "delayed_ack_seconds"])
+    _optional = frozenset(["access", "delayed_ack_seconds", "kernel_hosts"])
 
 
 class Access(Record):
@@ -2326,6 +2375,7 @@ class PredictDocument(Record):
         transfer: How long data take; absent unless asked for.
         acceptable_losses: The loss that one stream bears, by rate and round trip; empty unless
             asked for.
+        fluid: What the fluid model says of many flows by classes; absent unless asked for.
     """
 
     __slots__ = ()
@@ -2348,8 +2398,9 @@ class PredictDocument(Record):
     buffers: list[BufferAdvice]
     transfer: Transfer | None
     acceptable_losses: list[AcceptableLoss] | None
-    _records = {"host": "Host", "path": "Path", "link": "PredictedLink", "knee": "PredictedKnee", "highest": "StreamsAt", "one_stream": "OneStream", "points": "Predicted", "buffers": "BufferAdvice", "transfer": "Transfer", "acceptable_losses": "AcceptableLoss"}
-    _optional = frozenset(["acceptable_losses", "seed", "transfer"])
+    fluid: Fluid | None
+    _records = {"host": "Host", "path": "Path", "link": "PredictedLink", "knee": "PredictedKnee", "highest": "StreamsAt", "one_stream": "OneStream", "points": "Predicted", "buffers": "BufferAdvice", "transfer": "Transfer", "acceptable_losses": "AcceptableLoss", "fluid": "Fluid"}
+    _optional = frozenset(["acceptable_losses", "fluid", "seed", "transfer"])
 
 
 class PredictedLink(Record):
@@ -2543,6 +2594,55 @@ class AcceptableLoss(Record):
     lost_ratio: float | None
     _records = {}
     _optional = frozenset(["lost_ratio"])
+
+
+class Fluid(Record):
+    """What the fluid model says, after the warm-up. A figure is absent where the model was not
+    found within 5 % of packet simulations.
+
+    Attributes:
+        duration_seconds: How long the flows ran, of which the first half does not count.
+        classes: Each class.
+        goodput_bits_per_second: Payload of all of them.
+        lost_ratio: Share of packets that were lost, in the queue or on the wire.
+        queue_packets: Mean queue.
+        queue_seconds: What it adds to a round trip, in the mean.
+        outside: Why figures are absent.
+    """
+
+    __slots__ = ()
+    duration_seconds: float
+    classes: list[FluidClass]
+    goodput_bits_per_second: int | None
+    lost_ratio: float | None
+    queue_packets: float | None
+    queue_seconds: float | None
+    outside: list[str]
+    _records = {"classes": "FluidClass"}
+    _optional = frozenset(["goodput_bits_per_second", "lost_ratio", "queue_packets", "queue_seconds"])
+
+
+class FluidClass(Record):
+    """What one class gets.
+
+    Attributes:
+        flows: How many flows.
+        congestion: Their congestion control.
+        idle_rtt_seconds: Round trip of their empty path.
+        goodput_bits_per_second: Payload of all of them.
+        lost_ratio: Share of their packets that were lost.
+        rtt_seconds: Mean round trip of their packets.
+    """
+
+    __slots__ = ()
+    flows: int
+    congestion: str
+    idle_rtt_seconds: float
+    goodput_bits_per_second: int | None
+    lost_ratio: float | None
+    rtt_seconds: float | None
+    _records = {}
+    _optional = frozenset(["goodput_bits_per_second", "lost_ratio", "rtt_seconds"])
 
 
 class FitDocument(Record):
@@ -4339,6 +4439,7 @@ class CopyDocument(Record):
         reconnects: How often the far end was lost and found again.
         streams_replaced: Streams that were replaced.
         pairs: What each pair of addresses carried, where the streams were dealt over any.
+        mptcp: What the streams went over; absent where multipath TCP was not asked for.
         cpu_seconds: Processor time of this process.
         time: What its time went to, the largest part first; the shares add up to one. Absent in
             documents of older versions.
@@ -4389,14 +4490,15 @@ class CopyDocument(Record):
     reconnects: int
     streams_replaced: int
     pairs: list[PairShare] | None
+    mptcp: Multipath | None
     cpu_seconds: float
     time: list[TimeShare] | None
     limit: CopyLimit | None
     steps: list[Step] | None
     outages: list[Outage] | None
     readings: list[CopyReading]
-    _records = {"host": "Host", "target": "Target", "asked": "Asked", "planned": "Planned", "failed": "FileProblem", "left_out": "FileProblem", "pairs": "PairShare", "time": "TimeShare", "limit": "CopyLimit", "steps": "Step", "outages": "Outage", "readings": "CopyReading"}
-    _optional = frozenset(["checksum_lists", "cut_because", "ecn", "failed", "goodput_bits_per_second", "left_out", "limit", "outages", "pairs", "planned", "removed", "rtt_mean_seconds", "seed", "source_host", "steps", "time", "unchanged_bytes", "waiting_files"])
+    _records = {"host": "Host", "target": "Target", "asked": "Asked", "planned": "Planned", "failed": "FileProblem", "left_out": "FileProblem", "pairs": "PairShare", "mptcp": "Multipath", "time": "TimeShare", "limit": "CopyLimit", "steps": "Step", "outages": "Outage", "readings": "CopyReading"}
+    _optional = frozenset(["checksum_lists", "cut_because", "ecn", "failed", "goodput_bits_per_second", "left_out", "limit", "mptcp", "outages", "pairs", "planned", "removed", "rtt_mean_seconds", "seed", "source_host", "steps", "time", "unchanged_bytes", "waiting_files"])
 
 
 class Asked(Record):
@@ -4415,7 +4517,8 @@ class Asked(Record):
         verify: Files were read again from the receiver's disk.
         transport: What carried the streams; absent from what older versions wrote.
         via: Pairs of addresses over which the streams were dealt: `10.0.1.1=10.0.1.2`, or the far
-            address alone.
+            address alone; `all` alone where the far end told its addresses.
+        mptcp: Connections of multipath TCP; absent where none were asked for.
         plain: Data without encryption.
         compress: Pieces could be compressed.
         dry_run: Nothing was to be written.
@@ -4444,6 +4547,7 @@ class Asked(Record):
     verify: bool
     transport: Transport | None
     via: list[str] | None
+    mptcp: bool | None
     plain: bool
     compress: bool
     dry_run: bool
@@ -4458,7 +4562,7 @@ class Asked(Record):
     follow: AskedFollow | None
     delta: bool | None
     _records = {"rules": "SelectionRule", "follow": "AskedFollow"}
-    _optional = frozenset(["congestion", "delta", "follow", "gentle_added_rtt_max_seconds", "kept", "listed", "rate_max_bits_per_second", "rate_schedule", "rules", "streams", "streams_remembered", "transport", "via"])
+    _optional = frozenset(["congestion", "delta", "follow", "gentle_added_rtt_max_seconds", "kept", "listed", "mptcp", "rate_max_bits_per_second", "rate_schedule", "rules", "streams", "streams_remembered", "transport", "via"])
 
 
 class SelectionRule(Record):

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 
+use ::target::TargetName;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
@@ -12,8 +13,6 @@ use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, tcgetattr, 
 use units::printable;
 
 pub use endpoints::{Login, Padding};
-
-use ::target::TargetName;
 
 use crate::{Error, Fault};
 
