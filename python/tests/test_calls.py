@@ -219,9 +219,9 @@ def test_packets_leave_as_they_were_asked_to():
 def test_multipath_tcp_is_refused_where_it_cannot_be():
     with pytest.raises(tl.RequestError, match="a host on the network"):
         tl.measure("sim:slac-cern", mptcp=True, history=False)
-    with pytest.raises(tl.RequestError, match="--pacing"):
+    with pytest.raises(tl.RequestError, match="`mptcp` and `pacing`"):
         tl.measure("127.0.0.1", mptcp=True, pacing="1M", history=False)
-    with pytest.raises(tl.RequestError, match="--gentle"):
+    with pytest.raises(tl.RequestError, match="gentle"):
         tl.copy("run7", "dtn:/store", mptcp=True, gentle=True, history=False)
 
 

@@ -170,7 +170,8 @@ fn the_narrow_link_is_found_at_its_hop() {
         "--hop-capacity",
         "--json",
     ];
-    // Other programs may hold up the carrier of the packets: it is looked at again.
+    // Other programs may hold up the carrier of the packets: it is looked at again. What it says
+    // then is that round trips are unsteady, and no wrong figure.
     let mut seen = Vec::new();
     for _ in 0..3 {
         let document = json(&quick);
@@ -187,7 +188,11 @@ fn the_narrow_link_is_found_at_its_hop() {
             return;
         }
     }
-    panic!("no rate in three looks: {seen:?}");
+    let is_unsteady = |hop: &Value| {
+        let why = hop["unknown_because"].as_str();
+        why.is_some_and(|why| why.contains("unsteady"))
+    };
+    assert!(seen.iter().all(is_unsteady), "{seen:?}");
 }
 
 #[test]

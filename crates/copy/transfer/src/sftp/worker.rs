@@ -22,6 +22,8 @@ use super::work::Job;
 const TASKS_MAX: usize = 64;
 /// How soon a connection without a job sees a new one.
 const IDLE: Duration = Duration::from_millis(10);
+/// How long the end of a copy waits for parts that are being removed.
+const CLEAN_UP: Duration = Duration::from_secs(1);
 /// How soon others are noticed, such as a stop.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -86,6 +88,18 @@ impl<'a> Worker<'a> {
             }
             self.handles.close_idle(&mut self.channel);
             if let Some((number, reply)) = self.channel.receive(limit)? {
+                self.on_reply(number, reply)?;
+            }
+        }
+        self.clean_up()
+    }
+
+    /// Parts that are to go, go before the connection does, where the far end answers soon.
+    fn clean_up(&mut self) -> Result<(), Halt> {
+        let until = Instant::now() + CLEAN_UP;
+        let is_asked = |(_, tag): &(u64, Tag)| *tag == Tag::CleanUp;
+        while self.owners.values().any(is_asked) && Instant::now() < until {
+            if let Some((number, reply)) = self.channel.receive(TICK)? {
                 self.on_reply(number, reply)?;
             }
         }
