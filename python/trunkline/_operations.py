@@ -738,8 +738,8 @@ def _copy(
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
         via: Deal the streams over these addresses of the far end, `["10.0.1.2", "10.0.2.2"]`, or
-            pairs with an address of this host, `"10.0.1.1=10.0.1.2"`, or `"all"` that the far end
-            tells; one that fails is left out and tried again.
+            pairs with an address of this host, `"10.0.1.1=10.0.1.2"`, or `"all"`: those that the far
+            end tells. One that fails is left out and tried again.
         mptcp: Connections of multipath TCP: the kernel sends each stream over all links that
             `ip mptcp endpoint` names; `r.document.mptcp` says over which.
         connect: Which end opens the data connections, where ssh starts the far end.

@@ -205,8 +205,8 @@ pub(crate) struct Copy {
     pub leaving: Leaving,
 
     /// Deal the streams over these addresses of the far end: `10.0.1.2,10.0.2.2`, or pairs with an
-    /// address of this host, `10.0.1.1=10.0.1.2`, or `all` that the far end tells; one that fails
-    /// is left out and tried again
+    /// address of this host, `10.0.1.1=10.0.1.2`, or `all`: those that the far end tells. One that
+    /// fails is left out and tried again
     #[arg(long, value_name = "[FROM=]ADDRESS", value_delimiter = ',')]
     pub via: Vec<PairChoice>,
 
