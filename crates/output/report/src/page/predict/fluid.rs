@@ -56,23 +56,17 @@ fn millis(span: Option<Span>) -> String {
 
 /// What is known of all flows together; nothing where no figure is.
 fn summary(fluid: &Fluid) -> Option<String> {
-    let queue = fluid.queue_packets.map(format::three_digits);
-    let queue = queue.map(|queue| format!("mean queue {queue} packets"));
-    let wait = fluid.wait.map(|wait| {
-        let added = format::milliseconds(wait.as_secs_f64());
-        let of = if queue.is_some() {
-            "which"
-        } else {
-            "a queue that"
-        };
-        format!("{of} adds {added} ms to a round trip")
+    let queue = fluid.queue_packets.zip(fluid.wait).map(|(queue, wait)| {
+        let queue = format::three_digits(queue);
+        let wait = format::milliseconds(wait.as_secs_f64());
+        format!("mean queue {queue} packets, which adds {wait} ms to a round trip")
     });
     let goodput = fluid
         .goodput
         .map(|rate| format!("goodput {}", rate.human()));
     let loss = fluid.loss.map(format::percent);
     let loss = loss.map(|share| format!("loss {share}"));
-    let known: Vec<String> = [goodput, loss, queue, wait].into_iter().flatten().collect();
+    let known: Vec<String> = [goodput, loss, queue].into_iter().flatten().collect();
     let over = fluid.duration.human();
     (!known.is_empty()).then(|| {
         format!(
@@ -104,10 +98,9 @@ mod tests {
         let both =
             "goodput 600 Mbit/s, mean queue 120 packets, which adds 15.0 ms to a round trip.";
         assert_eq!(after(&fluid).as_deref(), Some(both));
-        fluid.queue_packets = None;
-        let wait = "goodput 600 Mbit/s, a queue that adds 15.0 ms to a round trip.";
-        assert_eq!(after(&fluid).as_deref(), Some(wait));
-        (fluid.goodput, fluid.wait) = (None, None);
+        (fluid.queue_packets, fluid.wait) = (None, None);
+        assert_eq!(after(&fluid).as_deref(), Some("goodput 600 Mbit/s."));
+        fluid.goodput = None;
         assert_eq!(summary(&fluid), None);
     }
 }
