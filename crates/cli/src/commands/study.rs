@@ -33,6 +33,10 @@ pub(crate) fn run(arguments: &Study) -> Result<ExitCode, Failure> {
         .programs
         .then(|| study::run_programs(&programme, &cancel, &mut |run| tell!("{run}")));
     let programs = programs.transpose()?;
+    // Without a page they would be told nowhere.
+    for note in programs.iter().flat_map(|seen| &seen.notes) {
+        tell!("{note}");
+    }
     let mut progress = CampaignProgress::new();
     let made = study::make(
         &programme,

@@ -13,7 +13,7 @@
 use netpath::{
     Class, CoDelSpec, Cross, CrossTraffic, Loss, PathSpec, QueueLimit, QueueSpec, RedSpec,
 };
-use predict::{FlowClass, Fluid, FluidClass, FluidQuestion, fluid, fluid_unbounded};
+use predict::{FlowClass, FluidClass, FluidQuestion, fluid, fluid_unbounded};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use sim::{Scenario, Variant};
@@ -177,13 +177,13 @@ fn by_fluid(cell: &Cell) {
             .and_then(|class| class.goodput)
             .map_or(0.0, Rate::as_f64)
     };
-    let class = |said: &Fluid| said.classes.iter().all(|class| class.goodput.is_some());
+    let each = |has: fn(&FluidClass) -> bool| within.classes.iter().all(has);
     let known = [
         within.goodput.is_some(),
-        class(&within),
+        each(|class| class.goodput.is_some()),
         within.loss.is_some(),
         within.queue_packets.is_some(),
-        within.wait.is_some(),
+        each(|class| class.rtt.is_some()),
     ];
     println!(
         ",{:.4e},{:.4e},{:.4e},{:.3},{:.6},{}",

@@ -14,6 +14,7 @@
 //! acknowledgements that are lost or wait.
 
 mod check;
+mod class;
 mod domain;
 mod flow;
 mod queue;

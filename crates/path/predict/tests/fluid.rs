@@ -52,6 +52,16 @@ fn fifty_flows_share_a_link_as_packets_do() {
     }
 }
 
+/// The round trip was checked there, not the queue: neither its packets nor its time are given.
+#[test]
+fn a_short_queue_has_a_round_trip_and_no_mean() {
+    let mut short = path("reno");
+    short.forward.queue = QueueSpec::DropTail(QueueLimit::Packets(30));
+    let said = fluid(&question(short, FlowClass::of(10))).unwrap();
+    assert_eq!((said.queue_packets, said.wait), (None, None));
+    assert!(said.classes[0].rtt.is_some(), "{:?}", said.outside);
+}
+
 #[test]
 fn a_million_flows_are_one_class() {
     let mut wide = path("cubic");

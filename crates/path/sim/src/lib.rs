@@ -19,18 +19,17 @@
 //! assert_eq!(shown.drops.total(), 0);
 //! ```
 //!
-//! What is left out: more than one bottleneck, paths that reorder, data in both directions,
-//! applications that pause, and processors: a simulated host is never too slow. The cost is that a
-//! simulation is kinder than a network where those matter. `docs/guide/simulating-tcp.md` says what
-//! each variant leaves out.
+//! What is left out: data in both directions, applications that pause, and processors: a simulated
+//! host is never too slow. The cost is that a simulation is kinder than a network where those
+//! matter. `docs/guide/simulating-tcp.md` says what each variant leaves out.
 //!
 //! Segments are counted, not bytes: all but the last of a stream are full.
 //!
 //! Reading order: [`Scenario`] and [`RunResult`]; `simulation.rs` for the loop of events;
-//! `network.rs` for what lies between hosts; `receiver.rs`, `sender.rs` and `scoreboard.rs` for
-//! TCP; `control.rs` and the folder beside it for congestion control; `measure.rs` for what is
-//! counted; `join.rs` for runs that grow, `pace.rs` for streams that are told how fast to send.
-//! What others send is drawn in the crate `link`.
+//! `network.rs` for what lies between hosts; `receiver.rs`, `sender.rs` with the folder beside it
+//! and `scoreboard.rs` for TCP; `control.rs` and the folder beside it for congestion control;
+//! `measure.rs` for what is counted; `join.rs` for runs that grow, `pace.rs` for streams that are
+//! told how fast to send. What others send is drawn in the crate `link`.
 
 mod bits;
 mod control;

@@ -1,9 +1,13 @@
 //! Timers of flows, sources and samplers.
 
+mod ring;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use units::Time;
+
+use ring::{PLACES, RING_BITS, Ring};
 
 /// What a timer is for. At the same moment they go off in this order, then by place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,9 +42,9 @@ pub(crate) struct Timers {
     /// The number of the current cell.
     cell: u64,
     /// The cells of the current slot after this one.
-    cells: Ring,
+    cells: Ring<Timer>,
     /// The slots after the current one.
-    slots: Ring,
+    slots: Ring<Timer>,
     /// Beyond those.
     far: Heap,
 }
@@ -48,15 +52,12 @@ pub(crate) struct Timers {
 type Timer = (Time, Alarm);
 type Heap = BinaryHeap<Reverse<Timer>>;
 
-/// A cell is this many doublings of a nanosecond long: 1.02 us.
+/// A cell is this many doublings of a nanosecond long: 1.02 us. A slot is a ring of cells, 1.05 ms,
+/// and a ring of slots 1.07 s.
 const CELL_BITS: u32 = 10;
-/// A slot is this many doublings of a cell long: 1.05 ms. As many slots are 1.07 s.
-const RING_BITS: u32 = 10;
 /// So many timers of a slot are not shared out among its cells, which would take longer than to
 /// keep them in order.
 const FEW: usize = 16;
-const PLACES: usize = 1 << RING_BITS;
-const WORDS: usize = PLACES / 64;
 
 fn cell_of(at: Time) -> u64 {
     at.as_nanos() >> CELL_BITS
@@ -147,79 +148,6 @@ impl Timers {
                 .into_iter()
                 .for_each(|Reverse(timer)| share_out(timer));
         }
-    }
-}
-
-/// Timers by a number that only grows, each with fewer than [`PLACES`] to go.
-#[derive(Debug)]
-struct Ring {
-    places: Vec<Vec<Timer>>,
-    /// Which places hold something, a bit each.
-    filled: [u64; WORDS],
-    /// How many do.
-    count: usize,
-}
-
-impl Ring {
-    fn new() -> Self {
-        Ring {
-            places: vec![Vec::new(); PLACES],
-            filled: [0; WORDS],
-            count: 0,
-        }
-    }
-
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    #[inline]
-    fn put(&mut self, number: u64, timer: Timer) {
-        let place = number as usize % PLACES;
-        self.count += usize::from(self.places[place].is_empty());
-        self.places[place].push(timer);
-        self.filled[place / 64] |= 1 << (place % 64);
-    }
-
-    /// How many are kept at a place.
-    #[inline]
-    fn count_at(&self, number: u64) -> usize {
-        self.places[number as usize % PLACES].len()
-    }
-
-    /// Empties a place that holds something, or nothing.
-    #[inline]
-    fn take(&mut self, number: u64) -> impl Iterator<Item = Timer> + '_ {
-        let place = number as usize % PLACES;
-        self.count -= usize::from(!self.places[place].is_empty());
-        self.filled[place / 64] &= !(1 << (place % 64));
-        self.places[place].drain(..)
-    }
-
-    /// The first number after `current` whose place holds something; that of `current` itself is
-    /// empty.
-    #[inline]
-    fn next_after(&self, current: u64) -> Option<u64> {
-        if self.is_empty() {
-            return None;
-        }
-        let place = current as usize % PLACES;
-        // The current word comes up twice: first what lies behind the place, at last what lies
-        // before.
-        (0..=WORDS).find_map(|step| {
-            let word = (place / 64 + step) % WORDS;
-            let seen = match step {
-                0 => !0 << (place % 64),
-                WORDS => !(!0 << (place % 64)),
-                _ => !0,
-            };
-            let bits = self.filled[word] & seen;
-            (bits != 0).then(|| {
-                let found = word * 64 + bits.trailing_zeros() as usize;
-                current + ((found + PLACES - place) % PLACES) as u64
-            })
-        })
     }
 }
 

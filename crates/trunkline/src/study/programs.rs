@@ -14,7 +14,7 @@ use crate::emulate::{EmulatedPath, FarProgram, addresses};
 use crate::progress::Watcher;
 use crate::{Cancel, Error, Progress, Target, report};
 
-/// What is left out of a run, and what counts.
+/// What is left out of a run of iperf3, and what counts; GridFTP's take as long in all.
 const WARM_UP: Span = Span::from_secs(5);
 const COUNTED: Span = Span::from_secs(15);
 /// A client that takes longer hangs.
@@ -100,10 +100,11 @@ fn how(path: &EmulatedPath, has_own: bool) -> String {
         false => "this host's congestion control where a program does not choose".to_owned(),
     };
     format!(
-        "Real programs crossed {} ({path}), emulated on this host, from memory to memory: {} \
-         each behind {} that do not count, {congestion}.",
+        "Real programs crossed {} ({path}), emulated on this host, from memory to memory, {} \
+         each, {congestion}. The first {} of iperf3 do not count, nor what was told apart as \
+         warm-up of globus-url-copy.",
         path.name,
-        COUNTED.human(),
+        (WARM_UP + COUNTED).human(),
         WARM_UP.human(),
     )
 }
@@ -183,7 +184,7 @@ fn last_words(program: &str, arguments: &[String], cancel: &Cancel) -> Result<St
     let until = Instant::now() + PATIENCE;
     while child.ended().map_err(|error| error.to_string())?.is_none() {
         if cancel.is_cancelled() || Instant::now() > until {
-            return Err(format!("{program} was ended, it took too long"));
+            return Err(format!("{program} took too long and was ended"));
         }
         thread::sleep(LOOK);
     }

@@ -4,7 +4,7 @@ use netpath::PathSpec;
 use sim::{Scenario, Simulation, Variant};
 use steer::scavenger::PERIOD;
 use steer::{Scavenger, StreamReading, scavenger};
-use units::{Bytes, Rate, Span, Time};
+use units::{Rate, Span, Time};
 
 use crate::bench::sample;
 use crate::foreground::{Foreground, Seen};
@@ -96,7 +96,6 @@ struct Running {
     gentle: Option<(Scavenger, Hosts)>,
     streams: Vec<u32>,
     begun: u32,
-    before: Vec<u64>,
     /// Bytes of the copy that arrived by the end of each period.
     arrived: Vec<u64>,
 }
@@ -127,7 +126,6 @@ impl Running {
             gentle,
             streams: (0..streams).collect(),
             begun: streams,
-            before: Vec::new(),
             arrived: Vec::new(),
         };
         running.steer();
@@ -164,7 +162,7 @@ impl Running {
         let Some((scavenger, hosts)) = &mut self.gentle else {
             return;
         };
-        hand_over_late(hosts, &mut readings, &mut self.before);
+        hosts.hand_over_late(&mut readings);
         let allowance = scavenger.on_reading(now, &readings);
         for (stream, share) in scavenger::shares(allowance.rate, &readings) {
             self.simulation.pace(stream, Some(share));
@@ -197,22 +195,5 @@ impl Running {
         let mut ends = begins + over..self.arrived.len();
         ends.find(is_low)
             .map(|at| (at - begins) as f64 * PERIOD.as_secs_f64())
-    }
-}
-
-fn hand_over_late(hosts: &mut Hosts, readings: &mut [StreamReading], before: &mut Vec<u64>) {
-    let mut packets = Vec::with_capacity(readings.len());
-    for one in readings.iter() {
-        let place = one.stream as usize;
-        before.resize(before.len().max(place + 1), 0);
-        let arrived = one.tcp.bytes_arrived.map_or(0, Bytes::get);
-        packets.push((arrived - before[place]).div_ceil(1448));
-        before[place] = arrived;
-    }
-    let all: u64 = packets.iter().sum();
-    let density = all as f64 / (PERIOD.as_secs_f64() * 1e3);
-    for (one, packets) in readings.iter_mut().zip(packets) {
-        let late = hosts.late(one.stream, packets.div_ceil(2), density);
-        one.tcp.rtt = one.tcp.rtt.map(|rtt| rtt + late);
     }
 }

@@ -138,7 +138,9 @@ impl Bench {
     fn read(&mut self, now: Time) {
         for copy in 0..self.copies.len() {
             let mut readings = self.readings(copy);
-            self.hand_over_late(&mut readings);
+            if let Some(hosts) = &mut self.hosts {
+                hosts.hand_over_late(&mut readings);
+            }
             let (scavenger, streams) = &mut self.copies[copy];
             let wanted = scavenger.on_reading(now, &readings).streams.get();
             let missing = u32::from(wanted).saturating_sub(streams.len() as u32);
@@ -170,21 +172,6 @@ impl Bench {
         for stream in 0..128 {
             let state = self.simulation.stream(stream);
             self.before[stream as usize] = state.map_or(0, |state| state.arrived.get());
-        }
-    }
-
-    fn hand_over_late(&mut self, readings: &mut [StreamReading]) {
-        let Some(hosts) = &mut self.hosts else { return };
-        let arrived = |one: &StreamReading| {
-            let before = self.before[one.stream as usize];
-            let bytes = one.tcp.bytes_arrived.map_or(0, Bytes::get) - before;
-            bytes.div_ceil(1448)
-        };
-        let packets: u64 = readings.iter().map(arrived).sum();
-        let density = packets as f64 / (PERIOD.as_secs_f64() * 1e3);
-        for one in readings.iter_mut() {
-            let late = hosts.late(one.stream, arrived(one).div_ceil(2), density);
-            one.tcp.rtt = one.tcp.rtt.map(|rtt| rtt + late);
         }
     }
 

@@ -17,7 +17,7 @@ const SHARE_CLASSES: f64 = 1.5;
 /// Shortest queues, in packets and in round trips of the path, for the mean queue.
 const ROOM_QUEUE: f64 = 100.0;
 const DEPTH_QUEUE: f64 = 0.25;
-/// With a queue so short, what it adds to a round trip is below the bound.
+/// With a queue so short, a round trip holds however much of it is the queue's.
 const DEPTH_RTT: f64 = 0.2;
 /// Part of the lost packets that the queue dropped, from which on classes do not share alike.
 const QUEUE_PART: f64 = 0.1;
@@ -61,11 +61,8 @@ impl Fluid {
                 self.loss = None;
                 self.classes.iter_mut().for_each(|class| class.loss = None);
             }
-            Figure::Queue => self.queue_packets = None,
-            Figure::Delay => {
-                self.wait = None;
-                self.classes.iter_mut().for_each(|class| class.rtt = None);
-            }
+            Figure::Queue => (self.queue_packets, self.wait) = (None, None),
+            Figure::Delay => self.classes.iter_mut().for_each(|class| class.rtt = None),
         }
     }
 }

@@ -1,22 +1,18 @@
 //! The run: from step to step.
 
 use netpath::{CrossTraffic, PathSpec, QueueLimit};
-use rand_core::{Rng, SeedableRng};
+use rand_core::SeedableRng;
 use rand_pcg::Pcg64;
 use units::{Rate, Span};
 
 use super::check;
+use super::class::{Class, rtt_of, unit};
 use super::domain::Cell;
-use super::flow::{Control, Flow, Seen};
 use super::queue::{Moment, Queue};
 use super::{FlowClass, Fluid, FluidClass, FluidQuestion};
 use crate::PredictError;
-use crate::inputs::{segment, whole_segments};
+use crate::inputs::segment;
 
-/// Flows of a class that are followed at the most.
-const SAMPLE_MAX: u64 = 1000;
-/// Flows that are followed even where that takes longer.
-const SAMPLE_MIN: f64 = 32.0;
 /// Updates of flows in a run: well below a second of one processor.
 const UPDATES_MAX: f64 = 1.5e7;
 /// Steps are those of the shortest round trip; classes with longer ones may take so many times
@@ -28,26 +24,6 @@ const TO_GROWTH: f64 = 0.3;
 /// Steps in a round trip.
 const STEPS: f64 = 12.0;
 const STEP_MAX: f64 = 0.01;
-/// Starts are spread over this, as in a simulation.
-const START_WITHIN: f64 = 0.01;
-
-struct Class {
-    asked: FlowClass,
-    congestion: String,
-    control: Control,
-    /// What each flow of the sample stands for.
-    weight: f64,
-    sample: Vec<Flow>,
-    rtt: f64,
-    limit: f64,
-    loss: f64,
-    stop: f64,
-    /// Sums after the warm-up: segments, lost ones, segments times round trip.
-    delivered: f64,
-    lost: f64,
-    lost_on_wire: f64,
-    round_trips: f64,
-}
 
 struct Run {
     classes: Vec<Class>,
@@ -307,11 +283,6 @@ impl Run {
     }
 }
 
-/// Round trip of the empty path, in seconds.
-fn rtt_of(class: &FlowClass, path: &PathSpec) -> f64 {
-    class.rtt.unwrap_or_else(|| path.base_rtt()).as_secs_f64()
-}
-
 /// Flows of one of `classes` that can be followed, where steps are those of the round trip `rtt`.
 fn affordable(end: f64, rtt: f64, classes: usize) -> f64 {
     let steps = end / (rtt / STEPS).clamp(1e-6, STEP_MAX);
@@ -320,11 +291,6 @@ fn affordable(end: f64, rtt: f64, classes: usize) -> f64 {
 
 fn share(lost: f64, delivered: f64) -> Option<f64> {
     (delivered > 0.0).then(|| lost / (lost + delivered))
-}
-
-/// Uniform from 0 to 1.
-fn unit(random: &mut Pcg64) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Those asked for, and the streams of the path's cross traffic.
@@ -342,94 +308,4 @@ fn all_classes(question: &FluidQuestion) -> Vec<FlowClass> {
         })
     });
     question.classes.iter().cloned().chain(cross).collect()
-}
-
-impl Class {
-    fn new(asked: &FlowClass, question: &FluidQuestion, most: f64) -> Result<Self, PredictError> {
-        let path = &question.path;
-        let congestion = asked.congestion.as_ref().unwrap_or(&path.hosts.congestion);
-        let control = match congestion.as_str() {
-            "reno" | "sack" | "newreno" => Control::Reno,
-            "cubic" => Control::Cubic,
-            other => {
-                return Err(PredictError::FluidCongestion {
-                    name: other.to_owned(),
-                });
-            }
-        };
-        let buffers = path.hosts.forward();
-        let window = asked.window.unwrap_or(buffers.send.min(buffers.receive));
-        let rtt = rtt_of(asked, path);
-        let most = most.max(SAMPLE_MIN) as u64;
-        let sample = asked.flows.min(SAMPLE_MAX).min(most).max(1);
-        let limit = whole_segments(path, window).as_f64() / segment(path).as_f64();
-        Ok(Class {
-            congestion: congestion.clone(),
-            control,
-            weight: asked.flows as f64 / sample as f64,
-            sample: vec![Flow::new(asked.start.as_secs_f64(), limit); sample as usize],
-            rtt,
-            limit,
-            loss: 1.0 - (1.0 - path.forward.loss.mean_rate()) * (1.0 - asked.loss),
-            stop: asked.stop.map_or(f64::INFINITY, Span::as_secs_f64),
-            delivered: 0.0,
-            lost: 0.0,
-            lost_on_wire: 0.0,
-            round_trips: 0.0,
-            asked: asked.clone(),
-        })
-    }
-
-    fn fill(&mut self, random: &mut Pcg64) {
-        let (start, limit) = (self.asked.start.as_secs_f64() + self.rtt, self.limit);
-        for flow in &mut self.sample {
-            *flow = Flow::new(start + START_WITHIN * unit(random), limit);
-        }
-    }
-
-    /// Packets on the way, of all its flows.
-    fn on_way(&self, wait: f64) -> f64 {
-        let round_trip = self.rtt + wait;
-        let each = self.sample.iter().map(|flow| flow.moving(round_trip));
-        each.sum::<f64>() * self.weight
-    }
-
-    /// Segments by which all its windows grew in the last step.
-    fn grown(&self) -> f64 {
-        self.sample.iter().map(|flow| flow.grown).sum::<f64>() * self.weight
-    }
-
-    fn seen(&self, now: f64, step: f64, wait: f64, half_full: bool) -> Seen {
-        Seen {
-            now,
-            step,
-            empty: self.rtt,
-            wait,
-            limit: self.limit,
-            half_full,
-        }
-    }
-
-    fn advance(&mut self, seen: &Seen, counts: bool, random: &mut Pcg64) {
-        if seen.now >= self.stop {
-            self.sample.clear();
-            return;
-        }
-        let (mut delivered, mut lost) = (0.0, 0.0);
-        for flow in &mut self.sample {
-            let acknowledged = flow.advance(self.control, seen);
-            delivered += acknowledged;
-            if self.loss > 0.0 && unit(random) < acknowledged * self.loss {
-                flow.lose(seen);
-                lost += 1.0;
-            }
-        }
-        delivered -= lost;
-        if counts {
-            self.delivered += delivered * self.weight;
-            self.lost += lost * self.weight;
-            self.lost_on_wire += lost * self.weight;
-            self.round_trips += delivered * self.weight * (seen.empty + seen.wait);
-        }
-    }
 }

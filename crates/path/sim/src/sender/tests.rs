@@ -1,5 +1,7 @@
 //! The sender, step by step, with time and acknowledgements given.
 
+use units::Bytes;
+
 use super::*;
 use crate::packet::Block;
 

@@ -17,7 +17,7 @@ pub fn blocks(fluid: &Fluid) -> Vec<Block> {
                 checked for.",
         ),
     ];
-    let mut sentences = vec![summary(fluid)];
+    let mut sentences: Vec<String> = summary(fluid).into_iter().collect();
     sentences.extend(fluid.outside.iter().map(|reason| sentence(reason)));
     blocks.push(Block::Sentences(sentences));
     blocks
@@ -54,19 +54,53 @@ fn millis(span: Option<Span>) -> String {
     or_absent(span, |span| format::milliseconds(span.as_secs_f64()))
 }
 
-fn summary(fluid: &Fluid) -> String {
-    let unknown = || "unknown".to_owned();
-    let goodput = fluid.goodput.map_or_else(unknown, Rate::human);
-    let loss = fluid.loss.map_or_else(unknown, format::percent);
-    let wait = fluid
-        .wait
-        .map(|wait| format::milliseconds(wait.as_secs_f64()));
-    let wait = wait.map_or_else(unknown, |wait| format!("{wait} ms"));
-    let queue = fluid.queue_packets.map(format::three_digits);
-    let queue = queue.map_or_else(unknown, |queue| format!("{queue} packets"));
-    format!(
-        "All flows together over the second half of {}: goodput {goodput}, loss {loss}, mean queue \
-            {queue}, which adds {wait} to a round trip.",
-        format::lasting(fluid.duration.as_secs_f64()),
-    )
+/// What is known of all flows together; nothing where no figure is.
+fn summary(fluid: &Fluid) -> Option<String> {
+    let queue = fluid.queue_packets.zip(fluid.wait).map(|(queue, wait)| {
+        let queue = format::three_digits(queue);
+        let wait = format::milliseconds(wait.as_secs_f64());
+        format!("mean queue {queue} packets, which adds {wait} ms to a round trip")
+    });
+    let goodput = fluid
+        .goodput
+        .map(|rate| format!("goodput {}", rate.human()));
+    let loss = fluid.loss.map(format::percent);
+    let loss = loss.map(|share| format!("loss {share}"));
+    let known: Vec<String> = [goodput, loss, queue].into_iter().flatten().collect();
+    let over = fluid.duration.human();
+    (!known.is_empty()).then(|| {
+        format!(
+            "All flows together over the second half of {over}: {}.",
+            known.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_has_only_what_is_known() {
+        let mut fluid = Fluid {
+            duration: Span::from_secs(60),
+            classes: Vec::new(),
+            goodput: Some(Rate::from_bits_per_second(600_000_000)),
+            loss: None,
+            queue_packets: Some(120.0),
+            wait: Some(Span::from_millis(15)),
+            outside: Vec::new(),
+        };
+        let after = |fluid: &Fluid| {
+            let said = summary(fluid)?;
+            Some(said.split_once(": ")?.1.to_owned())
+        };
+        let both =
+            "goodput 600 Mbit/s, mean queue 120 packets, which adds 15.0 ms to a round trip.";
+        assert_eq!(after(&fluid).as_deref(), Some(both));
+        (fluid.queue_packets, fluid.wait) = (None, None);
+        assert_eq!(after(&fluid).as_deref(), Some("goodput 600 Mbit/s."));
+        fluid.goodput = None;
+        assert_eq!(summary(&fluid), None);
+    }
 }
