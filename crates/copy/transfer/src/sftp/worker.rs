@@ -94,8 +94,8 @@ impl<'a> Worker<'a> {
         self.clean_up()
     }
 
-    /// Parts that are to go, go before the connection does, where the far end answers soon. No other
-    /// task goes on.
+    /// Parts that are to go, go before the connection does, where the far end answers soon. No
+    /// other task goes on.
     fn clean_up(&mut self) -> Result<(), Halt> {
         let until = Instant::now() + CLEAN_UP;
         let is_asked = |(_, tag): &(u64, Tag)| *tag == Tag::CleanUp;
