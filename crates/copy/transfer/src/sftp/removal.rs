@@ -15,7 +15,7 @@ use copy_protocol::{Problem, ProblemKind, Removed, is_reserved};
 use files::store::{emptied, not_entered};
 use files::{Rules, problem, shown, with_hint};
 
-use super::failure::refused;
+use super::failure::{refused, stays};
 use super::far_name::{join, named};
 use super::folders::{self, Heard};
 use super::talk::{Halt, Talk, is_missing, is_ok};
@@ -101,7 +101,7 @@ pub(super) fn no_mount_points(destination: &str) -> Problem {
         {destination} does not say what is: it lacks `statvfs@openssh.com`"
     );
     let hint = "leave `--delete` out and remove the rest by hand, or install trunkline there";
-    with_hint(problem(ProblemKind::Request, what), hint)
+    stays(what, hint)
 }
 
 impl Removal<'_, '_> {
@@ -355,10 +355,8 @@ fn unfinished(name: &[u8]) -> Problem {
         "`{}` is of a copy that goes on or was broken off: over SFTP it is not seen which",
         shown(name)
     );
-    with_hint(
-        problem(ProblemKind::Unfinished, what),
-        "give that copy again, or remove the file",
-    )
+    let hint = "give that copy again, or remove the file";
+    with_hint(problem(ProblemKind::Unfinished, what), hint)
 }
 
 fn untold(name: &[u8]) -> Problem {
@@ -366,10 +364,7 @@ fn untold(name: &[u8]) -> Problem {
         "`{}` is not removed: the SFTP server does not say what it is, or on which file system",
         shown(name)
     );
-    with_hint(
-        problem(ProblemKind::Request, what),
-        "remove it by hand, or leave it out with `--exclude`",
-    )
+    stays(what, "remove it by hand, or leave it out with `--exclude`")
 }
 
 fn other_names(path: &[u8]) -> Problem {
@@ -378,8 +373,5 @@ fn other_names(path: &[u8]) -> Problem {
         there, so that it may have others for them, as without upper and lower case",
         shown(path)
     );
-    with_hint(
-        problem(ProblemKind::Request, what),
-        "look there, and remove the rest by hand",
-    )
+    stays(what, "look there, and remove the rest by hand")
 }
