@@ -94,6 +94,7 @@ mod tests {
             "`--dscp`",
         );
         if let Some(error) = refused(|_| ()) {
+            assert!(error.contains("no multipath TCP"), "{error}");
             return testkit::skip(&error);
         }
         said(
