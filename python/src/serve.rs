@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use trunkline::ask;
+use trunkline::login::Padding;
 use trunkline::serve::{
     self, Accounts, Files, ListenAt, Rights, ServeOptions, ServerLimits, TestBounds,
 };
+use trunkline::units::Span;
 
 use crate::asked::{at_most_one, exclusive, from_where, optional, value};
 use crate::call::Call;
@@ -69,14 +71,15 @@ fn accounts(asked: &Asked) -> Result<Option<Arc<Accounts>>, Failure> {
     let padding = value("iperf3_padding", &asked.iperf3_padding, ask::padding)?;
     let skew = value("iperf3_skew", &asked.iperf3_skew, ask::duration)?;
     match (&asked.iperf3_users, &asked.iperf3_key) {
-        (None, None) => Ok(None),
+        (None, None) if padding == Padding::Oaep && skew == Span::from_secs(10) => Ok(None),
         (Some(_), Some(_)) if asked.files_only => Err(exclusive("files_only", "iperf3_users")),
         (Some(users), Some(key)) => {
             let accounts = Accounts::open(key, users, padding, skew);
             Ok(Some(Arc::new(accounts.map_err(trunkline::Error::from)?)))
         }
         _ => Err(Failure::request(
-            "`iperf3_users` and `iperf3_key` go together",
+            "`iperf3_users` and `iperf3_key` go together, and `iperf3_skew` and `iperf3_padding` \
+             with both",
             "give the file of users and the file with the private key, or leave both out",
         )),
     }

@@ -12,6 +12,18 @@ use crate::common::{complaint, trunkline};
 
 const SAID: &str = "h has no trunkline of this version: sending this one";
 
+/// Whether mount namespaces may be made; where not, that is told as a skip.
+pub(crate) fn may_mount() -> bool {
+    let tried = std::process::Command::new("unshare")
+        .args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"])
+        .status();
+    let may = tried.is_ok_and(|status| status.success());
+    if !may {
+        testkit::skip("no mount namespaces");
+    }
+    may
+}
+
 pub(crate) struct FarHost {
     folder: TempDir,
 }
@@ -54,14 +66,7 @@ impl FarHost {
     fn runs_behind(&self, mounts: &str) -> bool {
         let inner = format!("{mounts} && exec sh -c \"$0\"");
         self.runs(&format!("exec unshare -rm sh -c '{inner}' \"$last\""));
-        let tried = std::process::Command::new("unshare")
-            .args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"])
-            .status();
-        let may = tried.is_ok_and(|status| status.success());
-        if !may {
-            testkit::skip("no mount namespaces");
-        }
-        may
+        may_mount()
     }
 
     fn program(&self, name: &str, script: &str) {

@@ -9,7 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::sent::FarHost;
+use crate::selection::files;
+use crate::sent::{FarHost, may_mount};
 use crate::sftp::{Draw, all_said, copied, copy, document, host, text};
 
 /// A tree whose names say what they are: of folders `d`, files `f`, links `l`, and `k` of files
@@ -110,11 +111,8 @@ fn a_download_removes_here_what_the_far_end_lacks() {
         return;
     };
     let (far, here) = (host.path("home/d"), host.path("here"));
-    for folder in [&far, &here.join("old")] {
-        fs::create_dir_all(folder).unwrap();
-    }
-    fs::write(far.join("f"), "new").unwrap();
-    fs::write(here.join("old/f"), "old").unwrap();
+    files(&far, &["f"]);
+    files(&here, &["old/f"]);
     let words = ["--sftp", "-r", "--delete", "h:d/", here.to_str().unwrap()];
     assert_eq!(document(&host, &words)["removed"], 2);
     assert_eq!(all(&here), BTreeSet::from(["f".to_owned()]));
@@ -126,18 +124,14 @@ fn what_the_far_end_may_not_look_at_stays_here() {
         return;
     };
     let (far, here) = (host.path("home/d"), host.path("here"));
-    for folder in [far.join("sub"), here.join("sub")] {
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("f"), "f").unwrap();
-    }
-    fs::write(here.join("old"), "old").unwrap();
+    files(&far, &["sub/f"]);
+    files(&here, &["sub/f", "old"]);
     let mode = |mode| fs::set_permissions(far.join("sub"), fs::Permissions::from_mode(mode));
     // Names in it can be read, and nothing of them.
     mode(0o444).unwrap();
-    // Root may look at all of them.
     if far.join("sub/f").exists() {
         mode(0o755).unwrap();
-        return;
+        return testkit::skip("root may look at all of them");
     }
     let words = ["--sftp", "-r", "--delete", "h:d/", here.to_str().unwrap()];
     let output = copy(&host, &words);
@@ -149,7 +143,7 @@ fn what_the_far_end_may_not_look_at_stays_here() {
 }
 
 /// A copy with `--delete` that removes nothing, or not all; what it says.
-fn spared(host: &FarHost, from: &Path, codes: &[i32]) -> String {
+fn spared(host: &FarHost, from: &Path, code: i32) -> String {
     let source = format!("{}/", text(from));
     let words = [
         "--sftp",
@@ -162,7 +156,7 @@ fn spared(host: &FarHost, from: &Path, codes: &[i32]) -> String {
     ];
     let output = copy(host, &words);
     let said = all_said(&output);
-    assert!(codes.contains(&output.status.code().unwrap()), "{said}");
+    assert_eq!(output.status.code(), Some(code), "{said}");
     said
 }
 
@@ -172,13 +166,12 @@ fn links_are_removed_and_what_they_lead_to_stays() {
         return;
     };
     let (from, store, other) = (host.path("s"), host.path("home/store"), host.path("other"));
-    for folder in [&from, &store.join("sub"), &other] {
-        fs::create_dir_all(folder).unwrap();
-        fs::write(folder.join("f"), "f").unwrap();
-    }
+    files(&from, &["f"]);
+    files(&store, &["sub/f"]);
+    files(&other, &["f"]);
     symlink(&other, store.join("l")).unwrap();
     symlink(&other, store.join("sub/l")).unwrap();
-    spared(&host, &from, &[0]);
+    spared(&host, &from, 0);
     assert_eq!(all(&store), BTreeSet::from(["f".to_owned()]));
     assert!(other.join("f").exists());
 }
@@ -189,19 +182,16 @@ fn unfinished_files_and_all_of_an_empty_source_stay() {
         return;
     };
     let (from, store) = (host.path("s"), host.path("home/store"));
-    for folder in [&from, &store.join("sub")] {
-        fs::create_dir_all(folder).unwrap();
-    }
-    fs::write(store.join("sub/.f.1.trunkline-part"), "part").unwrap();
-    fs::write(store.join("sub/g"), "g").unwrap();
+    let part = "sub/.f.1.trunkline-part";
+    fs::create_dir(&from).unwrap();
+    files(&store, &[part, "sub/g"]);
     let before = all(&store);
-    let said = spared(&host, &from, &[1]);
+    let said = spared(&host, &from, 1);
     assert!(said.contains("the source is empty"), "{said}");
     assert_eq!(all(&store), before);
-    fs::write(from.join("f"), "f").unwrap();
-    let said = spared(&host, &from, &[0]);
+    files(&from, &["f"]);
+    let said = spared(&host, &from, 0);
     assert!(said.contains("of other copies"), "{said}");
-    let part = "sub/.f.1.trunkline-part";
     let left = ["f", "sub/", part].map(str::to_owned);
     assert_eq!(all(&store), BTreeSet::from(left));
 }
@@ -212,26 +202,22 @@ fn what_is_mounted_at_the_far_end_stays() {
         return;
     };
     let mounts = "mount -t tmpfs none store/sub/mnt && touch store/sub/mnt/x";
-    let tried = std::process::Command::new("unshare")
-        .args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"])
-        .status();
-    if !tried.is_ok_and(|status| status.success()) {
-        return testkit::skip("no mount namespaces");
+    if !may_mount() {
+        return;
     }
     let server = crate::sftp::server().unwrap();
     let inner = format!("{mounts} && exec {server} -l DEBUG3 -e 2>>../served");
     host.runs(&format!("exec unshare -rm sh -c '{inner}'"));
     let (from, store) = (host.path("s"), host.path("home/store"));
-    for folder in [&from, &store.join("sub/mnt")] {
-        fs::create_dir_all(folder).unwrap();
-    }
-    fs::write(from.join("f"), "f").unwrap();
-    fs::write(store.join("sub/g"), "g").unwrap();
-    let said = spared(&host, &from, &[1]);
+    files(&from, &["f"]);
+    files(&store, &["sub/g"]);
+    fs::create_dir(store.join("sub/mnt")).unwrap();
+    let said = spared(&host, &from, 1);
     assert!(said.contains("another file system is mounted"), "{said}");
     let left = ["f", "sub/", "sub/mnt/"].map(str::to_owned);
     assert_eq!(all(&store), BTreeSet::from(left));
     let served = fs::read_to_string(host.path("served")).unwrap();
+    assert!(served.contains("sub/g"), "{served}");
     assert!(!served.contains("mnt/x"), "{served}");
 }
 
@@ -241,9 +227,8 @@ fn a_server_that_tells_no_file_systems_is_refused_by_name() {
         return;
     };
     let from = host.path("s");
-    fs::create_dir_all(&from).unwrap();
-    fs::write(from.join("f"), "f").unwrap();
-    let said = spared(&host, &from, &[1, 2]);
+    files(&from, &["f"]);
+    let said = spared(&host, &from, 2);
     for part in ["`--delete`", "statvfs@openssh.com", "hint: "] {
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -1,8 +1,12 @@
 //! Counts of one copy over all its sessions, and the events for its observer.
 
+mod allowed;
+mod failures;
+mod links;
 mod logged;
 mod rate_history;
 mod relayed;
+mod sending;
 mod timeline;
 
 use std::collections::BTreeSet;
@@ -11,25 +15,19 @@ use std::time::Instant;
 
 use copy_net::control_socket::Status;
 use copy_protocol::{
-    Activity, CopyEvent, CopyProgress, CopySpec, EndShares, Entry, FileProblem, Kind, Message,
-    Name, Outcome, Problem, ProblemKind, Reading, Removed, Sending,
+    CopyEvent, CopyProgress, EndShares, Entry, Kind, Name, Outcome, ProblemKind, Reading, Removed,
 };
 use observe::{Limit, StreamCount};
-use steer::LinkReport;
-use units::{AddressPair, Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 use self::rate_history::{RateWindow, Readings};
 use self::timeline::Timeline;
-use crate::budget::{BudgetUser, CopyShare};
+use crate::budget::BudgetUser;
 use crate::copy_multipath::CopyMultipath;
 use crate::copy_pairs::CopyPairs;
 use crate::peer_links::LinkMember;
 use crate::standstill::{Change, Marks, Standstill};
 use crate::{CopyControl, CopyObserver, activity};
-use files::{problem, with_hint};
-
-/// Failures that are listed one by one: a peer may tell of any number.
-const FAILURES_MAX: usize = 10_000;
 
 /// Counts what happens and tells the observer.
 pub(crate) struct CopyStats<'a> {
@@ -199,44 +197,6 @@ impl<'a> CopyStats<'a> {
         outcome
     }
 
-    /// Its streams are dealt over pairs of addresses, or are of multipath TCP, as was asked for.
-    pub(crate) fn use_links(&mut self, spec: &CopySpec) {
-        self.deal_over(&spec.pairs);
-        self.multipath = spec.is_multipath().then(CopyMultipath::default);
-    }
-
-    /// Its streams are dealt over these pairs, where there are any.
-    pub(crate) fn deal_over(&mut self, pairs: &[AddressPair]) {
-        self.pairs = CopyPairs::new(pairs);
-    }
-
-    /// A session begins, whose streams are of multipath TCP where that was asked for.
-    pub(crate) fn begin_multipath(&self) -> Option<CopyMultipath> {
-        let multipath = self.multipath.clone()?;
-        multipath.begin();
-        Some(multipath)
-    }
-
-    /// The pairs of addresses over which its streams are dealt, as far as they are known.
-    pub(crate) fn pair_addresses(&self) -> Vec<AddressPair> {
-        let addresses = self.pairs.as_ref().map(CopyPairs::addresses);
-        addresses.unwrap_or_default()
-    }
-
-    /// A session begins, whose streams are dealt over these.
-    pub(crate) fn begin_dealing(&self) -> Option<CopyPairs> {
-        let pairs = self.pairs.clone()?;
-        pairs.begin(self.now());
-        Some(pairs)
-    }
-
-    /// Something is to be said of a pair of addresses, where there are so many streams.
-    pub(crate) fn on_pair(&mut self, streams: u16, news: Option<String>) {
-        if let Some(news) = news {
-            self.on_steered(streams, news);
-        }
-    }
-
     /// Streams that carried most of it; those that came, where it was over before more was seen.
     fn streams_mostly(&self) -> u16 {
         let mostly = self.readings.streams_mostly();
@@ -268,75 +228,6 @@ impl<'a> CopyStats<'a> {
     /// The control of this copy.
     pub(crate) fn control(&self) -> CopyControl {
         self.control.clone()
-    }
-
-    /// Another bound on the rate, when the user has just set one.
-    pub(crate) fn new_rate_max(&mut self) -> Option<Option<Rate>> {
-        let wanted = self.control.rate_max();
-        (wanted != self.rate_max).then(|| {
-            self.rate_max = wanted;
-            wanted
-        })
-    }
-
-    /// The bound on the rate that an opening tells. Others are told as they come.
-    pub(crate) fn rate_max_to_open(&mut self) -> Option<Rate> {
-        self.rate_max = self.control.rate_max();
-        self.rate_max
-    }
-
-    /// Another fixed number of streams, when one has just been set; within this conversation.
-    pub(crate) fn new_streams(&mut self) -> Option<Option<StreamCount>> {
-        let wanted = self.control.streams();
-        (wanted != self.streams).then(|| {
-            self.streams = wanted;
-            wanted
-        })
-    }
-
-    /// The copy takes part in the steering of all that have the same peer.
-    pub(crate) fn join(&mut self, link: Option<LinkMember>) {
-        self.link = link;
-    }
-
-    /// Another part of the streams of all copies with the same peer, when one was just given; none
-    /// leaves the number to the sender.
-    ///
-    /// * `is_fixed`: the near end has fixed the number, so that the copy takes no part.
-    pub(crate) fn new_part(&mut self, is_fixed: bool) -> Option<Option<StreamCount>> {
-        let report = (!is_fixed).then(|| self.report());
-        self.link.as_mut()?.look(Instant::now(), report)
-    }
-
-    /// The copy shares the bounds of this server.
-    pub(crate) fn share(&mut self, budget: BudgetUser) {
-        self.budget = Some(budget);
-    }
-
-    /// Another part of what this server allows all copies, when one was just given.
-    ///
-    /// * `moved`: bytes on the streams of this conversation.
-    pub(crate) fn new_share(&mut self, moved: Bytes) -> Option<CopyShare> {
-        let streams = self.sending.streams;
-        self.budget.as_mut()?.look(Instant::now(), moved, streams)
-    }
-
-    /// The part that was given last.
-    pub(crate) fn present_share(&self) -> CopyShare {
-        let budget = self.budget.as_ref();
-        budget.map(BudgetUser::told).unwrap_or_default()
-    }
-
-    fn report(&self) -> LinkReport {
-        LinkReport {
-            copy: 0,
-            weight: 1,
-            done: self.counts.arrived,
-            streams: self.sending.streams,
-            rtt: self.sending.rtt,
-            retransmitted_share: self.sending.retransmitted_share,
-            limited_by: self.sending.binds,
-        }
     }
 
     /// Something that there is to copy.
@@ -475,112 +366,10 @@ impl<'a> CopyStats<'a> {
         self.tell(&CopyEvent::WouldCopy { name, bytes });
     }
 
-    /// An entry cannot be copied.
-    pub(crate) fn on_failed(&mut self, entry: Option<&Entry>, problem: Problem) {
-        let name = match entry {
-            Some(entry) if entry.kind == Kind::Folder => format!("{}/", entry.name),
-            Some(entry) => entry.name.to_string(),
-            None => String::new(),
-        };
-        self.on_left_out(FileProblem::new(name, problem));
-    }
-
-    /// Names of the sources that cannot be copied, which a removal spares.
-    ///
-    /// # Errors
-    /// When not all of them were noted, so that nothing may be removed.
-    pub(crate) fn spared(&self) -> Result<BTreeSet<String>, FileProblem> {
-        let left_out = &self.outcome.left_out;
-        match left_out.len() < FAILURES_MAX {
-            true => Ok(left_out.iter().map(|one| one.name.clone()).collect()),
-            false => Err(not_all_spared()),
-        }
-    }
-
-    /// Something cannot be copied.
-    pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
-        let at = self.now();
-        match problem.kind {
-            ProblemKind::NoContent | ProblemKind::Unfinished => {
-                if self.outcome.left_out.len() < FAILURES_MAX {
-                    self.outcome.left_out.push(problem.clone());
-                }
-                return self.tell(&CopyEvent::LeftOut { at, problem });
-            }
-            ProblemKind::Follows if has_failed_above(&mut self.outcome.failed, &problem.name) => {
-                return self.tell(&CopyEvent::Failed { at, problem });
-            }
-            _ => {}
-        }
-        let problem = match self.outcome.failed.len() {
-            0..FAILURES_MAX => problem,
-            FAILURES_MAX => more_failures(),
-            _ => return,
-        };
-        self.outcome.failed.push(problem.clone());
-        self.tell(&CopyEvent::Failed { at, problem });
-    }
-
     /// The number of streams changes.
     pub(crate) fn on_steered(&mut self, streams: u16, why: String) {
         let at = self.now();
         self.tell(&CopyEvent::Steered { at, streams, why });
-    }
-
-    /// What the sender's streams show, of which each byte stands for `unpacked` bytes of files.
-    pub(crate) fn on_streams(
-        &mut self,
-        streams: u16,
-        seen: &steer::online::Streams,
-        unpacked: f64,
-    ) {
-        self.sending.streams = streams;
-        let delivered = self.delivered.rate(self.now(), seen.arrived);
-        self.sending.rate = Rate::from_f64(delivered.as_f64() * unpacked);
-        self.sending.rtt = seen.rtt.or(self.sending.rtt);
-        self.sending.retransmitted_share = seen.retransmitted_share();
-        self.sending.mark_echoed_share = seen.mark_echoed_share();
-        self.sending.ecn = seen.ecn.or(self.sending.ecn);
-    }
-
-    /// What the threads of both ends did.
-    pub(crate) fn on_activity(&mut self, sender: Option<&Activity>, receiver: Option<&Activity>) {
-        let shares = |end: Option<&Activity>| end.and_then(EndShares::of);
-        self.ends = Ends {
-            sender: shares(sender),
-            receiver: shares(receiver),
-        };
-    }
-
-    /// What limits the copy now, and what has so far.
-    pub(crate) fn on_limited(
-        &mut self,
-        binds: Option<Limit>,
-        limited: Option<copy_protocol::Limited>,
-    ) {
-        self.sending.binds = binds;
-        let now = self.now();
-        if let Some(limited) = limited {
-            self.timeline.on_limited(now, limited);
-        }
-    }
-
-    /// The sender at the other end says where its streams stand.
-    pub(crate) fn on_sending(
-        &mut self,
-        sending: &Sending,
-        limited: Option<Box<copy_protocol::Limited>>,
-    ) {
-        self.sending = SenderStatus::from(sending);
-        if let Some(limited) = limited {
-            self.timeline.on_limited(self.now(), *limited);
-        }
-    }
-
-    /// The same, to be told to the other end.
-    pub(crate) fn sending(&self) -> Message {
-        let limited = self.timeline.told().cloned().map(Box::new);
-        Message::Sending(Sending::from(&self.sending), limited)
     }
 
     /// Whether the session has just been found to stand still, and for how long. That it moves
@@ -657,69 +446,10 @@ impl<'a> CopyStats<'a> {
     }
 }
 
-/// Counts what is in a folder that failed with that folder; `false` where no such folder failed.
-fn has_failed_above(failed: &mut [FileProblem], name: &str) -> bool {
-    let is_above = |one: &&mut FileProblem| one.name.ends_with('/') && name.starts_with(&one.name);
-    let folder = failed.iter_mut().rev().find(is_above);
-    folder.map(|folder| folder.below += 1).is_some()
-}
-
 fn hash_of(name: &Name) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
-}
-
-impl From<&Sending> for SenderStatus {
-    fn from(told: &Sending) -> Self {
-        SenderStatus {
-            streams: told.streams,
-            rate: Rate::from_bits_per_second(told.rate),
-            rtt: told.rtt.map(Span::from_nanos),
-            retransmitted_share: told.retransmitted_share,
-            mark_echoed_share: told.mark_echoed_share,
-            ecn: told.ecn,
-            binds: told.binds.as_deref().and_then(Limit::named),
-        }
-    }
-}
-
-impl From<&SenderStatus> for Sending {
-    fn from(status: &SenderStatus) -> Self {
-        Sending {
-            streams: status.streams,
-            rate: status.rate.bits_per_second(),
-            rtt: status.rtt.map(Span::as_nanos),
-            retransmitted_share: status.retransmitted_share,
-            mark_echoed_share: status.mark_echoed_share,
-            ecn: status.ecn,
-            binds: status.binds.map(|limit| limit.name().to_owned()),
-        }
-    }
-}
-
-/// Why nothing is removed.
-fn not_all_spared() -> FileProblem {
-    let what = format!(
-        "nothing is removed: the sources have {FAILURES_MAX} things or more that cannot be copied, \
-        and what has their names at the destination is not told from the rest"
-    );
-    let hint = "leave them out with `--exclude`, which spares their names, too";
-    FileProblem::new(
-        String::new(),
-        with_hint(problem(ProblemKind::Request, what), hint),
-    )
-}
-
-/// Stands for all failures behind the last one that is listed.
-fn more_failures() -> FileProblem {
-    let what =
-        format!("more than {FAILURES_MAX} things could not be copied; the others are not listed");
-    let hint = "mend the cause of those above and give the same command again";
-    FileProblem::new(
-        String::new(),
-        with_hint(problem(ProblemKind::Request, what), hint),
-    )
 }
 
 #[cfg(test)]

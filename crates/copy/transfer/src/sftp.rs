@@ -10,8 +10,8 @@
 //!
 //! Reading order: `run` and `attempt`; `talk`, `folders`, `listing`, `plan_get`, `plan_put` for
 //! what there is to do; `crew`, `worker`, `task`, `asks`, `handles` for who does it; `put`,
-//! `naming`, `finish`, `check`, `get`, `reading` for how; `compare`, `removal`, `removal_here`;
-//! `journal`.
+//! `naming`, `finish`, `check`, `get`, `reading` for how; `compare`, `told`, `removal`,
+//! `removal_here`; `journal`.
 
 mod asks;
 mod attempt;
@@ -40,6 +40,7 @@ mod run;
 mod shared;
 mod talk;
 mod task;
+mod told;
 mod wildcards;
 mod window;
 mod work;

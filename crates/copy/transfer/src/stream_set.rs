@@ -20,8 +20,8 @@ use crate::sync::thread;
 
 /// A request that brought no stream is repeated after this.
 const ASK_AGAIN: Span = Span::from_secs(2);
-/// After a stream that could not be connected the next ones wait, longer each time up to 64 times
-/// this.
+/// After a stream that broke the next ones wait so long; after one that could not be connected
+/// longer each time, up to 64 times this.
 const PAUSE: Span = Span::from_millis(250);
 
 /// How soon it is noticed that no more streams are awaited.
@@ -75,6 +75,8 @@ pub(crate) struct StreamSet {
     failures: u32,
     failing_since: Option<Time>,
     not_before: Time,
+    /// How many streams were asked for while the next ones wait.
+    put_off: Option<u16>,
 }
 
 impl StreamSet {
@@ -91,12 +93,14 @@ impl StreamSet {
             failures: 0,
             failing_since: None,
             not_before: Time::ZERO,
+            put_off: None,
         }
     }
 
     /// More of them, until there are so many.
     pub(crate) fn grow(&mut self, target: u16, context: &SessionContext) {
         let now = context.now();
+        self.put_off = None;
         match &mut self.source {
             StreamSource::Ask(_) => self.ask(target, now, context),
             StreamSource::Dial {
@@ -111,7 +115,7 @@ impl StreamSet {
                     self.coming += 1;
                 }
             }
-            StreamSource::Dial { .. } if now < self.not_before => (),
+            StreamSource::Dial { .. } if now < self.not_before => self.put_off = Some(target),
             StreamSource::Dial { .. } => {
                 for _ in self.present + self.coming..target {
                     self.connect(None, context);
@@ -158,11 +162,14 @@ impl StreamSet {
         self.next += 1;
     }
 
-    /// Sees what streams of multipath TCP go over. Where the streams are dealt over pairs of
-    /// addresses: reads what each carries, and tries those again that were left out, each with one
-    /// stream. A receiver ends the streams of pairs that hang; a sender knows better which of its
-    /// streams do.
+    /// Connects streams that had to wait, and sees what those of multipath TCP go over. Where the
+    /// streams are dealt over pairs of addresses: reads what each carries, and tries those again
+    /// that were left out, each with one stream. A receiver ends the streams of pairs that hang; a
+    /// sender knows better which of its streams do.
     pub(crate) fn look(&mut self, part: Part, context: &SessionContext) {
+        if let Some(target) = self.put_off {
+            self.grow(target, context);
+        }
         if let Some(multipath) = self.multipath() {
             multipath.look();
         }
@@ -266,7 +273,7 @@ impl StreamSet {
         self.present = self.present.saturating_sub(1);
         self.asked = None;
         if end.is_err() {
-            // A far end that breaks each stream is not dialed without end.
+            // A far end that breaks each stream is not dialed again and again at once.
             self.not_before = self.not_before.max(now + PAUSE);
         }
         if let Some(multipath) = self.multipath() {

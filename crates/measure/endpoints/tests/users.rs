@@ -213,8 +213,9 @@ fn trains_need_a_user_as_tests_do() {
         let train = Train::back_to_back(20, Bytes::new(1_000));
         probes.unwrap().train(Way::Forward, &train, &mut ())
     };
-    assert!(train(Some(folder.login("mario", "rossi", Padding::Oaep))).is_ok());
     assert!(train(None).is_err());
+    assert!(is_refused(&server.next_end()));
+    assert!(train(Some(folder.login("mario", "rossi", Padding::Oaep))).is_ok());
 }
 
 /// The whole conversation after the cookie, for what no client of ours says.

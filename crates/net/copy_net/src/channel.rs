@@ -73,7 +73,7 @@ impl Channel {
     /// * `window_max`: what may be on the way or wait here at most over UDP, in each direction.
     ///
     /// # Errors
-    /// When the kernel refuses an option; those before it are set.
+    /// When the kernel refuses an option; the others are set.
     pub fn admit(&self, options: &StreamOptions, window_max: Bytes) -> Result<(), OptionError> {
         match &self.0 {
             Carrier::Tls(socket, _) | Carrier::Plain(socket) => options.apply_to_accepted(socket),

@@ -96,7 +96,7 @@ impl StreamHandle {
     /// there are none to set.
     ///
     /// # Errors
-    /// When the kernel refuses one; those before it are set.
+    /// When the kernel refuses one; the others are set.
     pub fn set(&self, options: &StreamOptions) -> Result<(), OptionError> {
         match &self.0 {
             Carrier::Tcp(socket) => options.apply(&SockRef::from(&**socket)),

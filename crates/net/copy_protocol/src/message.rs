@@ -256,8 +256,8 @@ pub enum Message {
     /// Pieces within these may be offered by their hash. Only where that was asked for.
     Older(Vec<(FileId, u64)>),
     /// (far) Its addresses at which it takes streams of this copy, at most
-    /// [`PAIRS_MAX`](crate::PAIRS_MAX). Only where
-    /// the opening asks for them, and then right behind [`Message::Opened`]. The near end connects
-    /// to them as to the first one: only an end with the same certificate takes a stream.
+    /// [`PAIRS_MAX`](crate::PAIRS_MAX). Only where the opening asks for them, and then right behind
+    /// [`Message::Opened`]. The near end connects to them as to the first one: only an end with the
+    /// same certificate takes a stream.
     Addresses(Vec<IpAddr>),
 }

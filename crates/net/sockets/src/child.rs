@@ -52,15 +52,11 @@ impl Child {
         arguments: &[String],
         variables: &[(String, String)],
     ) -> io::Result<Self> {
-        let mut command = Command::new(program);
+        let mut command = piped(program);
         command
             .args(arguments)
-            .env("LC_ALL", "C")
             .envs(variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        lead_session(&mut command);
+            .stdin(Stdio::null());
         let mut process = command.spawn()?;
         let said = Arc::default();
         let output = process.stdout.take().map(|pipe| listen(pipe, &said));
@@ -155,9 +151,15 @@ impl Drop for Child {
     }
 }
 
-/// Has the child lead a session, and end with the thread that starts it.
+/// A program in the language of the C locale, whose outputs are read here. It leads a session, and
+/// ends with the thread that starts it.
 #[expect(unsafe_code, reason = "no safe way to act between fork and exec")]
-pub(crate) fn lead_session(command: &mut Command) {
+pub(crate) fn piped(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env("LC_ALL", "C")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     // SAFETY: the closure runs between fork and exec and makes two system calls, nothing else.
     unsafe {
         command.pre_exec(|| {
@@ -165,6 +167,7 @@ pub(crate) fn lead_session(command: &mut Command) {
             Ok(set_pdeathsig(Signal::SIGKILL)?)
         });
     }
+    command
 }
 
 /// Reads to the end, so that the child never waits for us; keeps the last of it.

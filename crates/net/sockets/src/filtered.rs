@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::child::lead_session;
+use crate::child::piped;
 
 /// Most bytes of input: any pipe takes them at once (pipe(7)), so that writing never waits.
-pub const INPUT_MAX: usize = 4_096;
+const INPUT_MAX: usize = 4_096;
 /// Most bytes that are read of each output.
 const OUTPUT_MAX: u64 = 16 << 10;
 /// How often the program is looked at.
@@ -24,8 +24,8 @@ const TICK: Duration = Duration::from_millis(2);
 /// terminal, so that it asks for nothing, and ends with the thread that calls this.
 ///
 /// # Errors
-/// When it cannot be started, the input is longer than [`INPUT_MAX`], or it takes longer than
-/// `limit`, after which it is ended.
+/// When it cannot be started, the input is longer than 4 KiB, or it takes longer than `limit`,
+/// after which it is ended.
 pub fn filter(
     program: &str,
     arguments: &[OsString],
@@ -36,15 +36,8 @@ pub fn filter(
         let why = format!("{} bytes of input; at most {INPUT_MAX}", input.len());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    lead_session(&mut command);
-    let mut child = command.spawn()?;
+    let mut command = piped(program);
+    let mut child = command.args(arguments).stdin(Stdio::piped()).spawn()?;
     if let Some(mut pipe) = child.stdin.take() {
         // One that reads nothing says by its end what is wrong.
         let _ = pipe.write_all(input);

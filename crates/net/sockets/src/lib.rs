@@ -32,7 +32,7 @@ pub mod tcp_info;
 
 pub use clock::Clock;
 pub use deadline::Deadline;
-pub use filtered::{INPUT_MAX, filter};
+pub use filtered::filter;
 pub use leaving::{FarEnd, resolve};
 pub use listen::ListenAt;
 pub use options::{BufferLimit, OptionError, StreamOptions};

@@ -74,8 +74,8 @@ impl ListenAt {
 
     /// A non-blocking listening socket, of multipath TCP where this host has it: connections of
     /// plain TCP are accepted as such. Without a family it serves IPv4 alone where this host has no
-    /// IPv6; where that is missing only for multipath TCP, it is of plain TCP for both.
-    /// So is one of a device.
+    /// IPv6; where that is missing only for multipath TCP, it is of plain TCP for both. One of a
+    /// device is always of plain TCP.
     ///
     /// # Errors
     /// When the address or device does not exist here, or its port is taken.

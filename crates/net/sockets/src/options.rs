@@ -229,15 +229,16 @@ impl StreamOptions {
     /// What only streams of copies are asked to use. The kernel has no `TCP_USER_TIMEOUT` for
     /// multipath TCP, whose streams a copy replaces where they hang.
     fn apply_to_copies(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
-        if let Some(limit) = self.user_timeout.filter(|_| !is_multipath(socket)) {
+        let limit = self.user_timeout.filter(|_| !is_multipath(socket));
+        let limited = limit.map_or(Ok(()), |limit| {
             let set = socket.set_tcp_user_timeout(Some(limit.into()));
-            set.map_err(OptionError::Socket)?;
-        }
-        if let Some(most) = self.unsent_max {
+            set.map_err(OptionError::Socket)
+        });
+        let unsent = self.unsent_max.map_or(Ok(()), |most| {
             let bytes = u32::try_from(most.get()).unwrap_or(u32::MAX);
-            unless_lacking(socket, socket.set_tcp_notsent_lowat(bytes))?;
-        }
-        Ok(())
+            unless_lacking(socket, socket.set_tcp_notsent_lowat(bytes))
+        });
+        limited.and(unsent)
     }
 
     /// Also lifts the window that was derived from the listener's buffer when the connection came

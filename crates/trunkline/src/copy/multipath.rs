@@ -5,7 +5,7 @@ use observe::Transport;
 use sockets::options::StreamOptions;
 use units::Via;
 
-use super::pairs::PairsAsked;
+use super::pairs::{PairsAsked, not_here};
 use crate::Error;
 
 /// Whether a copy can have multipath TCP, where it was asked for.
@@ -24,10 +24,7 @@ pub(super) fn check(beside: &PairsAsked<'_>, options: &CopyOptions) -> Result<()
         },
         ..StreamOptions::default()
     };
-    asked.try_here().map_err(|error| {
-        let hint = error.hint().unwrap_or_default();
-        Error::wrong_request(error.to_string(), hint)
-    })
+    asked.try_here().map_err(not_here)
 }
 
 fn combined(beside: &PairsAsked<'_>, options: &CopyOptions) -> Result<(), Error> {
@@ -97,6 +94,7 @@ mod tests {
             "`--dscp`",
         );
         if let Some(error) = refused(|_| ()) {
+            assert!(error.contains("no multipath TCP"), "{error}");
             return testkit::skip(&error);
         }
         said(

@@ -3,10 +3,10 @@
 
 use copy_protocol::{CopyOptions, PAIRS_MAX};
 use observe::Transport;
-use sockets::options::StreamOptions;
+use sockets::options::{OptionError, StreamOptions};
 use units::{AddressPair, PairChoice, Source, Via};
 
-use crate::Error;
+use crate::{Error, Fault};
 
 /// Pairs that were asked for, and what they may not go with.
 pub(super) struct PairsAsked<'a> {
@@ -138,10 +138,16 @@ fn possible(pair: &AddressPair, via: &Via) -> Result<(), Error> {
         via,
         ..StreamOptions::default()
     };
-    options.try_towards(pair.far).map_err(|error| {
-        let hint = error.hint().unwrap_or_default();
-        Error::wrong_request(error.to_string(), hint)
-    })
+    options.try_towards(pair.far).map_err(not_here)
+}
+
+/// What this host does not grant was a wrong request.
+pub(super) fn not_here(error: OptionError) -> Error {
+    let refused = Error::sentence(Fault::Request, error.to_string(), None);
+    match error.hint() {
+        Some(hint) => refused.with_hint(hint),
+        None => refused,
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use units::{Family, PairChoice, Via};
 
 use super::checksum_lists::{self, ChecksumList};
 use super::multipath;
-use super::pairs::{PairsAsked, pairs};
+use super::pairs::{PairsAsked, not_here, pairs};
 use super::{Place, Route};
 use crate::Error;
 use crate::history::CopyMemory;
@@ -388,10 +388,7 @@ fn checked(route: &Route, options: CopyOptions) -> Result<CopyOptions, Error> {
             congestion: Some(control.name.clone()),
             ..StreamOptions::default()
         };
-        option.try_here().map_err(|error| {
-            let hint = error.hint().unwrap_or_default();
-            Error::wrong_request(error.to_string(), hint)
-        })?;
+        option.try_here().map_err(not_here)?;
     }
     if options.delete && options.selection.listed.is_some() {
         return Err(Error::wrong_request(

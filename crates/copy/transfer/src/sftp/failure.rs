@@ -35,6 +35,11 @@ pub(super) fn odd(trying: &str, name: &[u8]) -> Problem {
     problem(ProblemKind::Protocol, what)
 }
 
+/// What a removal leaves, and why.
+pub(super) fn stays(what: String, hint: &str) -> Problem {
+    with_hint(problem(ProblemKind::Request, what), hint)
+}
+
 /// There is no room for it.
 pub(super) fn full(name: &[u8], free: u64) -> Problem {
     let free = units::Bytes::new(free).human();

@@ -18,8 +18,8 @@ use super::failure::refused;
 use super::far_name::{join, seconds};
 use super::item::Item;
 use super::journal::Journal;
-use super::removal::Told;
 use super::talk::{Halt, Talk, is_missing, is_ok};
+use super::told::Told;
 use crate::copy_stats::CopyStats;
 
 /// Entries that are looked at together.

@@ -7,66 +7,25 @@
 //! clock of the far host are not told. Where a folder is listed without a name that was copied into
 //! it, its names are other names than those here, as without upper and lower case, and stay.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use copy_protocol::sftp::{FarKind, Listed, Reply, Request, Space, Stat};
-use copy_protocol::{CopyOptions, Entry, FileProblem, Kind, Name, PART_ENDING};
+use copy_protocol::{CopyOptions, FileProblem, Name, PART_ENDING};
 use copy_protocol::{Problem, ProblemKind, Removed, is_reserved};
 use files::store::{emptied, not_entered};
 use files::{Rules, problem, shown, with_hint};
 
-use super::failure::refused;
+use super::failure::{refused, stays};
 use super::far_name::{join, named};
 use super::folders::{self, Heard};
 use super::talk::{Halt, Talk, is_missing, is_ok};
+use super::told::Told;
 use crate::copy_stats::CopyStats;
 
 /// Folders within folders that are removed.
 const DEPTH_MAX: usize = 256;
 /// Names that go together: what is gone when the far end is lost is not told of more than these.
 const TOGETHER: usize = 1_024;
-
-/// What the sources have.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    names: BTreeSet<Vec<u8>>,
-    /// Their folders, and the names of those at the far end.
-    folders: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// How many names each folder has.
-    counts: BTreeMap<Vec<u8>, usize>,
-}
-
-impl Told {
-    /// * `path`: its name at the far end.
-    pub fn add(&mut self, entry: &Entry, path: Vec<u8>) {
-        let name = entry.name.as_bytes();
-        if entry.kind == Kind::Folder {
-            self.folders.insert(name.to_vec(), path);
-        }
-        let end = name.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-        if self.names.insert(name.to_vec()) && !name.is_empty() {
-            *self.counts.entry(name[..end].to_vec()).or_default() += 1;
-        }
-    }
-
-    /// Whether a folder of theirs is listed with all that they have in it.
-    fn is_listed(&self, folder: &[u8], list: &[Listed]) -> bool {
-        let is_told = |one: &&Listed| self.names.contains(&join(folder, &one.name));
-        let wanted = self.counts.get(folder).copied().unwrap_or(0);
-        list.iter().filter(is_told).count() >= wanted
-    }
-
-    /// They have nothing but empty folders: what was to be copied may not be mounted.
-    fn is_empty(&self) -> bool {
-        match self.folders.contains_key(&b""[..]) {
-            true => self.names.len() == 1,
-            false => {
-                let is_deep = |name: &Vec<u8>| name.contains(&b'/');
-                self.names.len() == self.folders.len() && !self.folders.keys().any(is_deep)
-            }
-        }
-    }
-}
 
 /// Something that goes.
 #[derive(Debug)]
@@ -142,7 +101,7 @@ pub(super) fn no_mount_points(destination: &str) -> Problem {
         {destination} does not say what is: it lacks `statvfs@openssh.com`"
     );
     let hint = "leave `--delete` out and remove the rest by hand, or install trunkline there";
-    with_hint(problem(ProblemKind::Request, what), hint)
+    stays(what, hint)
 }
 
 impl Removal<'_, '_> {
@@ -396,10 +355,8 @@ fn unfinished(name: &[u8]) -> Problem {
         "`{}` is of a copy that goes on or was broken off: over SFTP it is not seen which",
         shown(name)
     );
-    with_hint(
-        problem(ProblemKind::Unfinished, what),
-        "give that copy again, or remove the file",
-    )
+    let hint = "give that copy again, or remove the file";
+    with_hint(problem(ProblemKind::Unfinished, what), hint)
 }
 
 fn untold(name: &[u8]) -> Problem {
@@ -407,10 +364,7 @@ fn untold(name: &[u8]) -> Problem {
         "`{}` is not removed: the SFTP server does not say what it is, or on which file system",
         shown(name)
     );
-    with_hint(
-        problem(ProblemKind::Request, what),
-        "remove it by hand, or leave it out with `--exclude`",
-    )
+    stays(what, "remove it by hand, or leave it out with `--exclude`")
 }
 
 fn other_names(path: &[u8]) -> Problem {
@@ -419,50 +373,5 @@ fn other_names(path: &[u8]) -> Problem {
         there, so that it may have others for them, as without upper and lower case",
         shown(path)
     );
-    with_hint(
-        problem(ProblemKind::Request, what),
-        "look there, and remove the rest by hand",
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(name: &str, kind: Kind) -> Entry {
-        Entry {
-            name: Name::new(name.as_bytes().to_vec()).unwrap(),
-            kind,
-            mode: 0o755,
-            modified_nanoseconds: 0,
-            version: 0,
-            is_sparse: false,
-            digest: None,
-        }
-    }
-
-    #[test]
-    fn a_folder_that_lacks_what_was_copied_into_it_has_other_names() {
-        let mut told = Told::default();
-        for (name, kind) in [
-            ("", Kind::Folder),
-            ("Readme", Kind::File(1)),
-            ("d", Kind::Folder),
-            ("d/a", Kind::File(1)),
-        ] {
-            told.add(&entry(name, kind), name.as_bytes().to_vec());
-        }
-        let is_listed = |folder: &str, names: &[&str]| {
-            let listed = |name: &&str| Listed {
-                name: name.as_bytes().to_vec(),
-                stat: Stat::default(),
-            };
-            let list: Vec<Listed> = names.iter().map(listed).collect();
-            told.is_listed(folder.as_bytes(), &list)
-        };
-        assert!(is_listed("", &["Readme", "d", "old"]));
-        assert!(!is_listed("", &["README", "d", "old"]));
-        assert!(is_listed("d", &["a"]));
-        assert!(!is_listed("d", &[]));
-    }
+    stays(what, "look there, and remove the rest by hand")
 }

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use copy_protocol::sftp::{Reply, Request};
-use copy_protocol::{CopyOptions, FileProblem, Problem, ProblemKind, is_reserved};
+use copy_protocol::{CopyOptions, FileProblem, Problem, is_reserved};
 use files::store::{Gone, Removal, Store};
-use files::{Rules, problem, shown, with_hint};
+use files::{Rules, shown};
 
-use super::failure::refused;
+use super::failure::{refused, stays};
 use super::far_name::join;
 use super::talk::{Halt, Talk, is_missing};
 use crate::copy_stats::CopyStats;
@@ -127,10 +127,8 @@ fn unlisted(path: &[u8]) -> Problem {
         "`{}` is at the far end, whose listing lacked it: what has its name here is not removed",
         shown(path)
     );
-    with_hint(
-        problem(ProblemKind::Request, what),
-        "give the same command again; where it stays so, look at the disk of that host",
-    )
+    let hint = "give the same command again; where it stays so, look at the disk of that host";
+    stays(what, hint)
 }
 
 #[cfg(test)]

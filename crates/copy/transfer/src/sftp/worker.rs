@@ -94,13 +94,19 @@ impl<'a> Worker<'a> {
         self.clean_up()
     }
 
-    /// Parts that are to go, go before the connection does, where the far end answers soon.
+    /// Parts that are to go, go before the connection does, where the far end answers soon. No
+    /// other task goes on.
     fn clean_up(&mut self) -> Result<(), Halt> {
         let until = Instant::now() + CLEAN_UP;
         let is_asked = |(_, tag): &(u64, Tag)| *tag == Tag::CleanUp;
         while self.owners.values().any(is_asked) && Instant::now() < until {
-            if let Some((number, reply)) = self.channel.receive(TICK)? {
+            let Some((number, reply)) = self.channel.receive(TICK)? else {
+                continue;
+            };
+            if self.owners.get(&number).is_some_and(is_asked) {
                 self.on_reply(number, reply)?;
+            } else {
+                self.owners.remove(&number);
             }
         }
         Ok(())

@@ -274,7 +274,7 @@ fn unfinished(copy: &Copy) -> Option<String> {
     let (count, names) = left_out_as(copy, ProblemKind::Unfinished)?;
     Some(format!(
         "{count} of other copies, which go on when they are given again: {names}; `--delete` \
-        removes those that are a day old at the destination"
+        removes those that are a day old at the destination, unless that is an SFTP server"
     ))
 }
 
