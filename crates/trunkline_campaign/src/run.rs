@@ -194,7 +194,9 @@ impl Campaign {
         let draw = || places::ends(&plan, &group, options.host.as_deref(), options.patience);
         let present = current.group(row.shard.group.as_str());
         let ends = draw()?;
-        let sums = SumReader::of(&group, &ends.here)?;
+        // `bag` of the plan in force counts, also for shards that were cut before it was written.
+        let bag = present.filter(|now| now.to == group.to);
+        let sums = bag.map_or(Ok(None), |group| SumReader::of(group, &ends.here))?;
         let mut running = Running {
             watcher: Watcher {
                 folder: &self.folder,
@@ -303,7 +305,10 @@ impl Running<'_> {
             return Ok(result.clone());
         }
         if self.sums.is_some() {
-            check_names(&self.run.planned()?)?;
+            let superseded = self.run.superseded()?;
+            let mut planned = self.run.planned()?;
+            planned.retain(|entry| !superseded.contains(&entry.name));
+            check_names(&planned)?;
         }
         let mut patience = Patience::new(options.patience);
         let mut sum = Sum::default();

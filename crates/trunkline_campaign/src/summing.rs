@@ -20,6 +20,7 @@ use copy_protocol::ProblemKind;
 use files::checksums::{Algorithm, digests};
 use files::shown;
 
+use super::changes;
 use super::places::Here;
 use trunkline::Error;
 
@@ -67,7 +68,7 @@ impl SumReader {
         }))
     }
 
-    /// Reads a file; `None` when it was stopped, and of what is no file.
+    /// Reads a file; `None` when it was stopped, and of what is no file or only a part of one.
     ///
     /// # Errors
     /// Why it has no checksums.
@@ -76,7 +77,7 @@ impl SumReader {
         entry: &Entry,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Summed>, Fate> {
-        let Kind::File(bytes) = entry.kind else {
+        let (Kind::File(bytes), None) = (&entry.kind, entry.part) else {
             return Ok(None);
         };
         let path = self.folder.join(OsStr::from_bytes(&entry.name));
@@ -86,7 +87,11 @@ impl SumReader {
             Ok(None) => return Ok(None),
             Err(error) => return Err(unread(&path, &error.to_string())),
         };
-        if found.bytes != bytes || entry.digest.is_some_and(|known| known != found.blake3) {
+        if found.bytes != *bytes || entry.digest.is_some_and(|known| known != found.blake3) {
+            return Err(self.differs(entry));
+        }
+        // What was there already has no digest yet: size and time say that it is the same.
+        if entry.digest.is_none() && changes::difference(&self.folder, entry).is_some() {
             return Err(self.differs(entry));
         }
         let sums = self
@@ -133,7 +138,9 @@ impl SumReader {
             noted.is_some_and(|noted| noted.serves(entry, &self.names))
         };
         let files = done.values();
-        let files = files.filter(|entry| matches!(entry.kind, Kind::File(_)));
+        // Parts were planned before the bag was, and are read once their file is whole.
+        let is_read = |entry: &&Entry| matches!(entry.kind, Kind::File(_)) && entry.part.is_none();
+        let files = files.filter(is_read);
         let mut lacking = files.filter(|&entry| !serves(entry)).peekable();
         let mut failed = Vec::new();
         if lacking.peek().is_none() {
@@ -190,7 +197,7 @@ impl SumReader {
 ///
 /// # Errors
 /// When a name is a symbolic link, or no UTF-8.
-pub(super) fn check_names(entries: &[Entry]) -> Result<(), Error> {
+pub(super) fn check_names<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<(), Error> {
     for entry in entries {
         let why = match &entry.kind {
             Kind::Link(_) => "is a symbolic link, and a bag holds files alone",
@@ -201,7 +208,8 @@ pub(super) fn check_names(entries: &[Entry]) -> Result<(), Error> {
         };
         return Err(Error::wrong_request(
             format!("`{}` {why}", shown(&entry.name)),
-            "leave it out with `exclude` and plan again, or leave `bag` out of the plan",
+            "leave it out with `exclude` and plan again (into another folder, where it was copied \
+             already), or leave `bag` out of the plan",
         ));
     }
     Ok(())
@@ -282,7 +290,9 @@ mod tests {
     #[test]
     fn a_file_has_checksums_while_it_is_what_was_copied() {
         let folder = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(folder.path().join("a")).unwrap();
         std::fs::write(folder.path().join("a"), b"abc").unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
         let reader = SumReader {
             folder: folder.path().to_owned(),
             is_source: true,
@@ -296,6 +306,9 @@ mod tests {
         let changed = read(entry("a", 3, Some(b"old"))).unwrap_err();
         assert_eq!(changed.cause, ProblemKind::SourceChanged);
         assert!(read(entry("a", 4, None)).is_err());
+        file.set_modified(std::time::SystemTime::now()).unwrap();
+        assert!(read(entry("a", 3, None)).is_err(), "written to since");
+        assert!(read(entry("a", 3, Some(b"abc"))).unwrap().is_some());
         assert!(read(entry("b", 3, None)).is_err());
     }
 
