@@ -6,6 +6,7 @@
 //! [`Campaign::run_all`] runs all of them from this machine. What became of each is in files of the
 //! campaign's folder, from which [`Campaign::status`] and [`Campaign::verify`] tell.
 
+mod bag_checks;
 mod bags;
 mod changes;
 mod doubts;
@@ -23,6 +24,7 @@ mod shards;
 mod slurm;
 mod status;
 mod summing;
+mod tag_files;
 mod verify;
 mod watcher;
 
