@@ -1,5 +1,7 @@
 //! Whether what is to become a bag is what it should be.
 
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -29,11 +31,17 @@ pub(super) fn check_source(from: &Path, group: &Group, payload: &Payload) -> Res
         let Tally::Item(item) = tally else {
             continue;
         };
-        let name = item.name().strip_prefix(b"data/").unwrap_or_default();
-        let Some((_, sums)) = payload.files.get(name) else {
+        let Some(name) = item.name().strip_prefix(b"data/") else {
             continue;
         };
-        for (algorithm, sum) in sums {
+        let Some((_, sums)) = payload.files.get(name) else {
+            // The rules of a plan may leave out what they like.
+            if group.rules.is_empty() {
+                wrong.push(shown(name));
+            }
+            continue;
+        };
+        for (algorithm, sum) in group.bag.iter().zip(sums) {
             let known = Algorithm::named(algorithm).and_then(|one| item.digest(one));
             compared |= known.is_some();
             if known.is_some_and(|known| hex(known) != *sum) {
@@ -50,8 +58,8 @@ pub(super) fn check_source(from: &Path, group: &Group, payload: &Payload) -> Res
             group.bag.join(" or ")
         ),
         (Some(first), _) => format!(
-            "the bag {} that is copied has other content than its manifests say: {}, the first is \
-            `{first}`",
+            "the bag {} that is copied lacks files or has other content than its manifests say: \
+            {}, the first is `{first}`",
             source.display(),
             count(wrong.len() as u64, "file")
         ),
@@ -63,11 +71,47 @@ pub(super) fn check_source(from: &Path, group: &Group, payload: &Payload) -> Res
     Err(Error::sentence(Fault::Run, told, None).with_hint(hint))
 }
 
+/// Whether a folder of this machine has the files of the payload, of their sizes, and no others:
+/// one that failed or was broken off may be there, and gone from the source since.
+pub(super) fn check_payload(data: &Path, payload: &Payload) -> Result<(), Error> {
+    let (mut found, mut folders) = (0, vec![data.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let unreadable = |error| Error::unreadable(&folder, error);
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let (path, about) = (entry.path(), entry.metadata().map_err(unreadable)?);
+            if about.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(data).unwrap_or(&path);
+            match payload.files.get(name.as_os_str().as_bytes()) {
+                Some((bytes, _)) if about.is_file() && about.len() == *bytes => found += 1,
+                _ => {
+                    let what = "is no file of the bag, or has another size than what was copied";
+                    let told = format!("{} {what}", path.display());
+                    let hint = "move it elsewhere and give the same command again; `trunkline \
+                                campaign verify` and `retry` have a file copied again";
+                    return Err(Error::sentence(Fault::Run, told, None).with_hint(hint));
+                }
+            }
+        }
+    }
+    let lacks = payload.files.len() as u64 - found;
+    if lacks == 0 {
+        return Ok(());
+    }
+    let told = format!(
+        "{} of the bag are not in {}",
+        count(lacks, "file"),
+        data.display()
+    );
+    let hint = "`trunkline campaign verify` and `retry` have them copied again";
+    Err(Error::sentence(Fault::Run, told, None).with_hint(hint))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::ffi::OsStrExt;
-
     use files::checksums::digests;
 
     use super::super::tag_files::{check_kept, put_here, write_tags};
@@ -95,8 +139,7 @@ mod tests {
             fs::write(&file, name).unwrap();
             let found = digests(file.as_os_str().as_bytes(), &asked, &|| false);
             let asked = found.unwrap().unwrap().asked;
-            let sums = asked.iter().map(|sum| hex(sum));
-            let sums = group.bag.iter().cloned().zip(sums).collect();
+            let sums = asked.iter().map(|sum| hex(sum)).collect();
             let bytes = name.len() as u64;
             payload
                 .files
@@ -113,12 +156,25 @@ mod tests {
         let from = there.join("data");
         check_source(&from, &group, &payload).unwrap();
         let (_, sums) = payload.files.get_mut(&b"a"[..]).unwrap();
-        sums.insert("md5".to_owned(), "00".to_owned());
+        sums[1] = "00".to_owned();
         let told = check_source(&from, &group, &payload).unwrap_err().what();
         assert!(
             told.contains("say: 1 file, ") && told.ends_with("`a`"),
             "{told}"
         );
+        // What only the folder has, or only the payload.
+        check_payload(&from, &payload).unwrap();
+        let broken_off = from.join("run/.x.trunkline-part");
+        fs::write(&broken_off, "x").unwrap();
+        let told = check_payload(&from, &payload).unwrap_err().what();
+        assert!(told.contains("/run/.x.trunkline-part is no file"), "{told}");
+        fs::remove_file(&broken_off).unwrap();
+        fs::remove_file(from.join("a")).unwrap();
+        let told = check_payload(&from, &payload).unwrap_err().what();
+        assert!(told.starts_with("1 file of the bag"), "{told}");
+        payload.files.remove(&b"a"[..]);
+        let told = check_source(&from, &group, &payload).unwrap_err().what();
+        assert!(told.contains("lacks files"), "{told}");
         let mut fewer = group;
         fewer.bag.pop();
         let spot = fewer.bag_spot().unwrap();

@@ -8,14 +8,15 @@ use std::fs;
 use std::path::Path;
 
 use campaign_plan::{Campaign as Plan, Group, Spot};
-use campaign_store::{Entry, Kind, ShardRow, ShardRun, Summed, replace};
+use campaign_store::{Entry, Kind, ShardRow, ShardRun, replace};
 use transfer::CopyControl;
 
-use super::bag_checks::check_source;
+use super::bag_checks::{check_payload, check_source};
 use super::places::{self, Ends, Here};
-use super::run::RunOptions;
+use super::run::{RunOptions, passing_cause};
 use super::shard_copy::request;
-use super::summing::SumReader;
+use super::status::UnfinishedCause;
+use super::summing::{SumReader, check_names};
 use super::tag_files::{Payload, check_kept, put_here, write_tags};
 use super::watcher::{now, quiet};
 use super::{Campaign, GroupName, unwritable};
@@ -38,32 +39,46 @@ impl Campaign {
     /// at its end. One that is as it was written last is left alone.
     ///
     /// # Errors
-    /// When files have no checksums and cannot be read here, or the tag files cannot be written.
-    pub fn finish_bags(&self, options: &RunOptions, cancel: &Cancel) -> Result<Vec<Bag>, Error> {
+    /// When the campaign cannot be read. Each bag has errors of its own: files have no checksums
+    /// and cannot be read here, or the tag files cannot be written.
+    pub fn finish_bags(
+        &self,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<Vec<Result<Bag, Error>>, Error> {
         let plan = self.current()?;
-        let mut bags = Vec::new();
-        for group in plan.groups() {
-            let Some(spot) = group.bag_spot() else {
-                continue;
-            };
-            if !places::is_run_here(group, options.host.as_deref()) {
-                continue;
-            }
-            let Some(payload) = self.payload(&plan, group, options, cancel)? else {
-                continue;
-            };
-            if places::is_here(&group.from, options.host.as_deref()) {
-                let from = places::local(&plan, &group.from)?;
-                check_source(&from, group, &payload)?;
-            }
-            self.write_bag(&plan, group, &spot, &payload, options, cancel)?;
-            bags.push(Bag {
-                group: group.name.clone(),
-                folder: spot.to_string(),
-                files: payload.files.len() as u64,
-            });
+        let groups = plan.groups().iter();
+        let bags = groups.map(|group| self.finish_bag(&plan, group, options, cancel));
+        Ok(bags.filter_map(Result::transpose).collect())
+    }
+
+    /// `None` where there is no bag, or not all of its payload yet.
+    fn finish_bag(
+        &self,
+        plan: &Plan,
+        group: &Group,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<Option<Bag>, Error> {
+        let host = options.host.as_deref();
+        let Some(spot) = group.bag_spot() else {
+            return Ok(None);
+        };
+        if cancel.is_cancelled() || !places::is_run_here(group, host) {
+            return Ok(None);
         }
-        Ok(bags)
+        let Some(payload) = self.payload(plan, group, options, cancel)? else {
+            return Ok(None);
+        };
+        if places::is_here(&group.from, host) {
+            check_source(&places::local(plan, &group.from)?, group, &payload)?;
+        }
+        self.write_bag(plan, group, &spot, &payload, options, cancel)?;
+        Ok(Some(Bag {
+            group: group.name.clone(),
+            folder: spot.to_string(),
+            files: payload.files.len() as u64,
+        }))
     }
 
     /// Shards of the group that went to where it goes now, in the order of their plans.
@@ -98,6 +113,8 @@ impl Campaign {
         let mut payload = Payload::default();
         let rows = self.rows_of(group)?;
         let mut lacking: BTreeMap<Vec<u8>, (&ShardRow, Entry)> = BTreeMap::new();
+        // Those that were copied before the plan asked for a bag.
+        let mut links = BTreeMap::new();
         for row in &rows {
             let run = ShardRun::of(&self.folder, row)?;
             match run.result()? {
@@ -108,21 +125,33 @@ impl Campaign {
             }
             let mut sums = run.sums()?;
             for (name, entry) in run.noted()? {
-                let Kind::File(bytes) = entry.kind else {
+                if let Kind::Link(_) = entry.kind {
+                    links.insert(name, entry);
+                    continue;
+                }
+                let Kind::File(_) = entry.kind else {
                     continue;
                 };
-                match sums
-                    .remove(&name)
-                    .filter(|one| one.serves(&entry, &group.bag))
-                {
+                check_names([&entry])?;
+                links.remove(&name);
+                let summed = sums.remove(&name);
+                match summed.filter(|one| one.serves(&entry, &group.bag)) {
                     Some(summed) => {
                         lacking.remove(&name);
-                        payload.files.insert(name, (bytes, summed.sums));
+                        payload.add(summed, &group.bag);
                     }
-                    None => drop(lacking.insert(name, (row, entry))),
+                    // Of a file that came in parts, all is read.
+                    None => {
+                        let entry = Entry {
+                            part: None,
+                            ..entry
+                        };
+                        lacking.insert(name, (row, entry));
+                    }
                 }
             }
         }
+        check_names(links.values())?;
         self.read_lacking(plan, group, lacking, &mut payload, options, cancel)?;
         Ok((!rows.is_empty()).then_some(payload))
     }
@@ -144,21 +173,19 @@ impl Campaign {
         let Some(reader) = SumReader::of(group, &ends.here)? else {
             return Ok(());
         };
-        for (name, (row, entry)) in lacking {
-            let Some(Summed { entry, sums }) = reader
-                .read(&entry, &|| cancel.is_cancelled())
-                .map_err(|fate| {
-                    let error = Error::sentence(Fault::Run, fate.what, None);
-                    error.with_hint(fate.hint.unwrap_or_default())
-                })?
-            else {
+        for (row, entry) in lacking.into_values() {
+            let read = reader.read(&entry, &|| cancel.is_cancelled());
+            let read = read.map_err(|fate| {
+                let hint = "plan again and run, if it changed; or give the same command at the \
+                            other end, with its `--host`";
+                Error::sentence(Fault::Run, fate.what, None).with_hint(hint)
+            });
+            let Some(summed) = read? else {
                 return Err(Error::cancelled("ended before the bag was complete"));
             };
             let run = ShardRun::of(&self.folder, row)?;
-            let summed = Summed { entry, sums };
             run.sum_notes()?.push(&summed)?;
-            let bytes = summed.entry.bytes();
-            payload.files.insert(name, (bytes, summed.sums));
+            payload.add(summed, &group.bag);
         }
         Ok(())
     }
@@ -188,7 +215,10 @@ impl Campaign {
             return Ok(());
         }
         match places::is_here(&group.to, options.host.as_deref()) {
-            true => put_here(&tags, &names, &places::local(plan, spot)?)?,
+            true => {
+                check_payload(&places::local(plan, &group.to)?, payload)?;
+                put_here(&tags, &names, &places::local(plan, spot)?)?;
+            }
             false => send(&tags, &names, plan, group, spot, options, cancel)?,
         }
         Ok(replace(&written, &state)?)
@@ -234,7 +264,11 @@ fn send(
     let entries: Vec<Entry> = names.iter().map(entry).collect();
     let rate = link.rate_at(now(), plan.offset());
     let request = request(&ends, link, &entries, Filter::Content, rate)?;
-    let sent = transfer::copy(&request.spec, &CopyControl::from(cancel), &mut ())?;
+    let sent = transfer::copy(&request.spec, &CopyControl::from(cancel), &mut ());
+    let sent = sent.map_err(|error| match passing_cause(&error) {
+        Some(_) => Error::from(error).with_fault(Fault::Later),
+        None => error.into(),
+    })?;
     match sent.failed.first() {
         None => Ok(()),
         Some(first) => {
@@ -244,7 +278,8 @@ fn send(
             );
             let hint = first.hint.clone();
             let hint = hint.unwrap_or_else(|| "run the same command again".to_owned());
-            Err(Error::sentence(Fault::Run, what, None).with_hint(hint))
+            let fault = UnfinishedCause::of(first.kind).map_or(Fault::Run, |_| Fault::Later);
+            Err(Error::sentence(fault, what, None).with_hint(hint))
         }
     }
 }

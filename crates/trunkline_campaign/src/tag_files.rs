@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use campaign_plan::{Group, Spot};
-use campaign_store::replace;
+use campaign_store::{Summed, replace};
 use files::checksums::{Algorithm, digests};
 
 use super::summing::hex;
@@ -19,10 +19,20 @@ const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-
 /// What is in a bag.
 #[derive(Default)]
 pub(super) struct Payload {
-    /// Each file: its bytes and its checksums.
-    pub files: BTreeMap<Vec<u8>, (u64, BTreeMap<String, String>)>,
+    /// Each file: its bytes, and its checksums in the order in which the plan names them.
+    pub files: BTreeMap<Vec<u8>, (u64, Vec<String>)>,
     /// When the last shard ended, in seconds since 1970.
     pub ended: i64,
+}
+
+impl Payload {
+    /// * `asked`: checksums of the bag. The file has them all.
+    pub fn add(&mut self, summed: Summed, asked: &[String]) {
+        let Summed { entry, mut sums } = summed;
+        let sums = asked.iter().filter_map(|name| sums.remove(name));
+        let file = (entry.bytes(), sums.collect());
+        self.files.insert(entry.name, file);
+    }
 }
 
 /// A bag whose manifest lacks files is none, so that none may be left from an earlier plan.
@@ -60,9 +70,9 @@ pub(super) fn write_tags(
     write_tag(tags, "bagit.txt", DECLARATION.as_bytes())?;
     write_tag(tags, "bag-info.txt", info.as_bytes())?;
     let mut names = vec!["bagit.txt".to_owned(), "bag-info.txt".to_owned()];
-    for algorithm in &group.bag {
+    for (at, algorithm) in group.bag.iter().enumerate() {
         let name = format!("manifest-{algorithm}.txt");
-        write_tag(tags, &name, &manifest(payload, algorithm))?;
+        write_tag(tags, &name, &manifest(payload, at))?;
         names.push(name);
     }
     let listed = names.clone();
@@ -78,10 +88,11 @@ pub(super) fn write_tags(
     Ok(names)
 }
 
-fn manifest(payload: &Payload, algorithm: &str) -> Vec<u8> {
+/// * `at`: which of the checksums.
+fn manifest(payload: &Payload, at: usize) -> Vec<u8> {
     let mut text = Vec::new();
     for (name, (_, sums)) in &payload.files {
-        if let Some(sum) = sums.get(algorithm) {
+        if let Some(sum) = sums.get(at) {
             text.extend_from_slice(sum.as_bytes());
             text.extend_from_slice(b"  data/");
             text.extend(encoded(name));
@@ -118,30 +129,30 @@ fn tag_manifest(tags: &Path, names: &[String], algorithm: Algorithm) -> Result<S
     Ok(text)
 }
 
-/// All may read what the tag files say; they are copied with their mode.
-fn write_tag(tags: &Path, name: &str, text: &[u8]) -> Result<(), Error> {
-    let file = tags.join(name);
-    if fs::read(&file).is_ok_and(|before| before == text) {
+/// All may read what the tag files say; they are copied with their mode. Each appears whole or not
+/// at all, and a link in its place is replaced.
+fn write_tag(folder: &Path, name: &str, text: &[u8]) -> Result<(), Error> {
+    let file = folder.join(name);
+    let is_same = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file())
+        && fs::read(&file).is_ok_and(|before| before == text);
+    if !is_same {
+        replace(&file, text)?;
+    }
+    // A kill may have come before the mode was set.
+    let found = fs::metadata(&file).map_err(|error| unwritable(&file, error))?;
+    if found.permissions().mode() & 0o777 == 0o644 {
         return Ok(());
     }
-    replace(&file, text)?;
     let mode = fs::Permissions::from_mode(0o644);
     fs::set_permissions(&file, mode).map_err(|error| unwritable(&file, error))
 }
 
-/// Writes the tag files to a folder of this machine, each whole or not at all.
+/// Writes the tag files to a folder of this machine.
 pub(super) fn put_here(tags: &Path, names: &[String], bag: &Path) -> Result<(), Error> {
     for name in names {
-        let (new, file) = (bag.join(format!(".{name}.new")), bag.join(name));
-        // A copy goes through a link that stands there.
-        let removed = match fs::remove_file(&new) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        };
-        let put = removed
-            .and_then(|()| fs::copy(tags.join(name), &new))
-            .and_then(|_| fs::rename(&new, &file));
-        put.map_err(|error| unwritable(&file, error))?;
+        let file = tags.join(name);
+        let text = fs::read(&file).map_err(|error| Error::unreadable(&file, error))?;
+        write_tag(bag, name, &text)?;
     }
     Ok(())
 }
