@@ -13,8 +13,8 @@ use transfer::CopyControl;
 
 use super::bag_checks::{check_payload, check_source};
 use super::places::{self, Ends, Here};
-use super::run::{RunOptions, passing_cause};
 use super::shard_copy::request;
+use super::shard_end::{RunOptions, passing_cause};
 use super::status::UnfinishedCause;
 use super::summing::{SumReader, check_names};
 use super::tag_files::{Payload, check_kept, put_here, write_tags};

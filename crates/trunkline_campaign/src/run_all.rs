@@ -7,7 +7,7 @@ use std::thread;
 use campaign_plan::{Campaign as Plan, GroupName, LinkName};
 use campaign_store::{Mark, ShardRow, ShardRun};
 
-use super::run::{RunOptions, ShardEnd, ShardEvent};
+use super::shard_end::{RunOptions, ShardEnd, ShardEvent};
 use super::status::UnfinishedCause;
 use super::watcher::{TICK, quiet};
 use super::{Bag, Campaign, ShardId, listed, places};
