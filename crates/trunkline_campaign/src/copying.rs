@@ -111,7 +111,7 @@ impl Running<'_> {
         let result = self.account(copied, outcomes, halt, sum);
         notes.flush()?;
         if let Some(sums) = sums {
-            sums.finish(&|| self.watcher.cancel.is_cancelled() || result.is_err())?;
+            sums.finish(&|| result.is_err() || self.reading_halt().is_some())?;
         }
         match trouble {
             Some(error) => Err(error.into()),

@@ -1,7 +1,9 @@
 //! A run of a shard: an idempotent task that may be ended at any moment and begun again.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::thread;
+use std::time::Instant;
 
 use campaign_plan::Link;
 use campaign_store::{
@@ -89,15 +91,29 @@ impl Running<'_> {
         let Some(sums) = &self.sums else {
             return Ok(());
         };
-        let is_halted = || self.watcher.cancel.is_cancelled();
+        // It is asked at each block that is read, and files of the campaign's folder answer.
+        let looked = Cell::new(Instant::now());
+        let is_halted = || {
+            let is_due = looked.get().elapsed() >= TICK;
+            if is_due {
+                looked.set(Instant::now());
+            }
+            self.watcher.cancel.is_cancelled() || (is_due && self.reading_halt().is_some())
+        };
         let Some(failed) = sums.complete(&self.run, &sum.done, &is_halted)? else {
-            return Err(Stop::Halt(Halt::Asked));
+            return Err(Stop::Halt(self.reading_halt().unwrap_or(Halt::Asked)));
         };
         for one in failed {
             sum.done.remove(&one.entry.name);
             sum.failed.push(one);
         }
         Ok(())
+    }
+
+    /// Why nothing may be read: quiet hours are about what is sent.
+    pub(super) fn reading_halt(&self) -> Option<Halt> {
+        let halt = self.watcher.halt();
+        halt.filter(|halt| !matches!(halt, Halt::Quiet(_)))
     }
 
     /// Writes down why the shard is not finished, for `status`. Nothing depends on it.

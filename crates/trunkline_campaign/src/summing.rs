@@ -87,11 +87,12 @@ impl SumReader {
             Ok(None) => return Ok(None),
             Err(error) => return Err(unread(&path, &error.to_string())),
         };
-        if found.bytes != *bytes || entry.digest.is_some_and(|known| known != found.blake3) {
-            return Err(self.differs(entry));
-        }
-        // What was there already has no digest yet: size and time say that it is the same.
-        if entry.digest.is_none() && changes::difference(&self.folder, entry).is_some() {
+        let is_other = match entry.digest {
+            Some(known) => known != found.blake3,
+            // What was there already has none yet: size and time say that it is the same.
+            None => changes::difference(&self.folder, entry).is_some(),
+        };
+        if found.bytes != *bytes || is_other {
             return Err(self.differs(entry));
         }
         let sums = self
@@ -109,16 +110,25 @@ impl SumReader {
     }
 
     fn differs(&self, entry: &Entry) -> Fate {
+        // Other content under the same size and time: the next try has to compare contents.
+        let is_newer = self.is_source && changes::difference(&self.folder, entry).is_some();
+        let (cause, hint) = match is_newer {
+            true => (
+                ProblemKind::SourceChanged,
+                "once nothing writes to it, plan again and run",
+            ),
+            false => (
+                ProblemKind::Corrupt,
+                "once nothing writes to it, `trunkline campaign retry` and run",
+            ),
+        };
         Fate {
-            cause: match self.is_source {
-                true => ProblemKind::SourceChanged,
-                false => ProblemKind::Corrupt,
-            },
+            cause,
             what: format!(
                 "`{}` has other content now than what was copied, and no checksum for its bag",
                 shown(&entry.name)
             ),
-            hint: Some("once nothing writes to it, plan again and run".to_owned()),
+            hint: Some(hint.to_owned()),
         }
     }
 
@@ -303,10 +313,11 @@ mod tests {
         let summed = read(entry("a", 3, Some(b"abc"))).unwrap().unwrap();
         assert_eq!(summed.sums["md5"], "900150983cd24fb0d6963f7d28e17f72");
         assert!(read(entry("a", 3, None)).unwrap().is_some());
-        let changed = read(entry("a", 3, Some(b"old"))).unwrap_err();
-        assert_eq!(changed.cause, ProblemKind::SourceChanged);
+        let changed = || read(entry("a", 3, Some(b"old"))).unwrap_err().cause;
+        assert_eq!(changed(), ProblemKind::Corrupt, "of the same time");
         assert!(read(entry("a", 4, None)).is_err());
         file.set_modified(std::time::SystemTime::now()).unwrap();
+        assert_eq!(changed(), ProblemKind::SourceChanged);
         assert!(read(entry("a", 3, None)).is_err(), "written to since");
         assert!(read(entry("a", 3, Some(b"abc"))).unwrap().is_some());
         assert!(read(entry("b", 3, None)).is_err());
