@@ -102,9 +102,9 @@ pub(super) fn check_payload(data: &Path, payload: &Payload) -> Result<(), Error>
         return Ok(());
     }
     let told = format!(
-        "{} of the bag are not in {}",
-        count(lacks, "file"),
-        data.display()
+        "{} lacks {} of the bag",
+        data.display(),
+        count(lacks, "file")
     );
     let hint = "`trunkline campaign verify` and `retry` have them copied again";
     Err(Error::sentence(Fault::Run, told, None).with_hint(hint))
@@ -171,7 +171,7 @@ mod tests {
         fs::remove_file(&broken_off).unwrap();
         fs::remove_file(from.join("a")).unwrap();
         let told = check_payload(&from, &payload).unwrap_err().what();
-        assert!(told.starts_with("1 file of the bag"), "{told}");
+        assert!(told.ends_with("lacks 1 file of the bag"), "{told}");
         payload.files.remove(&b"a"[..]);
         let told = check_source(&from, &group, &payload).unwrap_err().what();
         assert!(told.contains("lacks files"), "{told}");
