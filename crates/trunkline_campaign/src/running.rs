@@ -100,7 +100,11 @@ impl Running<'_> {
             }
             self.watcher.cancel.is_cancelled() || (is_due && self.reading_halt().is_some())
         };
-        let Some(failed) = sums.complete(&self.run, &sum.done, &is_halted)? else {
+        // What a later plan has otherwise is not read: the source may have that already.
+        let superseded = self.run.superseded()?;
+        let done = sum.done.values();
+        let done = done.filter(|entry| !superseded.contains(&entry.name));
+        let Some(failed) = sums.complete(&self.run, done, &is_halted)? else {
             return Err(Stop::Halt(self.reading_halt().unwrap_or(Halt::Asked)));
         };
         for one in failed {

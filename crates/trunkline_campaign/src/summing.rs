@@ -4,7 +4,6 @@
 //! BLAKE3, which has to be the one that both ends of the copy have. What a kill or an error left
 //! out is read before the shard is over.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -136,10 +135,10 @@ impl SumReader {
     ///
     /// # Errors
     /// When the notes cannot be read or written.
-    pub fn complete(
+    pub fn complete<'a>(
         &self,
         run: &ShardRun,
-        done: &BTreeMap<Vec<u8>, Entry>,
+        done: impl Iterator<Item = &'a Entry>,
         is_halted: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Failed>>, StoreError> {
         let noted = run.sums()?;
@@ -147,10 +146,9 @@ impl SumReader {
             let noted = noted.get(&entry.name);
             noted.is_some_and(|noted| noted.serves(entry, &self.names))
         };
-        let files = done.values();
         // Parts were planned before the bag was, and are read once their file is whole.
         let is_read = |entry: &&Entry| matches!(entry.kind, Kind::File(_)) && entry.part.is_none();
-        let files = files.filter(is_read);
+        let files = done.filter(is_read);
         let mut lacking = files.filter(|&entry| !serves(entry)).peekable();
         let mut failed = Vec::new();
         if lacking.peek().is_none() {
