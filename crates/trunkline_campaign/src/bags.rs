@@ -5,28 +5,23 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use campaign_plan::{Campaign as Plan, Group, Spot};
-use campaign_store::{Entry, Kind, ShardRow, ShardRun, Summed, replace};
-use draw::words::count;
-use files::checksums::{Algorithm, Tally, bag, digests};
-use files::shown;
+use campaign_store::{Entry, Kind, ShardRow, ShardRun, replace};
 use transfer::CopyControl;
 
+use super::bag_checks::{check_payload, check_source};
 use super::places::{self, Ends, Here};
-use super::run::RunOptions;
 use super::shard_copy::request;
-use super::summing::{SumReader, hex};
+use super::shard_end::{RunOptions, passing_cause};
+use super::status::UnfinishedCause;
+use super::summing::{SumReader, check_names};
+use super::tag_files::{Payload, check_kept, put_here, write_tags};
 use super::watcher::{now, quiet};
 use super::{Campaign, GroupName, unwritable};
 use trunkline::copy::Filter;
 use trunkline::{Cancel, Error, Fault};
-
-const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 
 /// A bag of which all is at the destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,46 +34,51 @@ pub struct Bag {
     pub files: u64,
 }
 
-/// What is in a bag.
-#[derive(Default)]
-struct Payload {
-    /// Each file: its bytes and its checksums.
-    files: BTreeMap<Vec<u8>, (u64, BTreeMap<String, String>)>,
-    /// When the last shard ended, in seconds since 1970.
-    ended: i64,
-}
-
 impl Campaign {
     /// Completes the bags of all groups whose shards are done: [`run_all`](Campaign::run_all) does
     /// at its end. One that is as it was written last is left alone.
     ///
     /// # Errors
-    /// When files have no checksums and cannot be read here, or the tag files cannot be written.
-    pub fn finish_bags(&self, options: &RunOptions, cancel: &Cancel) -> Result<Vec<Bag>, Error> {
+    /// When the campaign cannot be read. Each bag has errors of its own: files have no checksums
+    /// and cannot be read here, or the tag files cannot be written.
+    pub fn finish_bags(
+        &self,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<Vec<Result<Bag, Error>>, Error> {
         let plan = self.current()?;
-        let mut bags = Vec::new();
-        for group in plan.groups() {
-            let Some(spot) = group.bag_spot() else {
-                continue;
-            };
-            if !places::is_run_here(group, options.host.as_deref()) {
-                continue;
-            }
-            let Some(payload) = self.payload(&plan, group, options, cancel)? else {
-                continue;
-            };
-            if places::is_here(&group.from, options.host.as_deref()) {
-                let from = places::local(&plan, &group.from)?;
-                check_source(&from, group, &payload)?;
-            }
-            self.write_bag(&plan, group, &spot, &payload, options, cancel)?;
-            bags.push(Bag {
-                group: group.name.clone(),
-                folder: spot.to_string(),
-                files: payload.files.len() as u64,
-            });
+        let groups = plan.groups().iter();
+        let bags = groups.map(|group| self.finish_bag(&plan, group, options, cancel));
+        Ok(bags.filter_map(Result::transpose).collect())
+    }
+
+    /// `None` where there is no bag, or not all of its payload yet.
+    fn finish_bag(
+        &self,
+        plan: &Plan,
+        group: &Group,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<Option<Bag>, Error> {
+        let host = options.host.as_deref();
+        let Some(spot) = group.bag_spot() else {
+            return Ok(None);
+        };
+        if cancel.is_cancelled() || !places::is_run_here(group, host) {
+            return Ok(None);
         }
-        Ok(bags)
+        let Some(payload) = self.payload(plan, group, options, cancel)? else {
+            return Ok(None);
+        };
+        if places::is_here(&group.from, host) {
+            check_source(&places::local(plan, &group.from)?, group, &payload)?;
+        }
+        self.write_bag(plan, group, &spot, &payload, options, cancel)?;
+        Ok(Some(Bag {
+            group: group.name.clone(),
+            folder: spot.to_string(),
+            files: payload.files.len() as u64,
+        }))
     }
 
     /// Shards of the group that went to where it goes now, in the order of their plans.
@@ -113,6 +113,8 @@ impl Campaign {
         let mut payload = Payload::default();
         let rows = self.rows_of(group)?;
         let mut lacking: BTreeMap<Vec<u8>, (&ShardRow, Entry)> = BTreeMap::new();
+        // Those that were copied before the plan asked for a bag.
+        let mut links = BTreeMap::new();
         for row in &rows {
             let run = ShardRun::of(&self.folder, row)?;
             match run.result()? {
@@ -123,21 +125,33 @@ impl Campaign {
             }
             let mut sums = run.sums()?;
             for (name, entry) in run.noted()? {
-                let Kind::File(bytes) = entry.kind else {
+                if let Kind::Link(_) = entry.kind {
+                    links.insert(name, entry);
+                    continue;
+                }
+                let Kind::File(_) = entry.kind else {
                     continue;
                 };
-                match sums
-                    .remove(&name)
-                    .filter(|one| one.serves(&entry, &group.bag))
-                {
+                check_names([&entry])?;
+                links.remove(&name);
+                let summed = sums.remove(&name);
+                match summed.filter(|one| one.serves(&entry, &group.bag)) {
                     Some(summed) => {
                         lacking.remove(&name);
-                        payload.files.insert(name, (bytes, summed.sums));
+                        payload.add(summed, &group.bag);
                     }
-                    None => drop(lacking.insert(name, (row, entry))),
+                    // Of a file that came in parts, all is read.
+                    None => {
+                        let entry = Entry {
+                            part: None,
+                            ..entry
+                        };
+                        lacking.insert(name, (row, entry));
+                    }
                 }
             }
         }
+        check_names(links.values())?;
         self.read_lacking(plan, group, lacking, &mut payload, options, cancel)?;
         Ok((!rows.is_empty()).then_some(payload))
     }
@@ -159,21 +173,19 @@ impl Campaign {
         let Some(reader) = SumReader::of(group, &ends.here)? else {
             return Ok(());
         };
-        for (name, (row, entry)) in lacking {
-            let Some(Summed { entry, sums }) = reader
-                .read(&entry, &|| cancel.is_cancelled())
-                .map_err(|fate| {
-                    let error = Error::sentence(Fault::Run, fate.what, None);
-                    error.with_hint(fate.hint.unwrap_or_default())
-                })?
-            else {
+        for (row, entry) in lacking.into_values() {
+            let read = reader.read(&entry, &|| cancel.is_cancelled());
+            let read = read.map_err(|fate| {
+                let hint = "plan again and run, if it changed; or give the same command at the \
+                            other end, with its `--host`";
+                Error::sentence(Fault::Run, fate.what, None).with_hint(hint)
+            });
+            let Some(summed) = read? else {
                 return Err(Error::cancelled("ended before the bag was complete"));
             };
             let run = ShardRun::of(&self.folder, row)?;
-            let summed = Summed { entry, sums };
             run.sum_notes()?.push(&summed)?;
-            let bytes = summed.entry.bytes();
-            payload.files.insert(name, (bytes, summed.sums));
+            payload.add(summed, &group.bag);
         }
         Ok(())
     }
@@ -203,179 +215,14 @@ impl Campaign {
             return Ok(());
         }
         match places::is_here(&group.to, options.host.as_deref()) {
-            true => put_here(&tags, &names, &places::local(plan, spot)?)?,
+            true => {
+                check_payload(&places::local(plan, &group.to)?, payload)?;
+                put_here(&tags, &names, &places::local(plan, spot)?)?;
+            }
             false => send(&tags, &names, plan, group, spot, options, cancel)?,
         }
         Ok(replace(&written, &state)?)
     }
-}
-
-/// Where the source is the payload of a bag, its manifests say what was to arrive.
-fn check_source(from: &Path, group: &Group, payload: &Payload) -> Result<(), Error> {
-    let is_payload = from.file_name().is_some_and(|name| name == "data");
-    let source = from.parent().filter(|_| is_payload);
-    let Some(source) = source.filter(|source| source.join(bag::DECLARATION).exists()) else {
-        return Ok(());
-    };
-    let opened = bag::open(source, &AtomicBool::new(false)).map_err(|problem| {
-        let error = Error::sentence(Fault::Run, problem.what, None);
-        let hint = "mend the bag that is copied, or copy it from a folder of another name";
-        error.with_hint(problem.hint.unwrap_or_else(|| hint.to_owned()))
-    })?;
-    let (mut compared, mut wrong) = (false, Vec::new());
-    for tally in &opened.tallies {
-        let Tally::Item(item) = tally else {
-            continue;
-        };
-        let name = item.name().strip_prefix(b"data/").unwrap_or_default();
-        let Some((_, sums)) = payload.files.get(name) else {
-            continue;
-        };
-        for (algorithm, sum) in sums {
-            let known = Algorithm::named(algorithm).and_then(|one| item.digest(one));
-            compared |= known.is_some();
-            if known.is_some_and(|known| hex(known) != *sum) {
-                wrong.push(shown(name));
-                break;
-            }
-        }
-    }
-    let told = match (wrong.first(), compared || payload.files.is_empty()) {
-        (None, true) => return Ok(()),
-        (None, false) => format!(
-            "no manifest of the bag {} that is copied has {}",
-            source.display(),
-            group.bag.join(" or ")
-        ),
-        (Some(first), _) => format!(
-            "the bag {} that is copied has other content than its manifests say: {}, the first is \
-            `{first}`",
-            source.display(),
-            count(wrong.len() as u64, "file")
-        ),
-    };
-    let hint = match wrong.is_empty() {
-        true => "name a checksum of its manifests in `bag`, too, and plan again".to_owned(),
-        false => format!("`trunkline verify {}` names them all", source.display()),
-    };
-    Err(Error::sentence(Fault::Run, told, None).with_hint(hint))
-}
-
-/// A bag whose manifest lacks files is none, so that none may be left from an earlier plan.
-fn check_kept(tags: &Path, group: &Group, spot: &Spot) -> Result<(), Error> {
-    for algorithm in Algorithm::ALL {
-        let name = format!("manifest-{algorithm}.txt");
-        let is_asked = group.bag.iter().any(|one| one == algorithm.name());
-        if !is_asked && tags.join(&name).exists() {
-            return Err(Error::wrong_request(
-                format!("the bag {spot} has {name}, and `bag` of the plan is without {algorithm}"),
-                format!(
-                    "write `{algorithm}` in `bag` of group `{}` again",
-                    group.name
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Writes all tag files and returns their names, that of the last tag manifest last.
-fn write_tags(tags: &Path, group: &Group, payload: &Payload) -> Result<Vec<String>, Error> {
-    let bytes: u64 = payload.files.values().map(|(bytes, _)| bytes).sum();
-    let day = jiff::Timestamp::from_second(payload.ended).unwrap_or_default();
-    let info = format!(
-        "Bag-Software-Agent: trunkline {}\nBagging-Date: {}\nPayload-Oxum: {bytes}.{}\n",
-        env!("CARGO_PKG_VERSION"),
-        day.strftime("%F"),
-        payload.files.len()
-    );
-    write_tag(tags, "bagit.txt", DECLARATION.as_bytes())?;
-    write_tag(tags, "bag-info.txt", info.as_bytes())?;
-    let mut names = vec!["bagit.txt".to_owned(), "bag-info.txt".to_owned()];
-    for algorithm in &group.bag {
-        let name = format!("manifest-{algorithm}.txt");
-        write_tag(tags, &name, &manifest(payload, algorithm))?;
-        names.push(name);
-    }
-    let listed = names.clone();
-    for name in &group.bag {
-        let Some(algorithm) = Algorithm::named(name) else {
-            continue;
-        };
-        let text = tag_manifest(tags, &listed, algorithm)?;
-        let name = format!("tagmanifest-{name}.txt");
-        write_tag(tags, &name, text.as_bytes())?;
-        names.push(name);
-    }
-    Ok(names)
-}
-
-fn manifest(payload: &Payload, algorithm: &str) -> Vec<u8> {
-    let mut text = Vec::new();
-    for (name, (_, sums)) in &payload.files {
-        if let Some(sum) = sums.get(algorithm) {
-            text.extend_from_slice(sum.as_bytes());
-            text.extend_from_slice(b"  data/");
-            text.extend(encoded(name));
-            text.push(b'\n');
-        }
-    }
-    text
-}
-
-/// What would end a line, and the sign that stands for it (RFC 8493, section 2.1.3).
-fn encoded(name: &[u8]) -> Vec<u8> {
-    let mut encoded = Vec::with_capacity(name.len());
-    for byte in name {
-        match byte {
-            b'%' => encoded.extend_from_slice(b"%25"),
-            b'\n' => encoded.extend_from_slice(b"%0A"),
-            b'\r' => encoded.extend_from_slice(b"%0D"),
-            byte => encoded.push(*byte),
-        }
-    }
-    encoded
-}
-
-fn tag_manifest(tags: &Path, names: &[String], algorithm: Algorithm) -> Result<String, Error> {
-    let mut text = String::new();
-    for name in names {
-        let file = tags.join(name);
-        let found = digests(file.as_os_str().as_bytes(), &[algorithm], &|| false);
-        let found = found.map_err(|error| Error::unreadable(&file, error))?;
-        let asked = found.map(|found| found.asked).unwrap_or_default();
-        let sum: String = asked.iter().map(|sum| hex(sum)).collect();
-        text += &format!("{sum}  {name}\n");
-    }
-    Ok(text)
-}
-
-/// All may read what the tag files say; they are copied with their mode.
-fn write_tag(tags: &Path, name: &str, text: &[u8]) -> Result<(), Error> {
-    let file = tags.join(name);
-    if fs::read(&file).is_ok_and(|before| before == text) {
-        return Ok(());
-    }
-    replace(&file, text)?;
-    let mode = fs::Permissions::from_mode(0o644);
-    fs::set_permissions(&file, mode).map_err(|error| unwritable(&file, error))
-}
-
-/// Writes the tag files to a folder of this machine, each whole or not at all.
-fn put_here(tags: &Path, names: &[String], bag: &Path) -> Result<(), Error> {
-    for name in names {
-        let (new, file) = (bag.join(format!(".{name}.new")), bag.join(name));
-        // A copy goes through a link that stands there.
-        let removed = match fs::remove_file(&new) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        };
-        let put = removed
-            .and_then(|()| fs::copy(tags.join(name), &new))
-            .and_then(|_| fs::rename(&new, &file));
-        put.map_err(|error| unwritable(&file, error))?;
-    }
-    Ok(())
 }
 
 /// Sends the tag files to the host of the destination, within the bounds of the group's link.
@@ -417,7 +264,11 @@ fn send(
     let entries: Vec<Entry> = names.iter().map(entry).collect();
     let rate = link.rate_at(now(), plan.offset());
     let request = request(&ends, link, &entries, Filter::Content, rate)?;
-    let sent = transfer::copy(&request.spec, &CopyControl::from(cancel), &mut ())?;
+    let sent = transfer::copy(&request.spec, &CopyControl::from(cancel), &mut ());
+    let sent = sent.map_err(|error| match passing_cause(&error) {
+        Some(_) => Error::from(error).with_fault(Fault::Later),
+        None => error.into(),
+    })?;
     match sent.failed.first() {
         None => Ok(()),
         Some(first) => {
@@ -427,65 +278,8 @@ fn send(
             );
             let hint = first.hint.clone();
             let hint = hint.unwrap_or_else(|| "run the same command again".to_owned());
-            Err(Error::sentence(Fault::Run, what, None).with_hint(hint))
+            let fault = UnfinishedCause::of(first.kind).map_or(Fault::Run, |_| Fault::Later);
+            Err(Error::sentence(fault, what, None).with_hint(hint))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn group() -> Group {
-        let text = "[hosts]\ncern = { address = \"c\" }\n[groups.raw]\nfrom = \"/raw\"\n\
-            to = \"cern:/july/data\"\nbag = [\"sha256\", \"md5\"]\n";
-        let checks = campaign_plan::Checks::none();
-        let (plan, _) = Plan::parse(text, "plan.toml", &checks).unwrap();
-        plan.group("raw").unwrap().clone()
-    }
-
-    /// The reader of bags, which `trunkline verify` has, finds nothing wrong.
-    #[test]
-    fn a_bag_that_was_written_is_whole() {
-        let (root, group) = (tempfile::tempdir().unwrap(), group());
-        let (tags, there) = (root.path().join("tags"), root.path().join("bag"));
-        fs::create_dir_all(&tags).unwrap();
-        fs::create_dir_all(there.join("data/run")).unwrap();
-        let mut payload = Payload::default();
-        let asked = [Algorithm::Sha256, Algorithm::Md5];
-        for name in ["a", "run/100 %25\n\r", "run/\u{fc}"] {
-            let file = there.join("data").join(name);
-            fs::write(&file, name).unwrap();
-            let found = digests(file.as_os_str().as_bytes(), &asked, &|| false);
-            let asked = found.unwrap().unwrap().asked;
-            let sums = asked.iter().map(|sum| hex(sum));
-            let sums = group.bag.iter().cloned().zip(sums).collect();
-            let bytes = name.len() as u64;
-            payload
-                .files
-                .insert(name.as_bytes().to_vec(), (bytes, sums));
-        }
-        let names = write_tags(&tags, &group, &payload).unwrap();
-        put_here(&tags, &names, &there).unwrap();
-        let bag = bag::open(&there, &AtomicBool::new(false)).unwrap();
-        assert_eq!(bag.files, 3 + 4, "payload and tag files");
-        for tally in &bag.tallies {
-            assert!(matches!(tally, Tally::Item(_)), "{tally:?}");
-        }
-        // The bag is the source of the next copy.
-        let from = there.join("data");
-        check_source(&from, &group, &payload).unwrap();
-        let (_, sums) = payload.files.get_mut(&b"a"[..]).unwrap();
-        sums.insert("md5".to_owned(), "00".to_owned());
-        let told = check_source(&from, &group, &payload).unwrap_err().what();
-        assert!(
-            told.contains("say: 1 file, ") && told.ends_with("`a`"),
-            "{told}"
-        );
-        let mut fewer = group;
-        fewer.bag.pop();
-        let spot = fewer.bag_spot().unwrap();
-        let told = check_kept(&tags, &fewer, &spot).unwrap_err();
-        assert!(told.what().contains("manifest-md5.txt"), "{}", told.what());
     }
 }

@@ -6,8 +6,10 @@
 //! [`Campaign::run_all`] runs all of them from this machine. What became of each is in files of the
 //! campaign's folder, from which [`Campaign::status`] and [`Campaign::verify`] tell.
 
+mod bag_checks;
 mod bags;
 mod changes;
+mod copying;
 mod doubts;
 mod far_listing;
 mod outcomes;
@@ -18,11 +20,14 @@ mod plan_options;
 mod retry_while_busy;
 mod run;
 mod run_all;
+mod running;
 mod shard_copy;
+mod shard_end;
 mod shards;
 mod slurm;
 mod status;
 mod summing;
+mod tag_files;
 mod verify;
 mod watcher;
 
@@ -39,8 +44,8 @@ pub use campaign_plan::{GroupName, LinkName};
 pub use campaign_store::{Fate, GroupSummary, Mark, PlanSummary, Reason, ShardId, ShardResult};
 pub use plan::{LoadedPlan, PlanProgress, load_plan};
 pub use plan_options::PlanOptions;
-pub use run::{RunOptions, ShardEnd, ShardEvent, Unfinished};
 pub use run_all::{RunAllEvent, Selection as ShardSelection, Summary};
+pub use shard_end::{RunOptions, ShardEnd, ShardEvent, Unfinished};
 pub use shards::{ShardHost, ShardState, ShardTask};
 pub use slurm::SlurmOptions;
 pub use status::{Interval, LinkStatus, ShardLeft, ShardProgress, Status, UnfinishedCause};

@@ -7,7 +7,7 @@ use std::thread;
 use campaign_plan::{Campaign as Plan, GroupName, LinkName};
 use campaign_store::{Mark, ShardRow, ShardRun};
 
-use super::run::{RunOptions, ShardEnd, ShardEvent};
+use super::shard_end::{RunOptions, ShardEnd, ShardEvent};
 use super::status::UnfinishedCause;
 use super::watcher::{TICK, quiet};
 use super::{Bag, Campaign, ShardId, listed, places};
@@ -44,7 +44,7 @@ pub struct Summary {
     pub failed: Vec<ShardId>,
     /// Shards that could not be run at all, with the first reason.
     pub refused: u64,
-    /// The first reason.
+    /// The first reason, or why the first bag is not complete.
     pub refusal: Option<Error>,
     /// Shards that are left.
     pub left: u64,
@@ -82,8 +82,7 @@ impl Campaign {
     /// another process runs are left to it. Bags of which all is there then get their tag files.
     ///
     /// # Errors
-    /// When the campaign cannot be read or was cancelled, or has no such link, task or host; when a
-    /// bag cannot be completed.
+    /// When the campaign cannot be read or was cancelled, or has no such link, task or host.
     pub fn run_all(
         &self,
         which: &Selection,
@@ -131,7 +130,14 @@ impl Campaign {
         });
         let mut summary = self.concluded(shared, which)?;
         if !cancel.is_cancelled() && !self.is_halted() {
-            summary.bags = self.finish_bags(options, cancel)?;
+            for bag in self.finish_bags(options, cancel)? {
+                match bag {
+                    Ok(bag) => summary.bags.push(bag),
+                    Err(error) => {
+                        summary.refusal.get_or_insert(error);
+                    }
+                }
+            }
         }
         Ok(summary)
     }

@@ -4,7 +4,6 @@
 //! BLAKE3, which has to be the one that both ends of the copy have. What a kill or an error left
 //! out is read before the shard is over.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +19,7 @@ use copy_protocol::ProblemKind;
 use files::checksums::{Algorithm, digests};
 use files::shown;
 
+use super::changes;
 use super::places::Here;
 use trunkline::Error;
 
@@ -67,7 +67,7 @@ impl SumReader {
         }))
     }
 
-    /// Reads a file; `None` when it was stopped, and of what is no file.
+    /// Reads a file; `None` when it was stopped, and of what is no file or only a part of one.
     ///
     /// # Errors
     /// Why it has no checksums.
@@ -76,7 +76,7 @@ impl SumReader {
         entry: &Entry,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Summed>, Fate> {
-        let Kind::File(bytes) = entry.kind else {
+        let (Kind::File(bytes), None) = (&entry.kind, entry.part) else {
             return Ok(None);
         };
         let path = self.folder.join(OsStr::from_bytes(&entry.name));
@@ -86,7 +86,12 @@ impl SumReader {
             Ok(None) => return Ok(None),
             Err(error) => return Err(unread(&path, &error.to_string())),
         };
-        if found.bytes != bytes || entry.digest.is_some_and(|known| known != found.blake3) {
+        let is_other = match entry.digest {
+            Some(known) => known != found.blake3,
+            // What was there already has none yet: size and time say that it is the same.
+            None => changes::difference(&self.folder, entry).is_some(),
+        };
+        if found.bytes != *bytes || is_other {
             return Err(self.differs(entry));
         }
         let sums = self
@@ -104,16 +109,25 @@ impl SumReader {
     }
 
     fn differs(&self, entry: &Entry) -> Fate {
+        // Other content under the same size and time: the next try has to compare contents.
+        let is_newer = self.is_source && changes::difference(&self.folder, entry).is_some();
+        let (cause, hint) = match is_newer {
+            true => (
+                ProblemKind::SourceChanged,
+                "once nothing writes to it, plan again and run",
+            ),
+            false => (
+                ProblemKind::Corrupt,
+                "once nothing writes to it, `trunkline campaign retry` and run",
+            ),
+        };
         Fate {
-            cause: match self.is_source {
-                true => ProblemKind::SourceChanged,
-                false => ProblemKind::Corrupt,
-            },
+            cause,
             what: format!(
                 "`{}` has other content now than what was copied, and no checksum for its bag",
                 shown(&entry.name)
             ),
-            hint: Some("once nothing writes to it, plan again and run".to_owned()),
+            hint: Some(hint.to_owned()),
         }
     }
 
@@ -121,10 +135,10 @@ impl SumReader {
     ///
     /// # Errors
     /// When the notes cannot be read or written.
-    pub fn complete(
+    pub fn complete<'a>(
         &self,
         run: &ShardRun,
-        done: &BTreeMap<Vec<u8>, Entry>,
+        done: impl Iterator<Item = &'a Entry>,
         is_halted: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Failed>>, StoreError> {
         let noted = run.sums()?;
@@ -132,8 +146,9 @@ impl SumReader {
             let noted = noted.get(&entry.name);
             noted.is_some_and(|noted| noted.serves(entry, &self.names))
         };
-        let files = done.values();
-        let files = files.filter(|entry| matches!(entry.kind, Kind::File(_)));
+        // Parts were planned before the bag was, and are read once their file is whole.
+        let is_read = |entry: &&Entry| matches!(entry.kind, Kind::File(_)) && entry.part.is_none();
+        let files = done.filter(is_read);
         let mut lacking = files.filter(|&entry| !serves(entry)).peekable();
         let mut failed = Vec::new();
         if lacking.peek().is_none() {
@@ -190,7 +205,7 @@ impl SumReader {
 ///
 /// # Errors
 /// When a name is a symbolic link, or no UTF-8.
-pub(super) fn check_names(entries: &[Entry]) -> Result<(), Error> {
+pub(super) fn check_names<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<(), Error> {
     for entry in entries {
         let why = match &entry.kind {
             Kind::Link(_) => "is a symbolic link, and a bag holds files alone",
@@ -201,7 +216,8 @@ pub(super) fn check_names(entries: &[Entry]) -> Result<(), Error> {
         };
         return Err(Error::wrong_request(
             format!("`{}` {why}", shown(&entry.name)),
-            "leave it out with `exclude` and plan again, or leave `bag` out of the plan",
+            "leave it out with `exclude` and plan again (into another folder, where it was copied \
+             already), or leave `bag` out of the plan",
         ));
     }
     Ok(())
@@ -282,7 +298,9 @@ mod tests {
     #[test]
     fn a_file_has_checksums_while_it_is_what_was_copied() {
         let folder = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(folder.path().join("a")).unwrap();
         std::fs::write(folder.path().join("a"), b"abc").unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
         let reader = SumReader {
             folder: folder.path().to_owned(),
             is_source: true,
@@ -293,9 +311,13 @@ mod tests {
         let summed = read(entry("a", 3, Some(b"abc"))).unwrap().unwrap();
         assert_eq!(summed.sums["md5"], "900150983cd24fb0d6963f7d28e17f72");
         assert!(read(entry("a", 3, None)).unwrap().is_some());
-        let changed = read(entry("a", 3, Some(b"old"))).unwrap_err();
-        assert_eq!(changed.cause, ProblemKind::SourceChanged);
+        let changed = || read(entry("a", 3, Some(b"old"))).unwrap_err().cause;
+        assert_eq!(changed(), ProblemKind::Corrupt, "of the same time");
         assert!(read(entry("a", 4, None)).is_err());
+        file.set_modified(std::time::SystemTime::now()).unwrap();
+        assert_eq!(changed(), ProblemKind::SourceChanged);
+        assert!(read(entry("a", 3, None)).is_err(), "written to since");
+        assert!(read(entry("a", 3, Some(b"abc"))).unwrap().is_some());
         assert!(read(entry("b", 3, None)).is_err());
     }
 

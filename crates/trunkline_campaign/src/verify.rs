@@ -16,8 +16,8 @@ use units::Bytes;
 
 use super::places::{self, Ends};
 use super::retry_while_busy::Patience;
-use super::run::{RunOptions, passing_cause};
 use super::shard_copy::{batches, comparison};
+use super::shard_end::{RunOptions, passing_cause};
 use super::watcher::now;
 use super::{Campaign, ShardId, unwritable};
 use trunkline::{Cancel, Error};

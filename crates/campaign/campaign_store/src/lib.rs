@@ -22,6 +22,7 @@
 //! Reading order: `entry.rs`, `sort.rs`, `walk.rs`, `make.rs`; then `folder.rs`, `shard_run.rs` and
 //! `sums.rs`.
 
+mod appended;
 mod clashes;
 mod difference;
 mod entry;

@@ -8,16 +8,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use copy_protocol::ProblemKind;
 use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 
-use crate::folder::{is_locked, lock, open_own, own_folder, replace};
+use crate::folder::{is_locked, lock, own_folder, replace};
 use crate::line::{Fate, Line, Manifest, ManifestWriter};
-use crate::{CampaignFolder, Entry, ShardId, ShardRow, StoreError};
+use crate::{CampaignFolder, Entry, ShardId, ShardRow, StoreError, appended};
 
 /// A name that is at the destination.
 pub type Done = Entry;
@@ -234,12 +234,8 @@ impl ShardRun {
     /// When the file cannot be made.
     pub fn notes(&self) -> Result<Notes, StoreError> {
         let path = self.file("done-so-far.ndjson");
-        // A line that a killed process cut is ended, so that the next one stands alone.
-        let mut file = open_own(&path, File::options().append(true).create(true))?;
-        let ended = file.write_all(b"\n");
-        ended.map_err(StoreError::file("write", &path))?;
         Ok(Notes {
-            file: BufWriter::new(file),
+            file: BufWriter::new(appended::open(&path)?),
             path,
         })
     }
@@ -398,20 +394,14 @@ impl Notes {
     }
 }
 
-/// Notes of a run that did not end. A line that is none was cut, and its file is looked at again.
+/// Notes of a run that did not end. The file of a line that was cut is looked at again.
 fn so_far(path: &Path) -> Result<BTreeMap<Vec<u8>, Done>, StoreError> {
     let mut noted = BTreeMap::new();
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(noted),
-        file => file.map_err(StoreError::file("read", path))?,
-    };
-    for line in BufReader::new(file).split(b'\n') {
-        let line = line.map_err(StoreError::file("read", path))?;
-        let line = serde_json::from_slice::<Line>(&line).ok();
-        if let Some(entry) = line.and_then(|line| line.entry().ok()) {
+    appended::read(path, |line: Line| {
+        if let Ok(entry) = line.entry() {
             noted.insert(entry.name.clone(), entry);
         }
-    }
+    })?;
     Ok(noted)
 }
 

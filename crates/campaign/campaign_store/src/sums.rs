@@ -6,14 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::folder::open_own;
 use crate::line::Line;
-use crate::{Entry, ShardRun, StoreError};
+use crate::{Entry, ShardRun, StoreError, appended};
 
 /// A file with its checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,19 +74,11 @@ impl ShardRun {
     pub fn sums(&self) -> Result<BTreeMap<Vec<u8>, Summed>, StoreError> {
         let path = self.folder().join("sums.ndjson");
         let mut noted = BTreeMap::new();
-        let file = match File::open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(noted),
-            file => file.map_err(StoreError::file("read", &path))?,
-        };
-        for line in BufReader::new(file).split(b'\n') {
-            let line = line.map_err(StoreError::file("read", &path))?;
-            let Ok(SumLine { file, sums }) = serde_json::from_slice(&line) else {
-                continue;
-            };
+        appended::read(&path, |SumLine { file, sums }| {
             if let Ok(entry) = file.entry() {
                 noted.insert(entry.name.clone(), Summed { entry, sums });
             }
-        }
+        })?;
         Ok(noted)
     }
 
@@ -97,10 +88,7 @@ impl ShardRun {
     /// When the file cannot be made.
     pub fn sum_notes(&self) -> Result<SumNotes, StoreError> {
         let path = self.folder().join("sums.ndjson");
-        // A line that a killed process cut is ended, so that the next one stands alone.
-        let mut file = open_own(&path, File::options().append(true).create(true))?;
-        let ended = file.write_all(b"\n");
-        ended.map_err(StoreError::file("write", &path))?;
+        let file = appended::open(&path)?;
         Ok(SumNotes { file, path })
     }
 }

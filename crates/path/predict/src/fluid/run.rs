@@ -1,6 +1,6 @@
 //! The run: from step to step.
 
-use netpath::{CrossTraffic, PathSpec, QueueLimit};
+use netpath::{CrossTraffic, QueueLimit};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64;
 use units::{Rate, Span};
