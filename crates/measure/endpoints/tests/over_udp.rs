@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use copy_net::{Channel, DialError, UDP_WAIT, dial_udp};
 use endpoints::server::{Refusal, SessionError};
@@ -247,11 +248,12 @@ fn control_connections_that_say_nothing_take_places_from_themselves() {
     };
     while !matches!(server.next_event(), ServerEvent::Started { .. }) {}
     let mut silent: Vec<_> = (0..100).map(|_| says(&server, b"TLu1")).collect();
-    // 64 of one address, the running one among them.
-    let open = silent
-        .iter_mut()
-        .filter_map(|one| is_open(one).then_some(()));
-    assert!(open.count() < 64);
+    // 64 of one address, the running one among them. A busy server takes a moment.
+    let mut open = || silent.iter_mut().map(is_open).filter(|open| *open).count();
+    let until = Instant::now() + Duration::from_secs(30);
+    while open() >= 64 {
+        assert!(Instant::now() < until, "64 and more stay open");
+    }
     assert!(running.join().unwrap().is_ok());
     let seen = run(at, &setting(1, Direction::Forward)).unwrap();
     assert!(seen.bytes_delivered() > Bytes::ZERO);
