@@ -21,6 +21,9 @@ const HAPPENINGS_MAX: usize = 1024;
 const TICK: Duration = Duration::from_millis(100);
 /// How long goodbyes may take.
 const GOODBYE: Duration = Duration::from_secs(2);
+/// The same for the far end of a copy that is done: what it said last may be lost on a congested
+/// path several times, and a near end that does not hear it connects once more.
+const GOODBYE_HEARD: Duration = Duration::from_secs(15);
 
 /// A conversation whose messages come as events.
 pub(crate) struct MessageLoop {
@@ -139,14 +142,18 @@ impl MessageLoop {
     ///   exits without the peer's goodbye, which would take a round trip.
     pub(crate) fn finish(mut self, is_done: bool) {
         let may_leave = is_done && self.me == Speaker::Near;
-        self.conversation.begin_to_close(GOODBYE);
+        let most = match is_done && self.me == Speaker::Far {
+            true => GOODBYE_HEARD,
+            false => GOODBYE,
+        };
+        self.conversation.begin_to_close(most);
         self.end();
         let MessageLoop { conversation, .. } = &mut self;
         let conversation = Arc::clone(conversation);
         drop(self);
         match Arc::try_unwrap(conversation) {
-            Ok(conversation) if may_leave => conversation.leave(GOODBYE),
-            Ok(conversation) => conversation.close(GOODBYE),
+            Ok(conversation) if may_leave => conversation.leave(most),
+            Ok(conversation) => conversation.close(most),
             Err(_) => (),
         }
     }
