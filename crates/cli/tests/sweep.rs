@@ -5,6 +5,7 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -305,19 +306,20 @@ fn a_resumed_sweep_keeps_its_plan() {
     assert_eq!(measured(), 24);
 }
 
-/// A server with these options, what it logs from now on, and its name as a target.
-fn serving(options: &[&str]) -> (Child, impl Iterator<Item = String> + use<>, String) {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
+/// A server at this address with these options, what it logs from now on, and its name as a target.
+fn serving(at: IpAddr, options: &[&str]) -> (Child, impl Iterator<Item = String> + use<>, String) {
+    let free = std::net::TcpListener::bind((at, 0)).unwrap();
+    let place = free.local_addr().unwrap();
     drop(free);
-    let words = ["serve", "--bind", "127.0.0.1", "--port", &port.to_string()];
+    let (at, port) = (at.to_string(), place.port().to_string());
+    let words = ["serve", "--bind", &at, "--port", &port];
     let mut server = trunkline(&[&words[..], options].concat());
     server.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut server = server.spawn().unwrap();
     let log = BufReader::new(server.stderr.take().unwrap()).lines();
     let mut log = log.map(Result::unwrap);
     assert!(log.any(|line| line.starts_with("serving")), "it ended");
-    (server, log, format!("127.0.0.1:{port}"))
+    (server, log, place.to_string())
 }
 
 /// A server's key, and `mario` among its users, whose password is `rossi`; `None`, told as a skip,
@@ -348,8 +350,10 @@ fn the_user_is_kept_with_the_plan_and_the_password_nowhere() {
     };
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (key, public) = (file("key.pem"), file("public.pem"));
-    let (mut server, log, target) =
-        serving(&["--iperf3-users", &file("users"), "--iperf3-key", &key]);
+    let (mut server, log, target) = serving(
+        testkit::loopback(),
+        &["--iperf3-users", &file("users"), "--iperf3-key", &key],
+    );
     let log = thread::spawn(move || log.collect::<Vec<_>>());
     let history = file("archive");
     let with_password = |words: &[&str]| {
@@ -409,7 +413,7 @@ fn the_user_is_kept_with_the_plan_and_the_password_nowhere() {
 
 #[test]
 fn how_packets_leave_is_kept_with_the_plan() {
-    let (mut server, log, target) = serving(&[]);
+    let (mut server, log, target) = serving(Ipv4Addr::LOCALHOST.into(), &[]);
     let small = ["-P", "1", "--cycles", "2", "-t", "1s", "--json"];
     let leaving = ["--bind", "127.0.0.2", "--dscp", "AF11"];
     let document = json(&[&["sweep", target.as_str()], &small[..], &leaving].concat());
