@@ -404,7 +404,14 @@ fn how_packets_leave_is_kept_with_the_plan() {
     assert_eq!(document["plan"]["via"], via);
     assert_eq!(measured(), 2);
     refused(&["sweep", "sim:lan", "-6"], 2, &["hint: "]);
-    let user = ["sweep", "sim:lan", "--user", "ana", "--user-key", "none.pem"];
+    let user = [
+        "sweep",
+        "sim:lan",
+        "--user",
+        "ana",
+        "--user-key",
+        "none.pem",
+    ];
     refused(&user, 2, &["logs in to", "this target is none", "hint: "]);
 }
 
