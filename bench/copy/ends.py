@@ -156,3 +156,18 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+
+def loopback(port):
+    """The address of this host that goes with a port: IPv6 with every second one, so that cases take turns without being more.
+
+    TRUNKLINE_FAMILY decides for all, 4 or 6.
+    """
+    family = os.environ.get("TRUNKLINE_FAMILY") or ("6" if port % 2 else "4")
+    return {"4": "127.0.0.1", "6": "::1"}[family]
+
+
+def at(port):
+    """The same with the port, as in a URL."""
+    host = loopback(port)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -28,7 +28,7 @@ class Campaign:
             [shards]
             files = 6
             [hosts]
-            far = {{ address = "trunkline://127.0.0.1:{self.server.port}", token = "{self.stage.token_file}" }}
+            far = {{ address = "trunkline://{self.server.at}", token = "{self.stage.token_file}" }}
             [links.wan]
             copies = 2
             {link}

@@ -9,6 +9,7 @@ import stat
 from get import DATA
 from get_who import answered, impostor
 from stage import Case
+from ends import loopback
 from watching import Skipped, until
 from words import GROUP, over_ssh, ssh, ssh_words
 
@@ -99,7 +100,7 @@ def wrong_fingerprint(stage):
     far = stage.far(lambda control: None)
     stage.write(stage.world / "a", "a")
     answer = json.dumps(
-        {"trunkline_copy": 6, "software": "x", "port": far.port, "addresses": ["127.0.0.1"], "fingerprint": [7] * 32}
+        {"trunkline_copy": 6, "software": "x", "port": far.port, "addresses": [loopback(far.port)], "fingerprint": [7] * 32}
     )
     stage.expect(over_ssh(stage, "a", "h:t", then=f"sh -c 'echo {json.dumps(answer)[1:-1].join(chr(34) * 2)}; sleep 3'"), code=1)
     assert not far.visits, "a hello went to a stranger"
@@ -109,7 +110,7 @@ def stranger_at_port(stage):
     """Somebody else at the port that was told: nothing is proved, nothing is told."""
     far = stage.far(lambda control: None, kind=impostor(lambda far, line, near: answered(far, line, proof=bytes(32))))
     stage.write(stage.world / "a", "a")
-    answer = json.dumps({"trunkline_copy": 6, "software": "x", "port": far.port, "addresses": ["127.0.0.1"]})
+    answer = json.dumps({"trunkline_copy": 6, "software": "x", "port": far.port, "addresses": [loopback(far.port)]})
     stage.expect(
         over_ssh(stage, "a", "h:t", then=f"sh -c 'echo {json.dumps(answer)[1:-1].join(chr(34) * 2)}; sleep 3'"),
         code=1,
@@ -188,7 +189,7 @@ def readable_token(stage):
     server = stage.serve()
     stage.write(stage.root / "notes.txt", "x")
     stage.token_file.chmod(0o644)
-    result = stage.copy(f"trunkline://127.0.0.1:{server.port}/notes.txt", "dst", "--token-file", stage.token_file)
+    result = stage.copy(f"trunkline://{server.at}/notes.txt", "dst", "--token-file", stage.token_file)
     stage.expect(result, code=0, told="chmod 600", never=[stage.bench.token.strip().rsplit("-", 1)[1]])
 
 
@@ -196,7 +197,7 @@ def wrong_token(stage):
     server = stage.serve()
     secret = "b" * 51 + "a"
     stage.write(stage.token_file, f"tl1-ana-{secret}\n", 0o600)
-    result = stage.copy(f"trunkline://127.0.0.1:{server.port}/notes.txt", "dst", "--token-file", stage.token_file)
+    result = stage.copy(f"trunkline://{server.at}/notes.txt", "dst", "--token-file", stage.token_file)
     stage.expect(result, code=1, never=[secret])
     assert secret not in server.said()
 

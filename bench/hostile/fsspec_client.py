@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a program does with names of a server through fsspec: `fsspec_client.py PORT HERE TASK...`.
+"""What a program does with names of a server through fsspec: `fsspec_client.py HOST:PORT HERE TASK...`.
 
 HERE is a folder of this machine. What is found goes to standard output as JSON, names as the digits of their bytes.
 """
@@ -15,9 +15,10 @@ from trunkline.fs import TrunklineFileSystem
 
 # As the entry point of an installed package does.
 fsspec.register_implementation("trunkline", TrunklineFileSystem)
-PORT, HERE = int(sys.argv[1]), sys.argv[2]
-FS = TrunklineFileSystem("127.0.0.1", PORT)
-ACCESS = {"trunkline": {"host": "127.0.0.1", "port": PORT}, "file": {}}
+HOST, _, PORT = sys.argv[1].rpartition(":")
+HERE, PORT = sys.argv[2], int(PORT)
+FS = TrunklineFileSystem(HOST, PORT)
+ACCESS = {"trunkline": {"host": HOST, "port": PORT}, "file": {}}
 HOW = {"default_method": "options", "storage_options": ACCESS}
 
 

@@ -74,7 +74,7 @@ def package(stage):
 def run(stage, here, *tasks):
     server = stage.serve()
     environment = {"PYTHONPATH": str(package(stage)), "TRUNKLINE_TOKEN": stage.bench.token.strip()}
-    result = stage.finish(stage.start(sys.executable, CLIENT, server.port, here, *tasks, environment=environment))
+    result = stage.finish(stage.start(sys.executable, CLIENT, server.at, here, *tasks, environment=environment))
     assert result.code == 0, result.err[-1500:]
     return json.loads(result.out)
 

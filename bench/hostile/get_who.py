@@ -63,7 +63,7 @@ def alive_for_ever(before, *messages):
 def is_stopped_while_it_waits(stage):
     """A first Ctrl-C while nothing is answered ends it."""
     far = stage.far(lambda control: wait(control.socket))
-    process = stage.start_copy(f"trunkline://127.0.0.1:{far.port}/notes.txt", "dst", "--token-file", stage.token_file)
+    process = stage.start_copy(f"trunkline://{far.at}/notes.txt", "dst", "--token-file", stage.token_file)
     while not far.visits:
         time.sleep(0.02)
     time.sleep(0.3)

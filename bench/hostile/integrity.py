@@ -215,7 +215,7 @@ def folder_in_place(stage):
     (stage.root / PART / "precious").write_text("x")
     source = stage.write(stage.world / "src/f", CONTENT)
     server = stage.serve()
-    result = stage.copy(source, f"trunkline://127.0.0.1:{server.port}/", "--token-file", stage.token_file)
+    result = stage.copy(source, f"trunkline://{server.at}/", "--token-file", stage.token_file)
     stage.expect(result, code=1, told=PART)
     assert (stage.root / PART / "precious").read_text() == "x"
 

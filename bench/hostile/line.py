@@ -1,8 +1,10 @@
 """One connection of the peer's: TLS 1.3 with the exporter, or in the clear, and frames."""
 
 import datetime
+import pathlib
 import socket
 import struct
+import sys
 import time
 
 from cryptography import x509
@@ -12,6 +14,10 @@ from OpenSSL import SSL, crypto
 
 import encoding
 import proving
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "crash"), str(HERE.parent / "copy")]
+from ends import loopback
 
 # Generous: a machine that does something else meanwhile fails no case.
 WAIT = 60
@@ -172,7 +178,7 @@ class Control(Line):
 
 
 def connect(port):
-    return socket.create_connection(("127.0.0.1", port), timeout=WAIT)
+    return socket.create_connection((loopback(port), port), timeout=WAIT)
 
 
 def tls_to(port, kind=Control):

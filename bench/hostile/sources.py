@@ -25,7 +25,7 @@ def copies(name, prepare, check, *, options=(), code=0, told=(), finding="", tar
         words = [
             "-r",
             f"{source}/",
-            f"trunkline://127.0.0.1:{server.port}/new/",
+            f"trunkline://{server.at}/new/",
             "--token-file",
             stage.token_file,
             *options,
@@ -152,7 +152,7 @@ def between_tries(stage):
     source.mkdir()
     one_big(stage, source)
     server = stage.serve()
-    words = [source / "big", f"trunkline://127.0.0.1:{server.port}/", "--token-file", stage.token_file]
+    words = [source / "big", f"trunkline://{server.at}/", "--token-file", stage.token_file]
     process = stage.start_copy(*words, "--max-rate", "4M", "-P", "1")
     journal = stage.root / ".big.trunkline-journal"
     until(lambda: journal.exists() and journal.stat().st_size > HEADER + 2 * NOTE, 40, "something came")
@@ -170,7 +170,7 @@ def two_copies(stage):
     source.mkdir()
     one_big(stage, source)
     server = stage.serve()
-    words = [source / "big", f"trunkline://127.0.0.1:{server.port}/", "--token-file", stage.token_file]
+    words = [source / "big", f"trunkline://{server.at}/", "--token-file", stage.token_file]
     first = stage.start_copy(*words, "--max-rate", "2M")
     until(lambda: is_locked(stage.root / ".big.trunkline-part"), 40, "the first one writes")
     stage.expect(stage.copy(*words), code=0, told="another copy is writing")
@@ -190,7 +190,7 @@ def taken_meanwhile(stage):
         "-P",
         "1",
         source / "big",
-        f"trunkline://127.0.0.1:{server.port}/",
+        f"trunkline://{server.at}/",
         "--token-file",
         stage.token_file,
     )

@@ -12,7 +12,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "crash"), str(HERE.parent / "copy"), str(HERE.parent)]
 
-from ends import listens, wait_for
+from ends import at, listens, loopback, wait_for
 from trial import free_port
 
 import talking
@@ -47,6 +47,10 @@ class Server:
     def __init__(self, stage, process, port, token, log):
         self.stage, self.process, self.port, self.token, self.log = stage, process, port, token, log
         self.watch = Watch(process)
+
+    @property
+    def at(self):
+        return at(self.port)
 
     def near(self):
         near = talking.Near(self.port, self.token)
@@ -147,8 +151,8 @@ class Stage:
         self.write(tokens, f"{name} {rights} {secret} {token_line}\n", 0o600)
         if user is not None:
             os.chown(tokens, user, user)
-        words = ["serve", "-B", "127.0.0.1", "--root", self.root, "--tokens", tokens, *options]
-        return self.listening(lambda port: [*words, "-p", port], umask=umask, **as_user(user))
+        words = ["serve", "--root", self.root, "--tokens", tokens, *options]
+        return self.listening(lambda port: [*words, "-B", loopback(port), "-p", port], umask=umask, **as_user(user))
 
     def listening(self, words, kind=Server, **more):
         """A program of which `words(port)` says how it listens there."""
@@ -187,10 +191,10 @@ class Stage:
 
     def get(self, far, path="notes.txt", *options, to="dst", **more):
         """What a user asks of a far end that may be hostile."""
-        return self.copy(f"trunkline://127.0.0.1:{far.port}/{path}", to, "--token-file", self.token_file, *options, **more)
+        return self.copy(f"trunkline://{far.at}/{path}", to, "--token-file", self.token_file, *options, **more)
 
     def put(self, far, source, *options, to="", **more):
-        return self.copy(source, f"trunkline://127.0.0.1:{far.port}/{to}", "--token-file", self.token_file, *options, **more)
+        return self.copy(source, f"trunkline://{far.at}/{to}", "--token-file", self.token_file, *options, **more)
 
     # --- what is asked ------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ CLOSED = 40
 
 def still_serves(stage, server):
     """An honest user is not harmed."""
-    result = stage.copy(f"trunkline://127.0.0.1:{server.port}/notes.txt", "dst", "--token-file", stage.token_file)
+    result = stage.copy(f"trunkline://{server.at}/notes.txt", "dst", "--token-file", stage.token_file)
     stage.expect(result, code=0)
 
 
@@ -156,7 +156,7 @@ def crowds():
 
 def crowd(stage, server, count, data):
     """Who is honest is served meanwhile."""
-    kept = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(count)]
+    kept = [connect(server.port) for _ in range(count)]
     for one in kept:
         try:
             one.sendall(data)
@@ -183,7 +183,7 @@ def held_sessions(stage, server):
 
 def come_and_go(stage, server):
     for _ in range(2000):
-        socket.create_connection(("127.0.0.1", server.port)).close()
+        connect(server.port).close()
     until(lambda: server.descriptors() < 40, 30, "their descriptors are closed")
 
 

@@ -1,5 +1,6 @@
 """The two ends of a copy, as the peer plays them."""
 
+import contextlib
 import queue
 import socket
 import struct
@@ -10,6 +11,8 @@ from OpenSSL import SSL
 import encoding
 import proving
 from line import WAIT, Control, Ended, Line, connect, context, frame, made_up_certificate, tls_to
+from ends import at, loopback
+from trial import free_port
 
 
 def hello(name, proof, software="peer 1", version=proving.VERSION, kind=b"N"):
@@ -83,11 +86,21 @@ class Far:
         self.name, self.secret = proving.secret_of(token)
         self.key, self.script, self.rights = proving.key_of(self.secret), script, rights
         self.context = context(made_up_certificate())
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.port = self.listener.getsockname()[1]
+        self.listener = None
+        while self.listener is None:
+            self.port = free_port()
+            # Others on this host take ports too.
+            with contextlib.suppress(OSError):
+                host = loopback(self.port)
+                family = socket.AF_INET6 if ":" in host else socket.AF_INET
+                self.listener = socket.create_server((host, self.port), family=family, backlog=128)
         self.streams, self.lines, self.greetings = queue.Queue(), [], []
         self.visits, self.errors, self.is_over = 0, [], False
         threading.Thread(target=self.accept, daemon=True).start()
+
+    @property
+    def at(self):
+        return at(self.port)
 
     def accept(self):
         while True:

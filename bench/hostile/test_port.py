@@ -6,6 +6,7 @@ import socket
 import struct
 
 from line import Ended, Line, connect, is_late
+from ends import loopback
 from strangers import CLOSED, COOKIE, stranger
 
 # --- iperf3 and UDP ----------------------------------------------------------------------------------------------------------------
@@ -107,10 +108,12 @@ def seventeen(stage, server):
 
 
 def datagrams(server, all_of_them):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+    host = loopback(server.port)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as one:
         one.settimeout(1.5)
         for data in all_of_them:
-            one.sendto(data, ("127.0.0.1", server.port))
+            one.sendto(data, (host, server.port))
         try:
             answer, _ = one.recvfrom(1 << 16)
         except OSError:

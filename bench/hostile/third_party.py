@@ -8,6 +8,7 @@ import proving
 from encoding import BYTES, NOTHING, OPENING, PROBLEM, TEXT, U, fields, maybe, one_of, raw, several
 from holder import DATA, FULL, furnish
 from line import Ended, frame, tls_to
+from ends import loopback
 from stage import Case
 from talking import Near, hello
 
@@ -254,11 +255,11 @@ def pushes():
     def own(stage, server):
         """The server sends to itself: what it reads of its own hello is no proof."""
         controller = Controller(server.port, server.token, b"P")
-        controller.say("Push", push(server, server.port))
+        controller.say("Push", push(server, server.port, host=loopback(server.port)))
         end = controller.ended()
         assert end[0] == "Problem" and "refused" in end[1]["what"], end
 
-    yield third("a wrong token for the destination is refused there", own, line="to=127.0.0.1")
+    yield third("a wrong token for the destination is refused there", own, line="to=127.0.0.1,[::1]")
 
     def order(name, *orders, kind=b"P", raw_frame=None):
         def play(stage, server):

@@ -8,8 +8,8 @@ use trunkline::units::{Family, Source, Via};
 
 use pyo3::prelude::*;
 use trunkline::ask;
-use trunkline::history::History;
-use trunkline::login::{self, Login, Padding};
+use trunkline::history::{History, KeptSweep};
+use trunkline::login::{self, Login, Padding, ServerUser};
 use trunkline::measure::{Direction, Transport};
 use trunkline::netpath::PathSpec as Spec;
 use trunkline::{Target, TargetName};
@@ -165,18 +165,52 @@ pub struct LoginAsked {
 impl LoginAsked {
     /// The login at a target, which has to be a host.
     pub fn at(&self, target: &TargetName) -> Result<Option<Login>, Failure> {
-        let padding = value("user_padding", &self.user_padding, ask::padding)?;
-        let (user, key) = match (&self.user, &self.user_key) {
-            (Some(user), Some(key)) => (user, key),
-            (None, None) if self.password.is_none() && padding == Padding::Oaep => return Ok(None),
-            _ => {
-                return Err(Failure::request(
-                    "`user` and `user_key` go together, and `user_padding` and `password` with both",
-                    "give the name and the file with the server's public key, or leave all out",
-                ));
-            }
+        let Some(user) = self.user()? else {
+            return Ok(None);
         };
         login::check_target(target)?;
+        self.log_in(&user).map(Some)
+    }
+
+    /// The user, where there is one.
+    pub fn user(&self) -> Result<Option<ServerUser>, Failure> {
+        let padding = value("user_padding", &self.user_padding, ask::padding)?;
+        match (&self.user, &self.user_key) {
+            (Some(user), Some(key)) => Ok(Some(login::user(user, key, padding)?)),
+            (None, None) if self.password.is_none() && padding == Padding::Oaep => Ok(None),
+            _ => Err(Failure::request(
+                "`user` and `user_key` go together, and `user_padding` and `password` with both",
+                "give the name and the file with the server's public key, or leave all out",
+            )),
+        }
+    }
+
+    /// The same of a resumed sweep, whose user is kept: that one, and `password` alone is enough.
+    pub fn again(&self, kept: &KeptSweep) -> Result<Option<Login>, Failure> {
+        let names_no_user =
+            self.user.is_none() && self.user_key.is_none() && self.user_padding == "oaep";
+        let asked = match names_no_user && kept.plan.user.is_some() {
+            true => None,
+            false => self.user()?,
+        };
+        match &kept.plan.user {
+            Some(user) if asked.is_none() || asked.as_ref() == Some(user) => {
+                self.log_in(user).map(Some)
+            }
+            None if asked.is_none() => Ok(None),
+            other => {
+                let user = other
+                    .as_ref()
+                    .map_or("no user".to_owned(), ToString::to_string);
+                Err(Failure::request(
+                    format!("sweep {} logs in as {user}, and that is fixed", kept.id),
+                    "leave `user`, `user_key` and `user_padding` out, or begin a sweep of its own",
+                ))
+            }
+        }
+    }
+
+    fn log_in(&self, user: &ServerUser) -> Result<Login, Failure> {
         let password = match &self.password {
             Some(password) => Some(password.clone()),
             None => login::password_of_environment()?,
@@ -190,8 +224,7 @@ impl LoginAsked {
                 ),
             )
         };
-        let login = Login::new(user, &password.ok_or_else(none)?, key, padding);
-        Ok(Some(login.map_err(trunkline::Error::from)?))
+        Ok(login::log_in(user, &password.ok_or_else(none)?)?)
     }
 }
 

@@ -655,6 +655,11 @@ def test_users_log_in_and_no_document_has_their_password(tmp_path, monkeypatch):
         assert "Ahornweg" not in seen.to_json()
         with pytest.raises(tl.RunError, match="iperf3 error 142"):
             tl.measure(server.address, password="wrong", **given)
+        given["history"] = tmp_path / "archive"
+        swept = tl.sweep(server.address, streams=1, cycles=1, password="Ahornweg", **given)
+        assert swept.document.plan.user.name == "ana"
+        assert b"Ahornweg" not in given["history"].read_bytes()
+        given["history"] = False
         monkeypatch.delenv("IPERF3_PASSWORD", raising=False)
         with pytest.raises(tl.RequestError, match="no password"):
             tl.measure(server.address, **given)

@@ -21,6 +21,7 @@ import trunkline as tl
 
 fsspec = pytest.importorskip("fsspec")
 import fsspec.tests.abstract as abstract  # noqa: E402
+from conftest import loopback  # noqa: E402
 from test_copy import contents, made, served  # noqa: E402
 
 from trunkline.fs import _SMALL, ReadsAhead, TrunklineFileSystem, _together  # noqa: E402
@@ -38,10 +39,24 @@ def served_here(tmp_path_factory):
         yield base / "store", server, token, reader
 
 
+@pytest.fixture(scope="module")
+def served_v6(served_here):
+    base = served_here[0].parent
+    with tl.serve(root=base / "store", tokens=base / "tokens", bind="::1") as server:
+        yield server
+
+
+def reached(request):
+    """The filesystem, over the version of the internet protocol whose turn it is."""
+    host = loopback(request.node.name)
+    _, server, token, _ = request.getfixturevalue("served_here")
+    server = server if host == "127.0.0.1" else request.getfixturevalue("served_v6")
+    return TrunklineFileSystem(host, server.port, token=token)
+
+
 @pytest.fixture
-def fs(served_here):
-    _, server, token, _ = served_here
-    return TrunklineFileSystem("127.0.0.1", server.port, token=token)
+def fs(request):
+    return reached(request)
 
 
 @pytest.fixture
@@ -54,9 +69,8 @@ def root(served_here, request):
 
 class Fixtures(abstract.AbstractFixtures):
     @pytest.fixture
-    def fs(self, served_here):
-        _, server, token, _ = served_here
-        return TrunklineFileSystem("127.0.0.1", server.port, token=token)
+    def fs(self, request):
+        return reached(request)
 
     @pytest.fixture
     def fs_path(self, root):
@@ -83,8 +97,8 @@ class TestPipe(abstract.AbstractPipeTests, Fixtures):
     pass
 
 
-def test_names_and_urls(fs, served_here):
-    port = served_here[1].port
+def test_names_and_urls(fs):
+    port = fs.port
     strip = TrunklineFileSystem._strip_protocol
     assert strip(f"trunkline://h:{port}/a%20b/") == "/a%20b"
     assert strip("a//b/") == "/a/b"
@@ -97,7 +111,7 @@ def test_names_and_urls(fs, served_here):
     assert kwargs("trunkline://[::1]:5/a") == {"host": "[::1]", "port": 5}
     assert kwargs("trunkline://h/a:6") == {"host": "h"}
     assert strip("trunkline://h/100%") == "/100%"
-    assert fs.place("/a b/50%") == f"trunkline://127.0.0.1:{port}/a%20b/50%25"
+    assert fs.place("/a b/50%") == f"{fs.fsid}/a%20b/50%25"
 
 
 def random_names(draw, count):
@@ -119,7 +133,7 @@ def test_random_names_survive_urls(fs, root):
     listed = fs.ls(there, detail=False)
     assert sorted(listed) == [f"{there}/{name}" for name in names]
     for name in listed:
-        url = f"trunkline://127.0.0.1:{fs.port}{name}"
+        url = f"{fs.fsid}{name}"
         opened, path = fsspec.core.url_to_fs(url, token=fs.storage_options["token"])
         assert opened.cat_file(path) == os.fsencode(name.rpartition("/")[2])
         fs.pipe_file(url, b"new")

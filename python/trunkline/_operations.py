@@ -322,6 +322,10 @@ def _sweep(
     ipv6: bool = False,
     bind: str | None = None,
     dscp: str | int | None = None,
+    user: str | None = None,
+    user_key: File | None = None,
+    user_padding: Literal["oaep", "pkcs1"] = "oaep",
+    password: str | None = None,
     seed: int = 1,
     beside: Literal["sim"] | None = None,
     resume: bool | int = False,
@@ -350,6 +354,12 @@ def _sweep(
             `"192.0.2.7%eth1"`.
         dscp: How routers are to treat what this host sends: `"LE"`, `"CS1"`, `"AF41"`, `"EF"`, or
             a number from 0 to 63.
+        user: Log in to a server with users, as iperf3 has them; kept with the sweep, and not
+            needed with `resume`.
+        user_key: A file with the server's public RSA key, in PEM form.
+        user_padding: How the login is padded; `"pkcs1"` for servers of iperf3 before 3.17.
+        password: The user's; that of the variable IPERF3_PASSWORD without. It is not kept: give it
+            again with `resume`.
         seed: Decides the order of the visits, and chance on emulated and simulated paths.
         beside: `"sim"` infers the path that explains the visits afterwards and simulates every setting
             on it: `r.document.beside`, with the share of settings within 10 %; with `resume` also of
@@ -373,6 +383,7 @@ def _sweep(
         "both_ways": both_ways,
         "port": port,
         "leaving": leaving,
+        "login": _login(user, user_key, user_padding, password),
         "seed": seed,
         "beside": beside,
         "resume": resume,

@@ -102,7 +102,8 @@ fn marks_of_a_queue_are_told_by_the_kernel_that_sends_whichever_end_that_is() {
         let text = format!(
             "[forward]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\n\
              queue = {{ kind = \"codel\", limit = \"500packets\", ecn = true }}\n\
-             [hosts]\necn = {ecn}\n"
+             [hosts]\necn = {ecn}\nipv6 = {}\n",
+            testkit::is_ipv6(ecn.into())
         );
         fs::write(&path, text).unwrap();
         for way in [&["-P", "2"][..], &["-P", "2", "-R"]] {

@@ -5,8 +5,9 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -305,18 +306,92 @@ fn a_resumed_sweep_keeps_its_plan() {
     assert_eq!(measured(), 24);
 }
 
-#[test]
-fn how_packets_leave_is_kept_with_the_plan() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
+/// A server at this address with these options, what it logs from now on, and its name as a target.
+fn serving(at: IpAddr, options: &[&str]) -> (Child, impl Iterator<Item = String> + use<>, String) {
+    let free = std::net::TcpListener::bind((at, 0)).unwrap();
+    let place = free.local_addr().unwrap();
     drop(free);
-    let mut server = trunkline(&["serve", "--bind", "127.0.0.1", "--port", &port.to_string()]);
+    let (at, port) = (at.to_string(), place.port().to_string());
+    let words = ["serve", "--bind", &at, "--port", &port];
+    let mut server = trunkline(&[&words[..], options].concat());
     server.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut server = server.spawn().unwrap();
     let log = BufReader::new(server.stderr.take().unwrap()).lines();
     let mut log = log.map(Result::unwrap);
     assert!(log.any(|line| line.starts_with("serving")), "it ended");
-    let target = format!("127.0.0.1:{port}");
+    (server, log, place.to_string())
+}
+
+/// A server's key, and `mario` among its users, whose password is `rossi`; `None`, told as a skip,
+/// without `openssl`.
+fn users() -> Option<tempfile::TempDir> {
+    if !testkit::has_program("openssl") {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for words in [
+        "genrsa -out key.pem 2048",
+        "rsa -in key.pem -pubout -out public.pem",
+    ] {
+        let mut openssl = Command::new("openssl");
+        let made = openssl.args(words.split(' ')).current_dir(folder.path());
+        assert!(made.output().unwrap().status.success(), "{words}");
+    }
+    let hash = "bf7a49a846d44b454a5d11e7acfaf13d138bbe0b7483aa3e050879700572709b";
+    fs::write(folder.path().join("users"), format!("mario,{hash}\n")).unwrap();
+    Some(folder)
+}
+
+#[test]
+fn the_user_is_kept_with_the_plan_and_the_password_nowhere() {
+    const PASSWORD: &str = "rossi";
+    let Some(folder) = users() else {
+        return;
+    };
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (key, public, history) = (file("key.pem"), file("public.pem"), file("archive"));
+    let users = ["--iperf3-users", &file("users"), "--iperf3-key", &key];
+    let (mut server, _log, target) = serving(testkit::loopback(), &users);
+    let with_password = |words: &[&str]| {
+        let mut sweep = trunkline(&["sweep", "--history", &history]);
+        sweep.args(words).env("IPERF3_PASSWORD", PASSWORD);
+        sweep
+    };
+    let begun = format!("{target} -P 1 --cycles 2 -t 1s --user mario --user-key {public}");
+    let mut begun = with_password(&begun.split(' ').collect::<Vec<_>>());
+    let mut begun = begun.stdout(Stdio::null()).spawn().unwrap();
+    let kept = || run(&["history", "1", "--history", &history, "--json"]).stdout;
+    let cells = |kept: &[u8]| {
+        let document = serde_json::from_slice::<Value>(kept).unwrap_or_default();
+        document["cells"].as_array().map_or(0, Vec::len)
+    };
+    while cells(&kept()) == 0 {
+        thread::sleep(Duration::from_millis(20));
+    }
+    kill(Pid::from_raw(begun.id().cast_signed()), Signal::SIGINT).unwrap();
+    begun.wait().unwrap();
+    let other = ["--resume", "1", "--user", "luigi", "--user-key", &public];
+    let refused = with_password(&other).output().unwrap();
+    assert!(complaint(&refused).contains("logs in as user `mario`"));
+    assert_eq!(refused.status.code(), Some(2));
+    let resumed = with_password(&["--resume", "--json"]).output().unwrap();
+    assert!(resumed.status.success(), "{}", complaint(&resumed));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert_eq!(cells(&resumed.stdout), 2);
+    let document: Value = serde_json::from_slice(&resumed.stdout).unwrap();
+    let user = serde_json::json!({"name": "mario", "key": public});
+    assert_eq!(document["plan"]["user"], user);
+    for file in fs::read_dir(folder.path()).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        let mut parts = bytes.windows(PASSWORD.len());
+        assert!(parts.all(|part| part != PASSWORD.as_bytes()));
+    }
+}
+
+#[test]
+fn how_packets_leave_is_kept_with_the_plan() {
+    let (mut server, log, target) = serving(Ipv4Addr::LOCALHOST.into(), &[]);
     let small = ["-P", "1", "--cycles", "2", "-t", "1s", "--json"];
     let leaving = ["--bind", "127.0.0.2", "--dscp", "AF11"];
     let document = json(&[&["sweep", target.as_str()], &small[..], &leaving].concat());
@@ -329,6 +404,15 @@ fn how_packets_leave_is_kept_with_the_plan() {
     assert_eq!(document["plan"]["via"], via);
     assert_eq!(measured(), 2);
     refused(&["sweep", "sim:lan", "-6"], 2, &["hint: "]);
+    let user = [
+        "sweep",
+        "sim:lan",
+        "--user",
+        "ana",
+        "--user-key",
+        "none.pem",
+    ];
+    refused(&user, 2, &["logs in to", "this target is none", "hint: "]);
 }
 
 #[test]

@@ -84,9 +84,14 @@ impl Site {
             ports: [free_port(), free_port(), free_port()],
         };
         let [a, b, _] = site.ports;
+        // To one of both hosts visits are over IPv6.
+        let other = match testkit::is_ipv6(1) {
+            true => "[::1]",
+            false => "127.0.0.2",
+        };
         let plan = format!(
             "gap = \"1s\"\n[hosts]\na = {{ address = \"127.0.0.1:{a}\" }}\n\
-             b = {{ address = \"127.0.0.2:{b}\" }}\n[groups]\nall = {{ mesh = [\"a\", \"b\"] \
+             b = {{ address = \"{other}:{b}\" }}\n[groups]\nall = {{ mesh = [\"a\", \"b\"] \
              }}\n{tasks}"
         );
         fs::write(site.path("plan.toml"), plan).unwrap();

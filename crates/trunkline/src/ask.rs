@@ -105,11 +105,8 @@ fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
 /// # Errors
 /// The names that there are.
 pub fn padding(text: &str) -> Result<Padding, String> {
-    match text {
-        "oaep" => Ok(Padding::Oaep),
-        "pkcs1" => Ok(Padding::Pkcs1),
-        _ => Err("possible values: oaep, pkcs1".to_owned()),
-    }
+    text.parse()
+        .map_err(|error: units::PaddingError| error.to_string())
 }
 
 fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>

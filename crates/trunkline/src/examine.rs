@@ -36,6 +36,7 @@ pub fn examine(
         name,
         seed,
         mut observed,
+        ..
     } = target;
     let mut watcher = Watcher::new(cancel, on_progress);
     let way = wanted.ways.first().filter(|_| infers);

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::path::{self, Path};
 
 use ::target::TargetName;
 use nix::errno::Errno;
@@ -13,6 +14,7 @@ use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, tcgetattr, 
 use units::printable;
 
 pub use endpoints::{Login, Padding};
+pub use units::ServerUser;
 
 use crate::{Error, Fault};
 
@@ -35,6 +37,38 @@ pub fn check_target(name: &TargetName) -> Result<(), Error> {
             "leave `user` and its key out, or name a target like `HOST`",
         )),
     }
+}
+
+/// A user whose key is in the file `key`, as plans keep it: its path holds in any folder.
+///
+/// # Errors
+/// When the path is no UTF-8, or there is no working directory.
+pub fn user(name: &str, key: &Path, padding: Padding) -> Result<ServerUser, Error> {
+    let whole = path::absolute(key).map_err(|error| Error::unreadable(key, error))?;
+    let key = whole.into_os_string().into_string().map_err(|name| {
+        Error::wrong_request(
+            format!("the name of the key {} is no UTF-8", name.display()),
+            "give the file another name",
+        )
+    })?;
+    Ok(ServerUser {
+        name: name.to_owned(),
+        key,
+        padding,
+    })
+}
+
+/// The login of a user with this password.
+///
+/// # Errors
+/// When the name, the password or the key cannot be used, or there is no `openssl`.
+pub fn log_in(user: &ServerUser, password: &str) -> Result<Login, Error> {
+    Ok(Login::new(
+        &user.name,
+        password,
+        user.key.as_ref(),
+        user.padding,
+    )?)
 }
 
 /// The password of [`PASSWORD_VARIABLE`]; `None` where it is not set.

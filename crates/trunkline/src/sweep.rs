@@ -9,6 +9,7 @@ use archive::{Archive, ArchiveError};
 use archive::{Filter, KeptSweep, SweepClaim, SweepEntry};
 use record::AnyDocument;
 
+use crate::login::Login;
 use crate::progress::{Progress, Watcher};
 use crate::target::{PORT_DEFAULT, TargetName};
 use crate::{Cancel, Error, OnProgress, Target, origin};
@@ -69,14 +70,26 @@ impl Sweep {
 
     /// Goes on with a sweep of the archive `place`.
     ///
+    /// * `login`: of the user of its plan, whose password is not kept.
+    ///
     /// # Errors
-    /// When its path was changed since, or the target cannot be opened.
-    pub fn resume(place: &Path, kept: KeptSweep) -> Result<Self, Error> {
+    /// When its path was changed since, a login is missing or needless, or the target cannot be
+    /// opened.
+    pub fn resume(place: &Path, kept: KeptSweep, login: Option<Login>) -> Result<Self, Error> {
         check_path(&kept)?;
+        if login.is_some() != kept.plan.user.is_some() {
+            return Err(Error::wrong_request(
+                format!(
+                    "a login goes with the user of sweep {}, where it has one",
+                    kept.id
+                ),
+                "log in as that user, or as none",
+            ));
+        }
         let name = TargetName::parse(&kept.asked, PORT_DEFAULT)?.leaving(kept.plan.via.clone())?;
         let left = kept.plan.remaining(&kept.ledger);
         let first = left.first().map_or(1, |visit| visit.number);
-        let target = Target::open_to_resume(name, kept.plan.seed, first.into())?;
+        let target = Target::open_to_resume(name, kept.plan.seed, first.into(), login)?;
         let mut archive = Archive::open_existing(place).map_err(no_sweep)?;
         archive.mark_sweep(kept.id, None).map_err(no_sweep)?;
         Ok(Sweep {

@@ -27,6 +27,7 @@ pub use units::{Address, PORT_DEFAULT};
 pub struct Target {
     pub(crate) name: TargetName,
     pub(crate) seed: u64,
+    login: Option<Login>,
     /// What answers: runs, probes, packet trains.
     pub observed: Box<dyn observe::Target>,
 }
@@ -54,6 +55,7 @@ impl Target {
         Ok(Target {
             name,
             seed,
+            login: None,
             observed,
         })
     }
@@ -69,24 +71,42 @@ impl Target {
             }
             return Target::open_named(name, seed);
         };
-        let observed = Box::new(::target::LiveHost::for_user(address.clone(), login));
+        let observed = ::target::LiveHost::for_user(address.clone(), login.clone());
         Ok(Target {
             name,
             seed,
-            observed,
+            login,
+            observed: Box::new(observed),
         })
+    }
+
+    /// Opens the same once more, as the same user.
+    ///
+    /// # Errors
+    /// As [`Target::open_named`].
+    pub fn again(&self) -> Result<Self, Error> {
+        Target::open_as(self.name.clone(), self.seed, self.login.clone())
     }
 
     /// Opens a target to go on with a series of runs at run number `first`: with draws of its own.
     ///
     /// # Errors
-    /// As [`Target::open_named`].
-    pub(crate) fn open_to_resume(name: TargetName, seed: u64, first: u64) -> Result<Self, Error> {
+    /// As [`Target::open_as`].
+    pub(crate) fn open_to_resume(
+        name: TargetName,
+        seed: u64,
+        first: u64,
+        login: Option<Login>,
+    ) -> Result<Self, Error> {
+        if login.is_some() {
+            return Target::open_as(name, seed, login);
+        }
         let resumed = ::target::seed_from(seed, first);
         let observed = ::target::open_to_resume(&name, seed, resumed)?;
         Ok(Target {
             name,
             seed,
+            login,
             observed,
         })
     }

@@ -126,6 +126,7 @@ fn a_cancelled_sweep_goes_on_with_what_is_left() {
         unloaded: Span::from_secs(1),
         seed: 5,
         via: units::Via::default(),
+        user: None,
     };
     let target = Target::open(asked, plan.seed).unwrap();
     let mut sweep = Sweep::begin(&place, asked, target, plan).unwrap();
@@ -143,7 +144,7 @@ fn a_cancelled_sweep_goes_on_with_what_is_left() {
 
     let kept = kept(&place, None).unwrap();
     assert_eq!(kept.id, id);
-    let mut sweep = Sweep::resume(&place, kept).unwrap();
+    let mut sweep = Sweep::resume(&place, kept, None).unwrap();
     let mut visits = 0;
     let ended = sweep.run(&Cancel::new(), &mut |event| {
         visits += usize::from(matches!(event, Progress::VisitDone { .. }));

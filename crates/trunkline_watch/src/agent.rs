@@ -1,6 +1,7 @@
 //! An agent with real visits, and the far end for those of others.
 
 mod given;
+mod login;
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::thread;
 use changes::{FarHost, Visit};
 use copy_protocol::Token;
 use units::{Address, Direction, Span, Via};
-use watch_plan::{Due, Pair, Plan, Task};
+use watch_plan::{Due, Host, Kind, Pair, Plan, Task};
 use watch_run::agent::{AgentOptions, HostClock, OnAgentEvent, Plans, Shown, Visitor};
 
 use super::plan::PlanFile;
@@ -19,6 +20,9 @@ use super::settings::Settings;
 use super::visit::{Deadline, FarFiles, Order, visit};
 use trunkline::serve::{Files, OnServeEvent, ServeOptions, Server};
 use trunkline::{Cancel, Error, Target, TargetName};
+
+/// The folder for test files of others, in the agent's.
+const RECEIVED: &str = "received";
 
 /// What `trunkline watch run` is given.
 #[derive(Debug, Clone)]
@@ -81,7 +85,7 @@ fn far_end(options: &RunOptions) -> Result<ServeOptions, Error> {
     let files = match &options.tokens {
         None => None,
         Some(tokens) => {
-            let root = options.state.join("received");
+            let root = options.state.join(RECEIVED);
             fs::create_dir_all(&root).map_err(|error| Error::unwritable(&root, error))?;
             Some(Files {
                 takes_links: false,
@@ -110,6 +114,8 @@ fn this_host() -> FarHost {
 struct LiveVisitor {
     settings: Settings,
     folder: PathBuf,
+    /// Where files of others are.
+    received: PathBuf,
     port: u16,
 }
 
@@ -118,12 +124,17 @@ impl LiveVisitor {
         LiveVisitor {
             settings: Settings::open(&options.state),
             folder: options.state.join("copies"),
+            received: options.state.join(RECEIVED),
             port: options.port,
         }
     }
 
-    /// The task and the far host's address with its port.
-    fn planned<'p>(&self, plan: &'p Plan, due: &Due) -> Result<(&'p Task, TargetName), Error> {
+    /// The task, the far host, and its address with its port.
+    fn planned<'p>(
+        &self,
+        plan: &'p Plan,
+        due: &Due,
+    ) -> Result<(&'p Task, &'p Host, TargetName), Error> {
         let task = plan.tasks().iter().find(|task| task.name == due.task);
         let host = plan.hosts().get(due.far());
         let (Some(task), Some(host)) = (task, host) else {
@@ -133,7 +144,7 @@ impl LiveVisitor {
         match TargetName::parse(&host.address, self.port)? {
             TargetName::Live(address) => {
                 let address = address.leaving(via(plan, task, due));
-                Ok((task, TargetName::Live(address)))
+                Ok((task, host, TargetName::Live(address)))
             }
             // A plan comes from elsewhere, and must not start programs here.
             TargetName::Mover { far, .. } => Err(Error::wrong_request(
@@ -143,7 +154,7 @@ impl LiveVisitor {
                 ),
                 "name the host as `HOST:PORT`",
             )),
-            name => Ok((task, name)),
+            name => Ok((task, host, name)),
         }
     }
 
@@ -154,7 +165,7 @@ impl LiveVisitor {
         begun: &Visit,
         stop: &AtomicBool,
     ) -> Result<Shown, Error> {
-        let (task, name) = self.planned(plan, due)?;
+        let (task, far, name) = self.planned(plan, due)?;
         let files = match &name {
             TargetName::Live(address) => files(plan, due, address)?,
             _ => None,
@@ -180,7 +191,11 @@ impl LiveVisitor {
             files: files.as_ref(),
             folder: self.folder.clone(),
         };
-        let mut target = Target::open_named(name, 1)?;
+        // Copies have a token.
+        let login = far.login.as_ref();
+        let login = login.filter(|_| !matches!(due.kind, Kind::Copy { .. }));
+        let login = login::login(login, &self.received)?;
+        let mut target = Target::open_as(name, 1, login)?;
         let mut deadline = Deadline::after(left(due, begun), stop);
         let visited = visit(&mut target, &order, begun.clone(), &mut deadline);
         if let Some(setting) = visited.found {

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use trunkline::Cancel;
 use trunkline::ask;
 use trunkline::history::{Archive, default_place};
 use trunkline::measure::{Direction, Setting, StreamCount, WINDOW_MAX, Window};
 use trunkline::sweep::{self, Grid, SweepPlan, Windows};
-use trunkline::{Cancel, Target};
 
 use super::live::mss;
-use crate::asked::{Keep, Leaving, TargetAsked, at_most_one, number, optional, value, with_rights};
+use crate::asked::{
+    Keep, Leaving, LoginAsked, TargetAsked, at_most_one, number, open, optional, value,
+};
 use crate::call::{Call, Tell};
 use crate::error::Failure;
 use crate::result::Done;
@@ -31,6 +33,7 @@ pub struct Asked<'py> {
     set_mss: Option<String>,
     port: u16,
     leaving: Leaving,
+    login: LoginAsked,
     seed: u64,
     beside: Option<String>,
     resume: Option<Resume>,
@@ -121,6 +124,7 @@ impl Asked<'_> {
             unloaded: UNLOADED,
             seed: self.seed,
             via: self.leaving.via()?,
+            user: self.login.user()?,
         };
         plan.check()?;
         Ok(plan)
@@ -139,6 +143,7 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
         Some(Resume::Newest(false)) | None => None,
     };
     if let Some(id) = resumed {
+        let login = asked.login;
         return Call::start("sweep", command, move |cancel, tell| {
             let kept = sweep::kept(&place, id)?;
             sweep::check_path(&kept)?;
@@ -150,7 +155,8 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
                 }
                 return Ok(Done::of(archive.load(id)?).numbered(id));
             }
-            let sweep = sweep::Sweep::resume(&place, kept)?;
+            let login = login.again(&kept)?;
+            let sweep = sweep::Sweep::resume(&place, kept, login)?;
             go(sweep, simulates.then_some(&place), cancel, tell)
         });
     }
@@ -170,10 +176,10 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
     let plan = asked.plan()?;
     let name = target.name(asked.port)?.leaving(plan.via.clone());
     let (words, name) = (words.to_owned(), name.map_err(Failure::from)?);
+    let login = asked.login.at(&name)?;
     Call::start("sweep", command, move |cancel, tell| {
         sweep::check_place(&place)?;
-        let target = Target::open_named(name, plan.seed);
-        let target = target.map_err(|error| with_rights(error.into()))?;
+        let target = open(name, plan.seed, login)?;
         let sweep = sweep::Sweep::begin(&place, &words, target, plan)?;
         go(sweep, simulates.then_some(&place), cancel, tell)
     })

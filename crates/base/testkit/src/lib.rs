@@ -1,5 +1,5 @@
-//! What tests share: skips that are seen and fail where everything must run, and random changes of
-//! files.
+//! What tests share: skips that are seen and fail where everything must run, the version of the
+//! internet protocol of a test, and random changes of files.
 //!
 //! A test that lacks a peer or a right asks here first and returns when the answer is no:
 //!
@@ -11,6 +11,7 @@
 //! The skip is written to standard error and, when `TRUNKLINE_SKIPS` names a file, to that file,
 //! which `make test` shows at the end. With `CI=true` a skip fails the test.
 
+mod family;
 mod mutator;
 
 use std::env;
@@ -18,6 +19,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
+pub use family::{is_ipv6, loopback, turn};
 pub use mutator::{Mutator, read_changed};
 
 /// Whether `name` can be run; says that the test is skipped when it cannot.

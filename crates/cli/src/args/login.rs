@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trunkline::ask::padding;
-use trunkline::login::{self, Login, Padding};
+use trunkline::login::{self, Login, Padding, ServerUser};
 use trunkline::{Error, TargetName};
 
 /// Who asks a server with users.
@@ -28,15 +28,27 @@ pub(crate) struct LoginOptions {
 impl LoginOptions {
     /// The login at a target, which has to be a host; may ask for the password.
     pub(crate) fn at(&self, target: &TargetName) -> Result<Option<Login>, Error> {
-        let (Some(user), Some(key)) = (&self.user, &self.user_key) else {
+        let Some(user) = self.user()? else {
             return Ok(None);
         };
         login::check_target(target)?;
-        let password = match login::password_of_environment()? {
-            Some(password) => password,
-            None => login::ask_password(user)?,
-        };
-        let login = Login::new(user, &password, key, self.user_padding);
-        Ok(Some(login?))
+        log_in(&user).map(Some)
     }
+
+    /// The user, where there is one.
+    pub(crate) fn user(&self) -> Result<Option<ServerUser>, Error> {
+        let (Some(user), Some(key)) = (&self.user, &self.user_key) else {
+            return Ok(None);
+        };
+        login::user(user, key, self.user_padding).map(Some)
+    }
+}
+
+/// The login of a user; may ask for the password.
+pub(crate) fn log_in(user: &ServerUser) -> Result<Login, Error> {
+    let password = match login::password_of_environment()? {
+        Some(password) => password,
+        None => login::ask_password(&user.name)?,
+    };
+    login::log_in(user, &password)
 }

@@ -8,7 +8,7 @@ use trunkline::ask::sweep::{durations, products, streams, windows};
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Span};
 
-use super::{Leaving, RowsOutput, Tcp, port, whole};
+use super::{Leaving, LoginOptions, RowsOutput, Tcp, port, whole};
 
 /// Measure a grid of settings in cycles, in shuffled order, and see where the knee is
 ///
@@ -77,6 +77,9 @@ pub(crate) struct Sweep {
 
     #[command(flatten)]
     pub leaving: Leaving,
+
+    #[command(flatten)]
+    pub login: LoginOptions,
 
     /// Decides the order of the visits, which packets an emulated path loses, and everything that
     /// chance does on a simulated one

@@ -12,7 +12,7 @@ use trunkline::report::text;
 use trunkline::sweep::{self, SweepPlan};
 use trunkline::{AnyDocument, Cancel, Target, TargetName};
 
-use crate::args::{Keep, Sweep};
+use crate::args::{Keep, Sweep, log_in};
 use crate::failure::Failure;
 use crate::output::{self, tell};
 use crate::progress::{RunProgress, SweepProgress};
@@ -58,9 +58,10 @@ fn begin(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> {
     let plan = plan::plan(arguments)?;
     let name = TargetName::parse(asked, arguments.port)?.leaving(plan.via.clone())?;
     sweep::check_place(place)?;
+    let login = arguments.login.at(&name)?;
     // Also says who is not there or may not emulate, before anything is entered.
     let cancel = stop::listen()?;
-    let target = Target::open_named(name, plan.seed)?;
+    let target = Target::open_as(name, plan.seed, login)?;
     hint_at_unfinished(place, &target, &plan, &elsewhere(arguments))?;
     let sweep = sweep::Sweep::begin(place, asked, target, plan)?;
     go(arguments, place, sweep, &cancel)
@@ -75,13 +76,10 @@ fn resume(arguments: &Sweep, place: &Path, asked: Option<i64>) -> Result<ExitCod
         show(arguments, place, kept.id)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let login = kept.plan.user.as_ref().map(log_in).transpose()?;
     let cancel = stop::listen()?;
-    go(
-        arguments,
-        place,
-        sweep::Sweep::resume(place, kept)?,
-        &cancel,
-    )
+    let sweep = sweep::Sweep::resume(place, kept, login)?;
+    go(arguments, place, sweep, &cancel)
 }
 
 /// A user who types the same command again mostly wants to go on.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use errors::{Fault, Hint};
 use sockets::filter;
 use thiserror::Error;
+pub use units::Padding;
 
 /// What does it: found as the shell finds it.
 const PROGRAM: &str = "openssl";
@@ -18,17 +19,6 @@ const PROGRAM: &str = "openssl";
 const LIMIT: Duration = Duration::from_secs(5);
 /// Ciphertexts of keys of 2048 bits, the least that iperf3's page names, to 8192 bits.
 const CIPHERTEXT: std::ops::RangeInclusive<usize> = 256..=1_024;
-
-/// How a message is padded before it is encrypted. Both ends need the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Padding {
-    /// OAEP with SHA-1, as iperf3 has it since 3.17.
-    #[default]
-    Oaep,
-    /// PKCS#1 1.5, as iperf3 had it before. With OpenSSL before 3.2 the time of an answer can tell
-    /// what was sent by others (CVE-2024-26306).
-    Pkcs1,
-}
 
 /// Why nothing was encrypted or decrypted.
 #[derive(Debug, Error)]

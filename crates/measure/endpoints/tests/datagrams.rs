@@ -309,7 +309,7 @@ fn lost_greetings_and_lost_answers_are_made_up_for() {
         (0, 2, Direction::Forward),
         (1, 1, Direction::Reverse),
     ] {
-        let server = Running::start();
+        let server = Running::with_v4(ServerLimits::default());
         let path = lossy(server.address, greetings, answers, Duration::ZERO);
         let target = path.at.to_string().parse().unwrap();
         let plan = plan(direction, 1);
@@ -332,7 +332,7 @@ fn lost_greetings_and_lost_answers_are_made_up_for() {
 /// The server's last word overtakes its datagrams, as behind a queue for each flow.
 #[test]
 fn datagrams_behind_the_servers_word_are_not_lost() {
-    let server = Running::start();
+    let server = Running::with_v4(ServerLimits::default());
     let path = lossy(server.address, 0, 0, Duration::from_millis(400));
     let plan = DatagramPlan {
         rate: Some(Rate::from_bits_per_second(1_000_000)),
@@ -366,7 +366,7 @@ fn waited_for(server: &Running) -> TcpStream {
 /// Of another address, and more of its own than the test has streams.
 #[test]
 fn greetings_of_strangers_take_no_stream_of_a_test_that_waits() {
-    let server = Running::start();
+    let server = Running::with_v4(ServerLimits::default());
     let _client = waited_for(&server);
     let cases = [
         ("127.0.0.2:0", false),
@@ -407,7 +407,7 @@ fn a_client_that_never_greets_holds_up_others_of_its_host_for_seconds_alone() {
 #[test]
 fn greetings_of_no_test_are_not_answered() {
     let server = Running::start();
-    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let stranger = UdpSocket::bind((server.address.ip(), 0)).unwrap();
     stranger.connect(server.address).unwrap();
     stranger
         .set_read_timeout(Some(Duration::from_millis(300)))

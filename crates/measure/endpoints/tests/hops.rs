@@ -1,6 +1,6 @@
 //! Hops and path MTU over emulated links in a row. These need root; without it they are skipped.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -38,6 +38,18 @@ fn plan(protocol: TraceProtocol) -> TracePlan {
     }
 }
 
+/// The three links as they are, over IPv6 in every second case.
+fn plain(case: u64) -> PathSpec {
+    let mut path = three_links("", "");
+    path.hosts.ipv6 = testkit::is_ipv6(case);
+    path
+}
+
+/// The far host's address.
+fn far_address(path: &PathSpec) -> IpAddr {
+    emu::addresses(&path.hosts)[1]
+}
+
 /// A server in the far namespace, until it is dropped.
 struct Serving {
     stop: Arc<AtomicBool>,
@@ -47,7 +59,11 @@ struct Serving {
 
 impl Serving {
     fn at(network: &Network) -> Self {
-        let far = SocketAddr::from((FAR_ADDRESS, 0));
+        Self::on(network, FAR_ADDRESS.into())
+    }
+
+    fn on(network: &Network, far: IpAddr) -> Self {
+        let far = SocketAddr::new(far, 0);
         let server = network
             .far()
             .run(|| Server::bind(far, ServerLimits::default()));
@@ -87,9 +103,12 @@ fn routers(trace: &Trace) -> Vec<Option<IpAddr>> {
     trace.hops.iter().map(from).collect()
 }
 
-fn expected() -> Vec<Option<IpAddr>> {
-    let router = |link| Some(IpAddr::from(Ipv4Addr::new(198, 18, link, 2)));
-    vec![router(1), router(2), Some(IpAddr::from(FAR_ADDRESS))]
+fn expected(path: &PathSpec) -> Vec<Option<IpAddr>> {
+    let router = |link| match path.hosts.ipv6 {
+        true => IpAddr::from(Ipv6Addr::new(0x2001, 2, 0, link, 0, 0, 0, 2)),
+        false => IpAddr::from(Ipv4Addr::new(198, 18, link as u8, 2)),
+    };
+    [router(1), router(2), far_address(path)].map(Some).to_vec()
 }
 
 #[test]
@@ -97,25 +116,28 @@ fn every_protocol_sees_the_routers_and_then_the_server() {
     if !testkit::can_emulate() {
         return;
     }
-    let network = Network::up(&three_links("", ""), 1).unwrap();
-    let serving = Serving::at(&network);
-    let mut probes = serving.probes(&network);
-    for protocol in TraceProtocol::ALL {
-        let trace = network
-            .near()
-            .run(|| probes.trace(&plan(protocol), &mut ()));
-        let trace = trace.unwrap().unwrap();
-        assert!(trace.reached && trace.one_flow, "{protocol:?}");
-        assert_eq!(routers(&trace), expected(), "{protocol:?}");
-        for (hop, delay) in trace.hops.iter().zip([3, 8, 10]) {
-            let rtts = hop.probes.iter().map(|probe| probe.unwrap().rtt);
-            let rtt_min = rtts.min().unwrap();
-            // There and back; nothing answers before that.
-            assert!(
-                rtt_min >= Span::from_millis(2 * delay),
-                "{protocol:?} {rtt_min}"
-            );
-            assert_eq!(hop.probes.len(), 3);
+    for case in 0..2 {
+        let path = plain(case);
+        let network = Network::up(&path, 1).unwrap();
+        let serving = Serving::on(&network, far_address(&path));
+        let mut probes = serving.probes(&network);
+        for protocol in TraceProtocol::ALL {
+            let trace = network
+                .near()
+                .run(|| probes.trace(&plan(protocol), &mut ()));
+            let trace = trace.unwrap().unwrap();
+            assert!(trace.reached && trace.one_flow, "{protocol:?}");
+            assert_eq!(routers(&trace), expected(&path), "{protocol:?}");
+            for (hop, delay) in trace.hops.iter().zip([3, 8, 10]) {
+                let rtts = hop.probes.iter().map(|probe| probe.unwrap().rtt);
+                let rtt_min = rtts.min().unwrap();
+                // There and back; nothing answers before that.
+                assert!(
+                    rtt_min >= Span::from_millis(2 * delay),
+                    "{protocol:?} {rtt_min}"
+                );
+                assert_eq!(hop.probes.len(), 3);
+            }
         }
     }
 }
@@ -125,15 +147,16 @@ fn a_foreign_host_is_reached_too() {
     if !testkit::can_emulate() {
         return;
     }
-    let network = Network::up(&three_links("", ""), 1).unwrap();
-    let far = SocketAddr::from((FAR_ADDRESS, 5201));
+    let path = plain(testkit::turn());
+    let network = Network::up(&path, 1).unwrap();
+    let far = SocketAddr::new(far_address(&path), 5201);
     let mut tracer = Tracer::to(far.into(), None);
     for protocol in [TraceProtocol::Udp, TraceProtocol::Tcp] {
         // Neither port has a listener: an ICMP message and a reset are answers.
         let trace = network.near().run(|| tracer.trace(&plan(protocol), &()));
         let trace = trace.unwrap().unwrap();
         assert!(trace.reached, "{protocol:?}");
-        assert_eq!(routers(&trace), expected(), "{protocol:?}");
+        assert_eq!(routers(&trace), expected(&path), "{protocol:?}");
     }
 }
 
@@ -142,8 +165,11 @@ fn a_program_never_hears_of_the_tcp_probes_to_its_port() {
     if !testkit::can_emulate() {
         return;
     }
-    let network = Network::up(&three_links("", ""), 1).unwrap();
-    let listener = network.far().run(|| TcpListener::bind((FAR_ADDRESS, 0)));
+    let path = plain(testkit::turn());
+    let network = Network::up(&path, 1).unwrap();
+    let listener = network
+        .far()
+        .run(|| TcpListener::bind((far_address(&path), 0)));
     let listener = listener.unwrap().unwrap();
     listener.set_nonblocking(true).unwrap();
     let mut tracer = Tracer::to(listener.local_addr().unwrap().into(), None);
@@ -229,7 +255,7 @@ impl RunObserver for Impatient {
 
 #[test]
 fn a_cancelled_trace_is_none() {
-    let mut tracer = Tracer::to(SocketAddr::from((Ipv4Addr::LOCALHOST, 9)).into(), None);
+    let mut tracer = Tracer::to(SocketAddr::new(testkit::loopback(), 9).into(), None);
     let cancelled = |outcome: Result<(), ProbesError>| match outcome {
         Err(ProbesError::Failed(error)) => error.fault == Fault::Cancelled,
         _ => false,
@@ -242,7 +268,8 @@ fn a_cancelled_trace_is_none() {
 #[test]
 fn this_host_itself_is_one_hop_away() {
     // Needs no rights at all.
-    let mut tracer = Tracer::to(SocketAddr::from((Ipv4Addr::LOCALHOST, 9)).into(), None);
+    let here = testkit::loopback();
+    let mut tracer = Tracer::to(SocketAddr::new(here, 9).into(), None);
     let once = |protocol| TracePlan {
         rounds: 1,
         ..plan(protocol)
@@ -250,6 +277,6 @@ fn this_host_itself_is_one_hop_away() {
     for protocol in [TraceProtocol::Udp, TraceProtocol::Tcp] {
         let trace = tracer.trace(&once(protocol), &()).unwrap();
         assert!(trace.reached, "{protocol:?}");
-        assert_eq!(routers(&trace), [Some(IpAddr::from(Ipv4Addr::LOCALHOST))]);
+        assert_eq!(routers(&trace), [Some(here)]);
     }
 }

@@ -135,7 +135,7 @@ fn idle(server: &Running) -> Socket {
 #[test]
 fn two_crowded_tests_start_beside_a_flood_of_idle_connections() {
     sockets::host::raise_open_files();
-    let server = Running::start();
+    let server = Running::with_v4(ServerLimits::default());
     let flood: Vec<Socket> = (0..ServerLimits::default().unidentified)
         .map(|_| idle(&server))
         .collect();
@@ -162,7 +162,7 @@ fn two_crowded_tests_start_beside_a_flood_of_idle_connections() {
 
 #[test]
 fn the_largest_crowd_pays_for_a_newcomer() {
-    let server = Running::with(ServerLimits {
+    let server = Running::with_v4(ServerLimits {
         unidentified: 4,
         ..ServerLimits::default()
     });
@@ -522,7 +522,7 @@ fn a_test_without_an_agreed_time_is_ended_at_the_bound() {
 #[test]
 fn echoes_without_a_valid_token_get_no_answer() {
     let server = Running::start();
-    let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let probe = UdpSocket::bind((server.address.ip(), 0)).unwrap();
     probe.connect(server.address).unwrap();
     probe
         .set_read_timeout(Some(std::time::Duration::from_millis(200)))
@@ -537,7 +537,7 @@ fn echoes_without_a_valid_token_get_no_answer() {
 #[test]
 fn a_panic_in_one_session_ends_that_session_alone() {
     let server = Server::bind(
-        "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap(),
+        SocketAddr::new(testkit::loopback(), 0),
         ServerLimits::default(),
     )
     .unwrap();
@@ -573,7 +573,7 @@ fn an_unknown_host_may_be_known_later() {
 
 #[test]
 fn a_refused_port_names_what_to_start() {
-    let address = format!("127.0.0.1:{}", support::free_port());
+    let address = SocketAddr::new(testkit::loopback(), support::free_port()).to_string();
     let error = error_of(&address);
     assert!(
         error.to_string().starts_with(&format!("{address} refused")),
@@ -583,7 +583,7 @@ fn a_refused_port_names_what_to_start() {
 }
 
 fn fake_server(says: &'static [u8]) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind((testkit::loopback(), 0)).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         let (mut control, _) = listener.accept().unwrap();

@@ -152,7 +152,7 @@ fn an_iperf3_server_is_told_as_what_it_is() {
 
 /// A port whose TCP leads to the server, and whose UDP leads nowhere.
 fn without_udp(server: &Running) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind((server.address.ip(), 0)).unwrap();
     let (at, to) = (listener.local_addr().unwrap(), server.address);
     thread::spawn(move || {
         while let Ok((near, _)) = listener.accept() {
@@ -192,14 +192,14 @@ fn a_port_that_takes_no_udp_is_named() {
 
 /// A port whose UDP leads to the server, and whose TCP leads nowhere.
 fn without_tcp(server: &Running) -> SocketAddr {
-    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let near = UdpSocket::bind((server.address.ip(), 0)).unwrap();
     let (at, to) = (near.local_addr().unwrap(), server.address);
     thread::spawn(move || {
         let mut flows: BTreeMap<SocketAddr, UdpSocket> = BTreeMap::new();
         let mut packet = [0; 1 << 16];
         while let Ok((length, from)) = near.recv_from(&mut packet) {
             let far = flows.entry(from).or_insert_with(|| {
-                let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+                let far = UdpSocket::bind((to.ip(), 0)).unwrap();
                 far.connect(to).unwrap();
                 let (near, back) = (near.try_clone().unwrap(), far.try_clone().unwrap());
                 thread::spawn(move || {
@@ -322,7 +322,7 @@ fn streams_of_no_test_and_garbage_are_turned_away() {
     let garbage = says(&server, &[0xab; 4096]);
     assert!(matches!(refusal(&server), Refusal::Stranger(_)));
     // Datagrams of no protocol at all.
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let socket = UdpSocket::bind((server.address.ip(), 0)).unwrap();
     for length in [0, 1, 20, 1200, 9000] {
         socket.send_to(&vec![0xc3; length], server.address).unwrap();
     }

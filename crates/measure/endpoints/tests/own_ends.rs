@@ -369,7 +369,7 @@ fn a_stopped_server_tells_its_clients() {
 
 /// Carries TCP to `server` and nothing else, as a firewall would.
 fn without_datagrams(server: SocketAddr) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind((server.ip(), 0)).unwrap();
     let address = listener.local_addr().unwrap();
     let carry = |mut from: TcpStream, mut to: TcpStream| {
         std::thread::spawn(move || {

@@ -22,7 +22,7 @@ fn one_second(target: Address) -> Result<observe::Observation, ClientError> {
 
 #[test]
 fn one_port_serves_tests_and_copies() {
-    let at: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let at = std::net::SocketAddr::new(testkit::loopback(), 0);
     let (handler, sessions, _) = copies::handler();
     let server = Server::bind(at, ServerLimits::default()).unwrap();
     let server = server

@@ -253,7 +253,8 @@ fn iperf3_logs_in_here() {
     let client = |password: &str| {
         let mut iperf3 = Command::new("iperf3");
         let port = server.address.port().to_string();
-        iperf3.args(["-c", "127.0.0.1", "-t", "1", "-P", "2", "-p", &port]);
+        iperf3.args(["-c", &server.address.ip().to_string(), "-p", &port]);
+        iperf3.args(["-t", "1", "-P", "2"]);
         iperf3.args([
             "--username",
             "mario",

@@ -115,7 +115,7 @@ fn a_process_of_its_own_serves() {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
-    let any_port: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let any_port = std::net::SocketAddr::new(testkit::loopback(), 0);
     let server = Server::bind(any_port, ServerLimits::default()).unwrap();
     println!("\n{ADDRESS}{}", server.address());
     server.run(&AtomicBool::new(false), &|_| {});
@@ -151,8 +151,8 @@ fn an_iperf3_that_serves_another_is_asked_again() {
         return;
     }
     let server = Iperf3Server::lasting();
-    let port = server.target.port;
-    let mut other = iperf3_client(([127, 0, 0, 1], port).into(), &["-t", "60", "--forceflush"]);
+    let address = server.target.to_string().parse().unwrap();
+    let mut other = iperf3_client(address, &["-t", "60", "--forceflush"]);
     // Its first line of figures: the server has its test.
     let said = BufReader::new(other.stdout.take().unwrap());
     let mut lines = said.lines().map_while(Result::ok);

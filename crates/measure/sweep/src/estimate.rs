@@ -96,6 +96,7 @@ impl SweepPlan {
     ///     settings: vec![Setting::new(StreamCount::ONE, Window::Auto)],
     ///     cycles: 4, durations: vec![Span::from_secs(10)], unloaded: Span::from_secs(1), seed: 1,
     ///     via: units::Via::default(),
+    ///     user: None,
     /// };
     /// let mut ledger = Ledger::default();
     /// assert_eq!(plan.time_for(4, &ledger), Span::from_secs(48));
@@ -125,6 +126,7 @@ mod tests {
             unloaded: Span::from_secs(1),
             seed: 5,
             via: units::Via::default(),
+            user: None,
         }
     }
 

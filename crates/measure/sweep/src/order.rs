@@ -123,6 +123,7 @@ mod tests {
             unloaded: Span::from_secs(1),
             seed,
             via: units::Via::default(),
+            user: None,
         }
     }
 

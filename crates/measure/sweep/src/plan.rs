@@ -5,7 +5,7 @@ use observe::{Amount, Direction, SamplePlan, Setting, StreamCount, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use units::{Bytes, Span, Via};
+use units::{Bytes, ServerUser, Span, Via};
 
 /// A sweep as it was asked for. The same plan is visited in the same order for ever.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,9 @@ pub struct SweepPlan {
     /// How packets leave this host; absent where the kernel decides.
     #[serde(default, skip_serializing_if = "Via::is_free")]
     pub via: Via,
+    /// The user who logs in to the server; the password is never kept. Absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<ServerUser>,
 }
 
 /// The windows of a grid.
@@ -275,6 +278,7 @@ mod tests {
             unloaded: Span::from_secs(1),
             seed: 1,
             via: units::Via::default(),
+            user: None,
         };
         assert_eq!(plan(21).visits(), 2_100);
         assert!(plan(1_000).check().is_ok());

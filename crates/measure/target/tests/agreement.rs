@@ -21,7 +21,8 @@ fn assert_agreement(text: &str) {
     if !testkit::can_emulate() {
         return;
     }
-    let path = PathSpec::from_toml("both", text).unwrap();
+    let mut path = PathSpec::from_toml("both", text).unwrap();
+    path.hosts.ipv6 = testkit::is_ipv6(testkit::turn());
     let simulated = goodput(&mut SimulatedPath::new(&path, 1), 8);
     let emulated = goodput(&mut EmulatedPath::up(&path, 1).unwrap(), 8);
     let ratio = simulated / emulated;

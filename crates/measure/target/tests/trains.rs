@@ -14,7 +14,9 @@ fn path(rate: &str, more: &str) -> PathSpec {
              queue = {{ kind = \"drop-tail\", limit = \"1000packets\" }}\n"
         )
     };
-    PathSpec::from_toml("mine", &(link("forward") + &link("reverse"))).unwrap()
+    let mut path = PathSpec::from_toml("mine", &(link("forward") + &link("reverse"))).unwrap();
+    path.hosts.ipv6 = testkit::is_ipv6(testkit::turn());
+    path
 }
 
 /// What the link sends between the first and the last packet, over the time between them.

@@ -405,8 +405,8 @@ fn hundreds_of_streams_come_at_once() {
 #[test]
 fn a_wait_for_a_silent_host_can_be_given_up() {
     // The kernel takes the connection, and nothing is said on it.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let place = units::Address::new("127.0.0.1", silent.local_addr().unwrap().port());
+    let silent = std::net::TcpListener::bind((testkit::loopback(), 0)).unwrap();
+    let place = silent.local_addr().unwrap().to_string().parse().unwrap();
     let dialer = copy_net::Dialer {
         timeout: Span::from_secs(86_400),
         ..Default::default()

@@ -105,7 +105,7 @@ pub(super) fn path(
         way_back: false,
     };
     // The examination wants the target for itself.
-    let opened = Target::open_named(target.name().clone(), target.seed());
+    let opened = target.again();
     let opened = opened.map_err(|error| failed(error.what(), error.hint().map(str::to_owned)))?;
     let mut examined = UnderLoad::new(opened.observed);
     let found = match probing::characterise(&mut examined, &wanted, deadline) {

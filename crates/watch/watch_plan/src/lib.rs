@@ -31,7 +31,7 @@ pub use error::{Mistake, Notice, PlanError};
 pub use flows::{Flows, Prefix, PrefixError};
 pub use ip_version::ip_version;
 pub use kind::Kind;
-pub use model::{GroupKind, Host, Pair, Plan, Task, TokenFile};
+pub use model::{GroupKind, Host, HostLogin, Pair, Plan, Task, TokenFile};
 pub use names::{GroupName, HostName, MachineName, NameError, TaskName};
 pub use schedule::{Cron, OffsetError, Schedule, UtcOffset};
 pub use timetable::{

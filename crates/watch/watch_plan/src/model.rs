@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use units::{Dscp, Family, Rate, Source, Span};
+use units::{Dscp, Family, Rate, ServerUser, Source, Span};
 
 use crate::budget::Budget;
 use crate::flows::Flows;
@@ -38,6 +38,18 @@ pub struct Host {
     pub token: Option<TokenFile>,
     /// Whether an agent runs there. Others visit a host without one, as from an iperf3 server.
     pub agent: bool,
+    /// Who agents are to its server, where that has users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<HostLogin>,
+}
+
+/// A login at the server of a host. Its files lie on the hosts that visit it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostLogin {
+    /// The user, and the server's public key.
+    pub user: ServerUser,
+    /// The file with the password; without, it is in the agent's environment.
+    pub password_file: Option<String>,
 }
 
 /// The name of a file with a token.

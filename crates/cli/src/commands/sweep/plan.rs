@@ -43,6 +43,7 @@ pub(super) fn plan(arguments: &Sweep) -> Result<SweepPlan, Failure> {
         unloaded: UNLOADED,
         seed: arguments.seed,
         via: arguments.leaving.via()?,
+        user: arguments.login.user()?,
     };
     plan.check()?;
     Ok(plan)
@@ -93,5 +94,24 @@ pub(super) fn check_same(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Fail
                 `--resume`",
         ));
     }
+    check_user(arguments, kept)?;
     Ok(sweep::check_path(kept)?)
+}
+
+/// A resumed sweep logs in as the user that it began with.
+fn check_user(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Failure> {
+    let asked = arguments.login.user()?;
+    if asked.is_none() || asked == kept.plan.user {
+        return Ok(());
+    }
+    let kept_user = kept.plan.user.as_ref();
+    let kept_user = kept_user.map_or("no user".to_owned(), |user| format!("user {user}"));
+    Err(Failure::wrong_request(
+        &format!(
+            "sweep {} logs in as {kept_user}, and that is fixed",
+            kept.id
+        ),
+        "leave out `--user`, `--user-key` and `--user-padding`, or begin a sweep of its own \
+            without `--resume`",
+    ))
 }

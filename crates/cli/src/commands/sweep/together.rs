@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use trunkline::login;
 use trunkline::sweep::{self, Sweep as Kept};
 use trunkline::{AnyDocument, Document, Target, TargetName, record, report};
 
 use super::{announce, elsewhere, plan, warn_of_failures};
-use crate::args::Sweep;
+use crate::args::{Sweep, log_in};
 use crate::failure::Failure;
 use crate::output::{self, tell};
 use crate::progress::SweepProgress;
@@ -17,12 +18,21 @@ pub(super) fn run(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> 
     check(arguments)?;
     let plan = plan::plan(arguments)?;
     sweep::check_place(place)?;
+    let mut names = Vec::new();
+    for asked in &arguments.targets {
+        let name = TargetName::parse(asked, arguments.port)?.leaving(plan.via.clone())?;
+        if plan.user.is_some() {
+            login::check_target(&name)?;
+        }
+        names.push((asked, name));
+    }
+    // One user of all servers, whose password is asked for once.
+    let login = plan.user.as_ref().map(log_in).transpose()?;
     let cancel = stop::listen()?;
     // All are there before anything is entered.
     let mut targets = Vec::new();
-    for asked in &arguments.targets {
-        let name = TargetName::parse(asked, arguments.port)?.leaving(plan.via.clone())?;
-        targets.push((asked, Target::open_named(name, plan.seed)?));
+    for (asked, name) in names {
+        targets.push((asked, Target::open_as(name, plan.seed, login.clone())?));
     }
     let mut sweeps = Vec::new();
     for (asked, target) in targets {

@@ -112,7 +112,7 @@ impl Server {
 }
 
 pub fn open(port: u16, token: &Token, options: RemoteOptions) -> Result<RemoteFiles, RemoteError> {
-    let address = format!("127.0.0.1:{port}").parse().unwrap();
+    let address = units::Address::new(testkit::loopback().to_string(), port);
     RemoteFiles::open(address, token.clone(), options, GO_ON)
 }
 

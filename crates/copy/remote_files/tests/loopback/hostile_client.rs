@@ -25,7 +25,7 @@ struct Raw {
 
 impl Raw {
     fn open(server: &Server) -> Raw {
-        let place = format!("127.0.0.1:{}", server.port).parse().unwrap();
+        let place = units::Address::new(testkit::loopback().to_string(), server.port);
         let DialedRemote { channel, .. } =
             Dialer::default().remote(&[place], &server.token).unwrap();
         channel.set_timeout(Some(Span::from_secs(20))).unwrap();

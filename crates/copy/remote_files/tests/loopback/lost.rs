@@ -271,15 +271,15 @@ fn a_connection_that_hangs_holds_up_no_read() {
     let bytes = noise(8_000_000, 2);
     fs::write(folder.path().join("f"), &bytes).unwrap();
     let server = Server::start(folder.path());
-    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = proxy.local_addr().unwrap().port();
-    let far = server.port;
+    let proxy = TcpListener::bind((testkit::loopback(), 0)).unwrap();
+    let at = proxy.local_addr().unwrap();
+    let (port, far) = (at.port(), server.port);
     let hangs = Arc::new(AtomicBool::new(false));
     let is_hanging = Arc::clone(&hangs);
     thread::spawn(move || {
         for (number, near) in proxy.incoming().enumerate() {
             let (near, hangs) = (near.unwrap(), Arc::clone(&is_hanging));
-            let far = TcpStream::connect(("127.0.0.1", far)).unwrap();
+            let far = TcpStream::connect((at.ip(), far)).unwrap();
             let (from_near, to_near) = (near.try_clone().unwrap(), near);
             let (from_far, to_far) = (far.try_clone().unwrap(), far);
             thread::spawn(move || pass(from_near, to_far, &|| false));

@@ -44,7 +44,7 @@ fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> Co
         near: NearEnd::Here(vec![near.to_owned()]),
         far: Place {
             host: FarHost::Server {
-                address: format!("127.0.0.1:{}", server.port).parse().unwrap(),
+                address: units::Address::new(testkit::loopback().to_string(), server.port),
                 credentials: Credentials(server.token.text()),
             },
             paths: vec![far.into()],

@@ -13,12 +13,12 @@ type Meddle = dyn Fn(usize, usize, &mut [u8]) -> bool + Send + Sync;
 
 impl Proxy {
     pub(super) fn start(to: u16, meddle: Arc<Meddle>) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let listener = std::net::TcpListener::bind((testkit::loopback(), 0)).unwrap();
+        let at = listener.local_addr().unwrap();
         thread::spawn(move || {
             for (number, near) in listener.incoming().enumerate() {
                 let near = near.unwrap();
-                let Ok(far) = std::net::TcpStream::connect(("127.0.0.1", to)) else {
+                let Ok(far) = std::net::TcpStream::connect((at.ip(), to)) else {
                     return;
                 };
                 let (back, forth) = (near.try_clone().unwrap(), far.try_clone().unwrap());
@@ -27,7 +27,7 @@ impl Proxy {
                 thread::spawn(move || pass(far, back, &|_, _| true));
             }
         });
-        Proxy { port }
+        Proxy { port: at.port() }
     }
 }
 

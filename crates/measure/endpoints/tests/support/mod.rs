@@ -29,11 +29,20 @@ impl Running {
     }
 
     pub fn with(limits: ServerLimits) -> Self {
+        Self::on(SocketAddr::new(testkit::loopback(), 0), limits)
+    }
+
+    /// For tests that need several addresses of loopback: IPv6 has one.
+    pub fn with_v4(limits: ServerLimits) -> Self {
         Self::at("127.0.0.1:0", limits)
     }
 
     pub fn at(address: &str, limits: ServerLimits) -> Self {
-        let server = Server::bind(address.parse::<SocketAddr>().unwrap(), limits).unwrap();
+        Self::on(address.parse().unwrap(), limits)
+    }
+
+    fn on(address: SocketAddr, limits: ServerLimits) -> Self {
+        let server = Server::bind(address, limits).unwrap();
         let address = server.address();
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
@@ -82,7 +91,8 @@ impl Drop for Running {
 /// Starts an iperf3 client against `server`.
 pub fn iperf3_client(server: SocketAddr, options: &[&str]) -> Child {
     Command::new("iperf3")
-        .args(["-c", "127.0.0.1", "-p", &server.port().to_string()])
+        .args(["-c", &server.ip().to_string()])
+        .args(["-p", &server.port().to_string()])
         .args(options)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -137,7 +147,7 @@ impl Iperf3Server {
             .spawn()
             .unwrap();
         let mut server = Iperf3Server {
-            target: format!("127.0.0.1:{port}").parse().unwrap(),
+            target: Address::new(testkit::loopback().to_string(), port),
             child,
         };
         // Asking by connecting would use up its one test, so the kernel's list is read.

@@ -188,6 +188,7 @@ fn plan(settings: u64, cycles: u32) -> SweepPlan {
         unloaded: Span::from_secs(1),
         seed: 1,
         via: units::Via::default(),
+        user: None,
     }
 }
 

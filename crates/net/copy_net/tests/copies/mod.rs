@@ -104,7 +104,7 @@ impl Far {
     /// to the test.
     pub fn keeping(limits: AcceptLimits, keeps_visits: bool) -> Self {
         let listener = Listener::bind(None).unwrap();
-        let address = SocketAddr::from(([127, 0, 0, 1], listener.port()));
+        let address = SocketAddr::new(testkit::loopback(), listener.port());
         let fingerprint = listener.fingerprint();
         let (handler, sessions, rejected) = handler();
         let handler: Arc<dyn CopyHandler> = match keeps_visits {

@@ -105,7 +105,7 @@ pub fn middle(far: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind((testkit::loopback(), 0)).unwrap();
     let address = listener.local_addr().unwrap();
     let passing_on = move || {
         let connection = ServerConnection::new(Arc::new(config)).unwrap();

@@ -41,7 +41,7 @@ impl Far {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.clone()], key)
             .unwrap();
-        let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+        let socket = UdpSocket::bind((testkit::loopback(), 0)).unwrap();
         let address = socket.local_addr().unwrap();
         let server = Server::new(socket, tls, limits).unwrap();
         let stop = Arc::new(AtomicBool::new(false));

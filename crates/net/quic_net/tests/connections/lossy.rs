@@ -120,7 +120,7 @@ fn datagrams_of_strangers_change_nothing() {
     let far = Far::start(LIMITS);
     let relay = Relay::start(far.address, |_, _| Fate::Passes);
     let (near, there) = far.pair_over(relay.address);
-    let stranger = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    let stranger = UdpSocket::bind((far.address.ip(), 0)).unwrap();
     let near_address = near.handle().local();
     for length in [0, 1, 20, 1200, 9000] {
         for first in [0x00, 0x40, 0xc0, 0xff] {

@@ -108,7 +108,7 @@ fn no_more_than_so_many_wait() {
 #[test]
 fn a_port_without_a_program_and_one_that_is_silent_are_told_apart() {
     let far = Far::start(LIMITS);
-    let closed = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+    let closed = UdpSocket::bind((far.address.ip(), 0)).unwrap();
     let address = closed.local_addr().unwrap();
     let end = Instant::now() + Duration::from_millis(300);
     let error = connect(address, far.tls(), end, &|| false).unwrap_err();

@@ -56,7 +56,7 @@ impl Relay {
         decide: impl Fn(Way, u64) -> Fate + Send + Sync + 'static,
     ) -> Self {
         let socket = || {
-            let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+            let socket = UdpSocket::bind((to.ip(), 0)).unwrap();
             let tick = Duration::from_millis(10);
             socket.set_read_timeout(Some(tick)).unwrap();
             socket

@@ -26,6 +26,7 @@ fn plan() -> Plan {
         unloaded: Span::from_secs(1),
         seed: 3,
         via: units::Via::default(),
+        user: None,
     }
 }
 

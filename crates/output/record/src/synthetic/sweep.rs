@@ -97,6 +97,7 @@ pub fn sweep(case: &SweepCase) -> Document<Sweep> {
             unloaded: Span::from_secs(5),
             seed: case.seed,
             via: units::Via::default(),
+            user: None,
         },
         cut_because: None,
         cells,

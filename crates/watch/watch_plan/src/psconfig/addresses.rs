@@ -124,6 +124,7 @@ impl Addresses {
             bind: None,
             token: None,
             agent: !(address.no_agent() || spot.no_agent),
+            login: None,
         };
         let known = self.hosts.entry(name.clone()).or_insert(host.clone());
         if *known != host {

@@ -2,12 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use units::{Rate, Source};
+use units::{Padding, Rate, ServerUser, Source};
 
 use super::HOSTS_MAX;
-use crate::model::{Host, TokenFile};
+use crate::model::{Host, HostLogin, TokenFile};
 use crate::names::{HostName, MachineName};
 use crate::section::{Field, Findings, Section, parse};
+
+const KEYS: [&str; 10] = [
+    "address",
+    "machine",
+    "link",
+    "bind",
+    "token",
+    "agent",
+    "user",
+    "user_key",
+    "user_padding",
+    "password_file",
+];
 
 pub(super) fn hosts(root: &Section, found: &mut Findings) -> BTreeMap<HostName, Host> {
     let mut hosts = BTreeMap::new();
@@ -21,8 +34,7 @@ pub(super) fn hosts(root: &Section, found: &mut Findings) -> BTreeMap<HostName, 
         found.refuse(&root.at("hosts"), problem, "make two plans");
     }
     for (name, section) in named {
-        let keys = ["address", "machine", "link", "bind", "token", "agent"];
-        section.only(&keys, found);
+        section.only(&KEYS, found);
         let name = parse::<HostName>(name, &section.place, found);
         let host = host(&section, name.as_ref(), found);
         if let Some(name) = name {
@@ -54,7 +66,37 @@ fn host(section: &Section, name: Option<&HostName>, found: &mut Findings) -> Hos
         bind: bind.map(|bind| bind.value),
         token: token.map(TokenFile),
         agent: section.boolean("agent", found) != Some(false),
+        login: login(section, found),
     }
+}
+
+/// Who agents are to the host's server: a name and a key, or neither.
+fn login(section: &Section, found: &mut Findings) -> Option<HostLogin> {
+    let mut word = |key| {
+        let text = section.text(key, found)?;
+        one_word(text, found)
+    };
+    let (name, key) = (word("user"), word("user_key"));
+    let password_file = word("password_file");
+    let padding = section.parsed::<Padding>("user_padding", found);
+    for key in ["user_key", "user_padding", "password_file"] {
+        if section.has(key) && !section.has("user") {
+            let problem = format!("`{key}` goes with a `user`, and there is none");
+            found.refuse(&section.at(key), problem, "write `user` too, or remove it");
+        }
+    }
+    if section.has("user") {
+        let hint = "name the file with the server's public key: `user_key = \"public.pem\"`";
+        section.required("user_key", key.as_ref(), hint, found);
+    }
+    Some(HostLogin {
+        user: ServerUser {
+            name: name?,
+            key: key?,
+            padding: padding.map_or(Padding::default(), |padding| padding.value),
+        },
+        password_file,
+    })
 }
 
 /// Slower links carry no test of goodput.

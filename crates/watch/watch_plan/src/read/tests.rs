@@ -222,6 +222,31 @@ fn how_packets_leave_is_read() {
 }
 
 #[test]
+fn who_agents_are_is_read_and_is_whole() {
+    let (plan, _) = Plan::parse(EXAMPLE, "plan.toml").unwrap();
+    let mut logins = plan.hosts().values().filter_map(|host| host.login.as_ref());
+    let login = logins.next().unwrap();
+    assert_eq!(login.user.to_string(), "`ana` with the key keys/oslo.pem");
+    assert_eq!(login.password_file.as_deref(), Some("passwords/oslo"));
+    assert!(logins.next().is_none());
+    let with = |keys: &str| EXAMPLE.replace("user = \"ana\" ", &format!("{keys} "));
+    for (keys, problem) in [
+        ("", "`user_key` goes with a `user`"),
+        ("user = \"ana b\"", "has a space in it"),
+        ("user = \"ana\"\nuser_padding = \"oeap\"", "oaep, pkcs1"),
+        (
+            "user = \"ana\"\npassword = \"x\"",
+            "did you mean `password_file`?",
+        ),
+    ] {
+        let told = refused(&with(keys)).to_string();
+        assert!(told.contains(problem), "{keys}: {told}");
+    }
+    let told = refused(&EXAMPLE.replace("user_key", "#")).to_string();
+    assert!(told.contains("`user_key` is missing"), "{told}");
+}
+
+#[test]
 fn a_task_for_both_versions_is_two_tasks() {
     let task = |ip: &str| {
         let rest = "kind = \"ping\"\ngroup = \"g\"\nevery = \"5min\"\nduration = \"10s\"";
