@@ -16,25 +16,6 @@ const PACKETS: &str = "leave `--fluid` out to simulate packets";
 /// hundred million streams: one class of endless flows with the setting's window and variant, and
 /// one for each group of cross traffic.
 ///
-/// ```
-/// use trunkline::simulate::{self, Grid, Variant, scenario};
-///
-/// let base = scenario(trunkline::load_path("oc12-100ms")?, Some(Variant::Sack))?;
-/// let grid = Grid {
-///     variants: vec![Variant::Sack],
-///     streams: vec![50],
-///     windows: vec![Some(trunkline::units::Bytes::from_kib(64))],
-///     seed: 1,
-///     seeds: 1,
-///     base,
-/// };
-/// // 45 segments of 1448 bytes each round trip of 100 ms are 5.2 Mbit/s, 50 of them 260.
-/// let document = simulate::fluid(&grid)?;
-/// let goodput = document.body.aggregate.goodput_bits_per_second.unwrap();
-/// assert!((255_000_000..262_000_000).contains(&goodput), "{goodput}");
-/// # Ok::<(), trunkline::Error>(())
-/// ```
-///
 /// # Errors
 /// When there is more than one setting or seed, or the model does not describe what it asks for.
 pub fn fluid(grid: &Grid) -> Result<Document<FluidSimulation>, Error> {

@@ -83,7 +83,7 @@ pub struct FluidRtt {
 impl FluidSimulation {
     /// The shape of what the model `said` of `scenario`, whose streams are its first class.
     ///
-    /// * `alone`: what it said of the cross traffic without the streams; `None` where there is none.
+    /// * `alone`: what it said of the cross traffic without the streams, where there is any.
     /// * `cpu`: processor time of the whole command.
     pub fn new(scenario: &sim::Scenario, said: &Fluid, alone: Option<&Fluid>, cpu: Span) -> Self {
         let own = said.classes.first();
