@@ -11,7 +11,7 @@
 //! lose together, as in packet simulations, and not each at random.
 //!
 //! Left out: bursts shorter than a round trip, which matter where a queue holds few packets;
-//! acknowledgements that are lost or wait.
+//! acknowledgements that are lost or wait, so that ways back which do that are refused.
 
 mod check;
 mod class;
