@@ -71,7 +71,7 @@ fn names(kind: Kind) -> &'static [&'static str] {
         Kind::Characteristics => &["hops"],
         Kind::Predict | Kind::Fit => &["curves"],
         Kind::Copy => &["files"],
-        Kind::Emulate | Kind::Responsiveness | Kind::Datagrams => &[],
+        Kind::Emulate | Kind::Responsiveness | Kind::Datagrams | Kind::Fluid => &[],
     }
 }
 

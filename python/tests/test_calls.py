@@ -89,6 +89,18 @@ def test_a_grid_is_simulated_on_all_processors():
     assert 40 <= len(series) <= 60
 
 
+def test_a_setting_is_asked_of_the_fluid_model():
+    both = [
+        tl.simulate("oc12-100ms", streams=50, window=65536, fluid=fluid, history=False)
+        for fluid in (True, False)
+    ]
+    assert [one.schema for one in both] == ["trunkline/fluid", "trunkline/simulate"]
+    model, packets = [one.document.aggregate.goodput_bits_per_second for one in both]
+    assert abs(model / packets - 1) < 0.05
+    with pytest.raises(tl.RequestError, match="`bytes`"):
+        tl.simulate("slac-cern", bytes="1GB", fluid=True)
+
+
 def test_a_sweep_keeps_its_visits_and_goes_on(tmp_path):
     archive = tmp_path / "archive.sqlite"
     call = tl.sweep.start(

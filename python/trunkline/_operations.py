@@ -409,15 +409,18 @@ def _simulate(
     initial_window: int | None = None,
     ecn: bool = False,
     series: Time | None = None,
+    fluid: bool = False,
     cache: bool | File = True,
     history: History = True,
     on_progress: OnProgress | None = None,
-) -> Call[Result[documents.SimulateDocument | documents.CampaignDocument]]:
+) -> Call[
+    Result[documents.SimulateDocument | documents.CampaignDocument | documents.FluidDocument]
+]:
     """Asks "what if": TCP over a path, packet by packet, in virtual time, on all processors.
 
     Args:
         path: A named path, a path file, or a `Path`.
-        streams: Numbers of parallel streams, up to 100000.
+        streams: Numbers of parallel streams, up to 100000, with `fluid` up to 1000000.
         window: The most that each stream keeps outstanding; `"16k..512k"` doubles.
         variant: How streams find their rate, one or several: `"sack"`, `"cubic"`, `"bbr"`, ...;
             what the path's hosts use without.
@@ -432,6 +435,8 @@ def _simulate(
         initial_window: Segments sent before the first acknowledgement.
         ecn: Let queues mark packets instead of dropping them.
         series: Record windows, queue and goodput this often; for a single setting.
+        fluid: Take a fluid model in place of packets, for one setting of endless data: less than
+            a second, however many streams. It has `"sack"` and `"cubic"`.
         cache: Where finished runs are kept, so that none is computed twice.
         history: Where the result of a single setting is kept.
         on_progress: Told of what happens, on the thread that waits.
@@ -456,6 +461,7 @@ def _simulate(
         "initial_window": _text.count(initial_window),
         "ecn": ecn,
         "series": _text.optional_span(series),
+        "fluid": fluid,
         "cache": _text.history(cache),
         "history": _text.history(history),
     }

@@ -9,17 +9,18 @@ from ._call import Call, OnProgress
 from ._paths import PathLike
 from ._results import Result
 from ._text import Counts, File, History, Size, Sizes, Time
-from .documents import CampaignDocument, SimulateDocument
+from .documents import CampaignDocument, FluidDocument, SimulateDocument
 
 One: TypeAlias = Result[SimulateDocument]
+Fluid: TypeAlias = Result[FluidDocument]
 Several: TypeAlias = Result[CampaignDocument]
 # Text may list several settings: no type tells which document it comes to.
 Either: TypeAlias = Result[Any]
 Window: TypeAlias = int | Literal["auto"]
 
 
-class Options(TypedDict, total=False):
-    """Arguments that do not say how many settings there are."""
+class Common(TypedDict, total=False):
+    """Arguments that do not say how many settings there are, nor of what they are made."""
 
     class_: Literal["scavenger", "best-effort", "priority"] | None
     duration: Time | None
@@ -37,6 +38,12 @@ class Options(TypedDict, total=False):
     on_progress: OnProgress | None
 
 
+class Options(Common, total=False):
+    """The same of packets."""
+
+    fluid: Literal[False]
+
+
 class Varied(Options, total=False):
     """All but the number of streams."""
 
@@ -47,6 +54,17 @@ class Varied(Options, total=False):
 class Simulate(Protocol):
     """`simulate` as an `Operation`."""
 
+    @overload
+    def __call__(
+        self,
+        path: PathLike,
+        *,
+        fluid: Literal[True],
+        streams: int | str = 1,
+        window: Window | str = "auto",
+        variant: str | None = None,
+        **more: Unpack[Common],
+    ) -> Fluid: ...
     @overload
     def __call__(
         self, path: PathLike, *, streams: int = 1, window: Window = "auto", **more: Unpack[Options]
@@ -62,6 +80,17 @@ class Simulate(Protocol):
 
     @overload
     def start(
+        self,
+        path: PathLike,
+        *,
+        fluid: Literal[True],
+        streams: int | str = 1,
+        window: Window | str = "auto",
+        variant: str | None = None,
+        **more: Unpack[Common],
+    ) -> Call[Fluid]: ...
+    @overload
+    def start(
         self, path: PathLike, *, streams: int = 1, window: Window = "auto", **more: Unpack[Options]
     ) -> Call[One]: ...
     @overload
@@ -73,6 +102,17 @@ class Simulate(Protocol):
         self, path: PathLike, *, streams: Counts = 1, **more: Unpack[Varied]
     ) -> Call[Either]: ...
 
+    @overload
+    async def aio(
+        self,
+        path: PathLike,
+        *,
+        fluid: Literal[True],
+        streams: int | str = 1,
+        window: Window | str = "auto",
+        variant: str | None = None,
+        **more: Unpack[Common],
+    ) -> Fluid: ...
     @overload
     async def aio(
         self, path: PathLike, *, streams: int = 1, window: Window = "auto", **more: Unpack[Options]

@@ -22,6 +22,7 @@ fn every_document_names_its_origin() {
         "responsiveness sim:lan --json",
         "simulate lan -t 1s --no-cache --json",
         "simulate lan -P 1,2 -t 1s --no-cache --json",
+        "simulate oc12-100ms -P 50 --fluid --no-history --json",
         "predict lan --json",
     ] {
         let command: Vec<&str> = line.split(' ').collect();

@@ -94,11 +94,8 @@ fn help_names_every_option_with_its_default() {
 fn wrong_requests_are_refused_with_value_and_bound() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, part) in [
-        (&["-P", "0"][..], "0 streams are not between 1 and 100000"),
-        (
-            &["-P", "100001"],
-            "100001 streams are not between 1 and 100000",
-        ),
+        (&["-P", "0"][..], "0 streams are not between 1 and 1000000"),
+        (&["-P", "100001"], "100001 streams are more than 100000"),
         (&["-P", "40..1"], "runs backwards; write 1..40"),
         (&["-P", "many"], "`many` is not a number of streams"),
         (&["-w", "64k..16k"], "runs backwards; write 16KiB..64KiB"),
@@ -622,4 +619,48 @@ fn a_folder_that_cannot_be_used_is_named() {
         .unwrap();
     assert!(output.status.success());
     assert!(complaint(&output).contains("warning: there is no folder for finished runs"));
+}
+
+/// A million streams, as text, and kept beside packets with one command that compares both.
+#[test]
+fn a_fluid_model_takes_the_place_of_packets() {
+    let folder = tempfile::tempdir().unwrap();
+    let (wide, archive) = (folder.path().join("wide.toml"), folder.path().join("kept"));
+    let text = "[forward]\nrate = \"1Tbit/s\"\ndelay = \"20ms\"\n\
+        queue = { kind = \"drop-tail\", limit = \"3000000packets\" }\n";
+    fs::write(&wide, text).unwrap();
+    let wide = wide.to_str().unwrap();
+    let many = ["-P", "1e6", "-t", "20s", "--fluid", "--no-history"];
+    let seen = document(folder.path(), &[&[wide], &many[..]].concat());
+    assert_eq!(seen["setting"]["streams"], 1_000_000);
+    assert_eq!(seen["setting"]["variant"], "cubic");
+    let goodput = seen["aggregate"]["goodput_bits_per_second"]
+        .as_f64()
+        .unwrap();
+    // All of the link but headers: 1448 of 1500 bytes.
+    let share = goodput / 1e12 / (1448.0 / 1500.0);
+    assert!((0.95..1.001).contains(&share), "{share}");
+    assert!(seen.get("drops").is_none() && seen.get("runs").is_none());
+
+    let both = [
+        "-P",
+        "50",
+        "-w",
+        "64k",
+        "--history",
+        archive.to_str().unwrap(),
+    ];
+    for more in [&["--no-cache"][..], &["--fluid"]] {
+        let output = simulate(folder.path(), &[&["oc12-100ms"], &both[..], more].concat());
+        assert!(output.status.success(), "{}", complaint(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            text.contains("goodput") && text.contains("Mbit/s"),
+            "{text}"
+        );
+    }
+    let compared = run(&["history", "--compare", "1", "2", "--json", both[4], both[5]]);
+    let compared: Value = serde_json::from_slice(&compared.stdout).unwrap();
+    let ratio = compared["goodput"]["difference_ratio"].as_f64().unwrap();
+    assert!(ratio.abs() < 0.05, "{ratio}");
 }

@@ -23,6 +23,7 @@
 //! | simulate it beside | [`simulate_beside()`], [`compare_beside()`] | [`record::Beside`] |
 //! | examine a path | [`examine()`], [`responsiveness()`] | a document |
 //! | simulate | [`simulate()`] | [`simulate::Simulated`] |
+//! | the same by a fluid model | [`simulate::fluid()`] | a document |
 //! | repeat published figures | [`study::make`] | [`study::Made`] |
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
 //! | copy files | [`copy()`] | [`copy::Copied`] |

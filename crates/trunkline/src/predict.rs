@@ -85,6 +85,7 @@ impl Predicted {
             path: question.path.clone(),
             classes: classes.iter().map(class).collect(),
             duration,
+            warmup: None,
             seed: 1,
         })?);
         Ok(())

@@ -1,5 +1,7 @@
 //! Settings in virtual time: one or a grid, each with several seeds.
 
+mod fluid;
+
 use std::io::{self, Write};
 
 use netpath::PathSpec;
@@ -11,6 +13,7 @@ use units::Span;
 
 use crate::{Cancel, Error, origin};
 
+pub use fluid::fluid;
 pub use netpath::Class;
 pub use sim::{RunResult, TcpSettings, Variant, Work};
 pub use simulation_grid::{Cache, Grid, LogForm, Plan, Progress};

@@ -30,6 +30,7 @@ pub struct Asked<'py> {
     initial_window: Option<String>,
     ecn: bool,
     series: Option<String>,
+    fluid: bool,
     cache: CacheAsked,
     history: Keep,
     command: String,
@@ -100,10 +101,24 @@ impl Asked<'_> {
     }
 }
 
+/// The one setting by the fluid model: nothing of it is kept but its result.
+fn by_fluid(asked: Asked<'_>, grid: Grid) -> PyResult<Call> {
+    if let CacheAsked::At(_) = asked.cache {
+        return Err(exclusive("fluid", "cache").into());
+    }
+    let history = asked.history.history();
+    Call::start("simulate", asked.command, move |_, _| {
+        Ok(Done::of(simulate::fluid(&grid)?).kept_in(&history))
+    })
+}
+
 /// Starts simulations.
 #[pyfunction]
 pub fn start_simulate(asked: Asked<'_>) -> PyResult<Call> {
     let grid = asked.grid()?;
+    if asked.fluid {
+        return by_fluid(asked, grid);
+    }
     simulate::check(&grid).map_err(Failure::from)?;
     let cells = grid.cells().len();
     if asked.series.is_some() && cells > 1 {

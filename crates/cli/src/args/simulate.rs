@@ -22,12 +22,14 @@ use super::{Keep, RowsOutput};
 #[command(after_help = "Examples:\n  \
     trunkline simulate slac-cern -P 8 -w 64k --seeds 5\n  \
     trunkline simulate slac-cern -P 1..40 -w auto,64k,256k --report grid.html\n  \
+    trunkline simulate my.toml -P 1e6 --fluid\n  \
     trunkline simulate oc3-striping -P 1,10,100 --bytes 500MB --variant sack,cubic")]
 pub(crate) struct Simulate {
     /// A named path or a path file; `sim:` before it is taken, too
     pub path: String,
 
-    /// Parallel streams: `8`, `1,2,4` or every count of a range, `1..40`; up to 100000
+    /// Parallel streams: `8`, `1,2,4` or every count of a range, `1..40`; up to 100000, with
+    /// `--fluid` up to 1000000
     #[arg(short = 'P', long, allow_negative_numbers = true, value_name = "COUNTS", default_value = "1", value_parser = streams)]
     pub streams: List<u32>,
 
@@ -94,6 +96,11 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 
+    /// Take a fluid model in place of packets, for one setting of endless data: less than a second,
+    /// however many streams. It has sack and cubic
+    #[arg(long, conflicts_with_all = ["log", "cache", "plots"])]
+    pub fluid: bool,
+
     /// Where finished runs are kept [default: trunkline/simulate in $XDG_CACHE_HOME or ~/.cache]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
@@ -135,12 +142,12 @@ mod tests {
         assert!(
             streams("0")
                 .unwrap_err()
-                .contains("0 streams are not between 1 and 100000")
+                .contains("0 streams are not between 1 and 1000000")
         );
         assert!(
-            streams("1..100001")
+            streams("1..1000001")
                 .unwrap_err()
-                .contains("100001 streams are not between")
+                .contains("1000001 streams are not between")
         );
         assert!(
             streams("40..1")
@@ -152,6 +159,8 @@ mod tests {
                 .unwrap_err()
                 .contains("write 8, 1,2,4 or 1..40")
         );
+        assert_eq!(streams("1e6"), Ok(List(vec![1_000_000])));
+        assert!(streams("8.5").is_err() && streams("inf").is_err() && streams("nan").is_err());
         assert!(streams("1,,2").is_err() && streams("").is_err() && streams("1..").is_err());
         assert!(streams("99999999999999999999").is_err());
     }

@@ -162,11 +162,13 @@ fn show_comparison(
 }
 
 /// Goodputs of different kinds of documents are of different things, but for those that were
-/// measured alike.
+/// measured alike, and for a scenario by packets and by the fluid model.
 fn refuse_other_kinds(from: &Entry, to: &Entry) -> Result<(), Failure> {
     let is_measured = |schema| matches!(schema, Schema::Measure | Schema::Tune | Schema::Demo);
     let (one, other) = (from.essence.schema, to.essence.schema);
-    if one == other || is_measured(one) && is_measured(other) {
+    let is_scenario = |schema| matches!(schema, Schema::Simulate | Schema::Fluid);
+    let alike = |is_kind: fn(Schema) -> bool| is_kind(one) && is_kind(other);
+    if one == other || alike(is_measured) || alike(is_scenario) {
         return Ok(());
     }
     Err(Failure::wrong_request(

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use trunkline::Hint;
 
 use trunkline::simulate::{self, Cache, Grid, LogForm, Plan, Simulated, TcpSettings, Work};
-use trunkline::{Cancel, sim::Scenario};
+use trunkline::{AnyDocument, Cancel, sim::Scenario};
 
 use crate::args::{Compat, Simulate};
 use crate::failure::Failure;
@@ -17,6 +17,9 @@ use crate::stop;
 
 pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let grid = grid(arguments)?;
+    if arguments.fluid {
+        return by_fluid(arguments, &grid);
+    }
     simulate::check(&grid)?;
     refuse_for_many(arguments, grid.cells().len())?;
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
@@ -41,6 +44,14 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
         0 => Ok(ExitCode::SUCCESS),
         left => Err(Failure::unfinished(left, simulated.runs.len())),
     }
+}
+
+/// The one setting by the fluid model: nothing of it is kept but its result.
+fn by_fluid(arguments: &Simulate, grid: &Grid) -> Result<ExitCode, Failure> {
+    output::check_places(&arguments.output.output, None)?;
+    let document = AnyDocument::from(simulate::fluid(grid)?);
+    output::deliver_rows(&document, &arguments.output, &arguments.keep)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Whether the first seed runs once more for plots over time.

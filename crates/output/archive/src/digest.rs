@@ -6,10 +6,10 @@ use super::copied::of_copy;
 use super::essence::{Essence, Outcome, Point, Tried};
 use super::examined::{of_characteristics, of_datagrams, of_responsiveness};
 use super::rows;
-use record::simulate::SimulatedRun;
+use record::simulate::{SimulatedRun, SimulatedSetting};
 use record::{
-    Answer, AnyDocument, Demo, Direction, Interval, Kind, Measure, Origin, Path, Run, Schema,
-    Simulate, Target, Transport, Tune,
+    Answer, AnyDocument, Demo, Direction, FluidSimulation, Interval, Kind, Measure, Origin, Path,
+    Run, Schema, Simulate, Target, Transport, Tune,
 };
 
 impl Essence {
@@ -21,6 +21,7 @@ impl Essence {
             AnyDocument::Tune(document) => of_tune(&document.body, &document.origin)?,
             AnyDocument::Demo(document) => of_demo(&document.body, &document.origin)?,
             AnyDocument::Simulate(document) => of_simulate(&document.body, &document.origin),
+            AnyDocument::Fluid(document) => of_fluid(&document.body, &document.origin)?,
             AnyDocument::Characteristics(document) => {
                 of_characteristics(&document.body, &document.origin)?
             }
@@ -108,17 +109,47 @@ fn of_simulate(body: &Simulate, origin: &Origin) -> Essence {
         purpose: format!("seed {}", run.seed),
         outcome: of_seed(body, run),
     };
-    let target = Target {
-        name: format!("sim:{}", body.path.name),
-        kind: Kind::Simulated,
-        limits: None,
-        path_digest: Some(Path::digest(&body.path)),
-        punctuality: None,
-    };
     Essence {
         samples: body.runs.iter().map(seed).collect(),
-        ..Essence::new(Schema::Simulate, origin, target, of_seeds(body))
+        ..Essence::new(
+            Schema::Simulate,
+            origin,
+            simulated_target(&body.path),
+            of_seeds(body),
+        )
     }
+}
+
+fn simulated_target(path: &Path) -> Target {
+    Target {
+        name: format!("sim:{}", path.name),
+        kind: Kind::Simulated,
+        limits: None,
+        path_digest: Some(path.digest()),
+        punctuality: None,
+    }
+}
+
+/// `None` where the model has no goodput.
+fn of_fluid(body: &FluidSimulation, origin: &Origin) -> Option<Essence> {
+    let outcome = Outcome {
+        setting: simulated_point(&body.setting),
+        goodput_bits_per_second: body.aggregate.goodput_bits_per_second?,
+        interval: None,
+        degrees_of_freedom: None,
+        rtt_unloaded_seconds: None,
+        rtt_loaded_seconds: body.rtt.map(|rtt| rtt.mean_seconds),
+        retransmitted_ratio: None,
+        limit: None,
+    };
+    let asked = Tried {
+        purpose: "fluid".to_owned(),
+        outcome: outcome.clone(),
+    };
+    Some(Essence {
+        samples: vec![asked],
+        ..Essence::new(Schema::Fluid, origin, simulated_target(&body.path), outcome)
+    })
 }
 
 /// All seeds together, with the interval that they give.
@@ -129,7 +160,7 @@ fn of_seeds(body: &Simulate) -> Outcome {
         .collect();
     let mean = stats::Mean::of_repeats(&rates);
     Outcome {
-        setting: simulated_point(body),
+        setting: simulated_point(&body.setting),
         goodput_bits_per_second: body.figures.aggregate.goodput_bits_per_second,
         interval: mean.and_then(|mean| mean.interval()).map(interval),
         degrees_of_freedom: mean.map(|mean| mean.degrees),
@@ -150,13 +181,13 @@ fn of_seed(body: &Simulate, run: &SimulatedRun) -> Outcome {
     }
 }
 
-fn simulated_point(body: &Simulate) -> Point {
+fn simulated_point(setting: &SimulatedSetting) -> Point {
     Point {
         transport: Transport::Tcp,
-        streams: body.setting.streams,
-        window: body.setting.window,
+        streams: setting.streams,
+        window: setting.window,
         direction: Direction::Forward,
-        congestion: Some(body.setting.variant.clone()),
+        congestion: Some(setting.variant.clone()),
         pacing: None,
         mss: None,
     }

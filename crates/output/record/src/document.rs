@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, from_value};
 
 use crate::{
-    Campaign, Characteristics, Copy, Datagrams, Demo, Emulation, Fit, Host, Measure, Predict,
-    Responsiveness, Simulate, Sweep, Tune, layout,
+    Campaign, Characteristics, Copy, Datagrams, Demo, Emulation, Fit, FluidSimulation, Host,
+    Measure, Predict, Responsiveness, Simulate, Sweep, Tune, layout,
 };
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
@@ -106,6 +106,8 @@ kinds! {
     Simulate: Simulate = "trunkline/simulate",
     /// Many simulated settings.
     Campaign: Campaign = "trunkline/campaign",
+    /// What a fluid model says of one setting, in place of simulated packets.
+    Fluid: FluidSimulation = "trunkline/fluid",
     /// What formulas say about a path.
     Predict: Predict = "trunkline/predict",
     /// Curves through measured points.

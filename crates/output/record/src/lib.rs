@@ -75,7 +75,7 @@ pub use points::{PointsError, load_points};
 pub use predict::Predict;
 pub use responsiveness::Responsiveness;
 pub use round_trip::{RoundTrips, Series};
-pub use simulate::{Campaign, Simulate};
+pub use simulate::{Campaign, FluidSimulation, Simulate};
 pub use steady::{Steady, Unsettled};
 pub use stream::Stream;
 pub use sweep::{Sweep, SweepCell, SweepPlan};

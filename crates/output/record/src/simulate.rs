@@ -4,6 +4,7 @@
 //! took.
 
 mod campaign;
+mod fluid;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::Path;
 
 pub use self::campaign::Campaign;
+pub use self::fluid::{FluidCross, FluidGoodput, FluidQueue, FluidRtt, FluidSimulation};
 pub use ::simulation_grid::Ran;
 pub use ::simulation_grid::figures::{
     Aggregate, Causes, Cell, Choice, Completion, CrossFigures, CrossGroup, Figures, QueueFigures,

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use archive::{Comparison, Listing};
 use record::copy::CopyEvent;
 use record::{
-    Body, Campaign, Characteristics, Copy, Datagrams, Demo, Document, Emulation, Fit, Measure,
-    Predict, Responsiveness, Simulate, Sweep, SweepComparison, Tune,
+    Body, Campaign, Characteristics, Copy, Datagrams, Demo, Document, Emulation, Fit,
+    FluidSimulation, Measure, Predict, Responsiveness, Simulate, Sweep, SweepComparison, Tune,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -88,6 +88,7 @@ fn schema() -> Value {
         document::<Emulation>,
         document::<Simulate>,
         document::<Campaign>,
+        document::<FluidSimulation>,
         document::<Predict>,
         document::<Fit>,
         document::<Sweep>,
@@ -204,6 +205,7 @@ impl Page {
             section::<Emulation>(&mut generator),
             section::<Simulate>(&mut generator),
             section::<Campaign>(&mut generator),
+            section::<FluidSimulation>(&mut generator),
             section::<Predict>(&mut generator),
             section::<Fit>(&mut generator),
             section::<Sweep>(&mut generator),

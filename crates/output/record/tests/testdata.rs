@@ -40,7 +40,7 @@ fn each_kind_has_a_document_in_this_version_and_in_the_one_before() {
 /// The version in which a kind is there first.
 fn since(kind: Schema) -> u32 {
     match kind {
-        Schema::Datagrams => 3,
+        Schema::Datagrams | Schema::Fluid => 3,
         _ => 2,
     }
 }

@@ -40,6 +40,7 @@ pub fn page(document: &AnyDocument, visit: Option<&Measure>) -> Page {
         AnyDocument::Emulate(document) => emulation::page(&document.body),
         AnyDocument::Simulate(document) => simulate::page(&document.body),
         AnyDocument::Campaign(document) => campaign::page(&document.body),
+        AnyDocument::Fluid(document) => simulate::fluid::page(&document.body),
         AnyDocument::Predict(document) => predict::page(&document.body),
         AnyDocument::Fit(document) => fit::page(&document.body),
         AnyDocument::Sweep(document) => sweep::page(&document.body, visit),

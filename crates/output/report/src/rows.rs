@@ -17,6 +17,7 @@ pub fn rows(document: &AnyDocument) -> Option<String> {
         AnyDocument::Measure(_) => Some(history::run_csv(&Essence::of(document)?)),
         AnyDocument::Simulate(document) => Some(simulated::simulate(&document.body)),
         AnyDocument::Campaign(document) => Some(simulated::campaign(&document.body)),
+        AnyDocument::Fluid(document) => Some(simulated::fluid(&document.body)),
         AnyDocument::Sweep(document) => Some(visits(&document.body)),
         _ => None,
     }

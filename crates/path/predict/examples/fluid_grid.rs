@@ -166,6 +166,7 @@ fn by_fluid(cell: &Cell) {
         path: cell.path.clone(),
         classes: vec![class],
         duration: Some(DURATION),
+        warmup: None,
         seed: 1,
     };
     let (all, within) = (

@@ -11,7 +11,7 @@
 //! lose together, as in packet simulations, and not each at random.
 //!
 //! Left out: bursts shorter than a round trip, which matter where a queue holds few packets;
-//! acknowledgements that are lost or wait.
+//! acknowledgements that are lost or wait, so that ways back which do that are refused.
 
 mod check;
 mod class;
@@ -69,9 +69,11 @@ pub struct FluidQuestion {
     pub path: PathSpec,
     /// The classes.
     pub classes: Vec<FlowClass>,
-    /// How long they run; the first half is not counted. `None` for a minute, or for as many round
-    /// trips as fit.
+    /// How long they run. `None` for a minute, or for as many round trips as fit.
     pub duration: Option<Span>,
+    /// What is not counted at the beginning. `None` for the first half, with which the model was
+    /// held against packets.
+    pub warmup: Option<Span>,
     /// Decides losses.
     pub seed: u64,
 }

@@ -1,7 +1,7 @@
 //! The fluid model beside the packet simulator, and what it refuses.
 
 use errors::Hint;
-use netpath::{PathSpec, QueueLimit, QueueSpec};
+use netpath::{Loss, PathSpec, QueueLimit, QueueSpec};
 use predict::{FlowClass, Fluid, FluidQuestion, fluid, fluid_unbounded};
 use sim::{Scenario, Variant};
 use units::{Bytes, Rate, Span};
@@ -23,6 +23,7 @@ fn question(path: PathSpec, class: FlowClass) -> FluidQuestion {
         path,
         classes: vec![class],
         duration: Some(Span::from_secs(20)),
+        warmup: None,
         seed: 1,
     }
 }
@@ -100,7 +101,9 @@ fn a_class_that_stops_leaves_the_link_to_the_others() {
 #[test]
 fn few_flows_on_a_long_fat_path_have_no_figure() {
     let mut long = path("reno");
-    long.forward.rate = Rate::from_bits_per_second(10_000_000_000);
+    for link in [&mut long.forward, &mut long.reverse] {
+        link.rate = Rate::from_bits_per_second(10_000_000_000);
+    }
     long.hosts.send_buffer_max = Bytes::from_mib(256);
     long.hosts.receive_buffer_max = Bytes::from_mib(256);
     let said = fluid(&question(long, FlowClass::of(4))).unwrap();
@@ -154,4 +157,55 @@ fn what_it_does_not_describe_is_refused_by_name() {
     };
     let many = fluid(&many).unwrap_err().to_string();
     assert!(many.contains("65 classes") && many.contains("64"), "{many}");
+}
+
+#[test]
+fn losses_in_bursts_and_a_way_back_that_matters_are_refused_by_name() {
+    let bursts = Loss::GilbertElliott {
+        enter: 0.002,
+        leave: 0.25,
+        loss_bad: 1.0,
+        loss_good: 0.0,
+    };
+    let changes: [(&str, fn(&mut PathSpec, Loss)); 3] = [
+        ("`forward.loss` (in bursts)", |path, bursts| {
+            path.forward.loss = bursts;
+        }),
+        ("`reverse.loss` (0.01)", |path, _| {
+            path.reverse.loss = Loss::Random { rate: 0.01 };
+        }),
+        ("`reverse.rate` (1Mbit/s)", |path, _| {
+            path.reverse.rate = Rate::from_bits_per_second(1_000_000);
+        }),
+    ];
+    for (part, change) in changes {
+        let mut path = path("reno");
+        change(&mut path, bursts);
+        let error = fluid(&question(path, FlowClass::of(10))).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_warm_up_leaves_out_the_slow_start_and_something_of_the_run() {
+    let asked = |warmup| FluidQuestion {
+        warmup: Some(warmup),
+        ..question(path("reno"), FlowClass::of(50))
+    };
+    let half = fluid(&asked(Span::from_secs(10))).unwrap();
+    assert_eq!(
+        half,
+        fluid(&question(path("reno"), FlowClass::of(50))).unwrap()
+    );
+    let refusal = |warmup| fluid(&asked(warmup)).unwrap_err().to_string();
+    let early = refusal(Span::from_millis(100));
+    assert!(
+        early.contains("100ms is below 5 of the longest round trip, 200ms"),
+        "{early}"
+    );
+    let late = refusal(Span::from_secs(20));
+    assert!(
+        late.contains("20s leaves nothing of a run of 20s"),
+        "{late}"
+    );
 }

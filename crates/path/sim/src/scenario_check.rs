@@ -65,7 +65,10 @@ fn streams(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
     if streams > STREAMS_MAX {
         let problem = format!("{streams} streams are more than {STREAMS_MAX}");
-        return refuse(problem, "give fewer");
+        return refuse(
+            problem,
+            "give fewer, or take a model in place of packets: `--fluid`",
+        );
     }
     let initial = scenario.tcp.initial_window;
     if !(1..=INITIAL_WINDOW_MAX).contains(&initial) {

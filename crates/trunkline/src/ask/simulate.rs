@@ -41,10 +41,11 @@ impl<T: PartialEq> List<T> {
     }
 }
 
-/// As many as `sim` takes; with a bound here, a range cannot fill the memory.
-const STREAMS: RangeInclusive<u32> = 1..=100_000;
+/// As many as the fluid model is asked for; `sim` takes a tenth. With a bound here, a range cannot
+/// fill the memory.
+const STREAMS: RangeInclusive<u32> = 1..=1_000_000;
 
-/// Numbers of streams to simulate: `8`, `1,2,4` or `1..40`.
+/// Numbers of streams to simulate: `8`, `1e6`, `1,2,4` or `1..40`.
 ///
 /// # Errors
 /// A sentence when it is none, or outside its bounds.
@@ -100,19 +101,17 @@ pub fn segments(text: &str) -> Result<u32, String> {
 
 fn count(text: &str) -> Result<u32, String> {
     let text = text.trim();
-    let number: u64 = text
-        .parse()
-        .map_err(|_| format!("`{text}` is not a number of streams; write 8, 1,2,4 or 1..40"))?;
-    let within = u32::try_from(number)
-        .ok()
-        .filter(|count| STREAMS.contains(count));
-    within.ok_or_else(|| {
-        format!(
-            "{number} streams are not between {} and {}",
-            STREAMS.start(),
-            STREAMS.end()
-        )
-    })
+    let number: Option<f64> = text.parse().ok();
+    let whole = number.filter(|number| number.fract() == 0.0 && *number >= 0.0);
+    let number = whole
+        .ok_or_else(|| format!("`{text}` is not a number of streams; write 8, 1,2,4 or 1..40"))?;
+    let (least, most) = (*STREAMS.start(), *STREAMS.end());
+    match (f64::from(least)..=f64::from(most)).contains(&number) {
+        true => Ok(number as u32),
+        false => Err(format!(
+            "{number} streams are not between {least} and {most}"
+        )),
+    }
 }
 
 /// Windows of a simulation; a range doubles: `16k..512k`.

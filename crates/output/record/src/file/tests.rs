@@ -107,8 +107,8 @@ fn another_schema_is_named_beside_the_known_ones() {
         refused(r#"{"schema": "other/program"}"#).to_string(),
         "run.json: the schema is `other/program`, not one of \
          trunkline/measure, trunkline/tune, trunkline/demo, trunkline/emulate, trunkline/simulate, \
-         trunkline/campaign, trunkline/predict, trunkline/fit, trunkline/sweep, trunkline/path, \
-         trunkline/responsiveness, trunkline/datagrams, trunkline/copy"
+         trunkline/campaign, trunkline/fluid, trunkline/predict, trunkline/fit, trunkline/sweep, \
+         trunkline/path, trunkline/responsiveness, trunkline/datagrams, trunkline/copy"
     );
     let iperf3 = refused(r#"{"start": {}, "end": {}}"#).to_string();
     assert!(iperf3.contains("there is no key `schema`"), "{iperf3}");

@@ -20,6 +20,7 @@ pub fn predict() -> Document<Predict> {
         path: question.path.clone(),
         classes: vec![FlowClass::of(40)],
         duration: None,
+        warmup: None,
         seed: 1,
     };
     let prediction = predicted(question).expect("reno is known");

@@ -1,5 +1,6 @@
 //! The page of one simulated setting.
 
+pub mod fluid;
 mod over_time;
 
 use crate::text::{self, simulated};

@@ -1,7 +1,7 @@
 //! A row for each simulated setting.
 
 use record::simulate::{Figures, SimulatedSetting};
-use record::{Campaign, Simulate};
+use record::{Campaign, FluidSimulation, Simulate};
 use units::Bytes;
 
 use super::{known, table};
@@ -48,6 +48,24 @@ pub(super) fn campaign(body: &Campaign) -> String {
         .iter()
         .map(|cell| row(path, &cell.setting, &cell.figures, cell.runs.len()));
     table(&NAMES, rows)
+}
+
+/// What the model does not say is empty.
+pub(super) fn fluid(body: &FluidSimulation) -> String {
+    let setting = &body.setting;
+    let cell = |name: &&str| match *name {
+        "path" => body.path.name.clone(),
+        "streams" => setting.streams.to_string(),
+        "window_bytes" => known(setting.window.fixed().map(Bytes::get)),
+        "variant" => setting.variant.clone(),
+        "seeds" => body.scenario.seeds.len().to_string(),
+        "goodput_bits_per_second" => known(body.aggregate.goodput_bits_per_second),
+        "cross_goodput_bits_per_second" => known(body.cross.goodput_bits_per_second),
+        "queue_mean_packets" => known(body.queue.map(|queue| queue.mean_packets)),
+        "rtt_mean_seconds" => known(body.rtt.map(|rtt| rtt.mean_seconds)),
+        _ => String::new(),
+    };
+    table(&NAMES, [NAMES.iter().map(cell).collect()])
 }
 
 fn row(path: &str, setting: &SimulatedSetting, figures: &Figures, seeds: usize) -> Vec<String> {

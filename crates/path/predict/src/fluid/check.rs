@@ -1,6 +1,6 @@
 //! What the model takes.
 
-use netpath::{CrossTraffic, Extra, PathSpec};
+use netpath::{CrossTraffic, Extra, Loss, PathSpec};
 use units::Span;
 
 use super::{FlowClass, FluidQuestion};
@@ -13,6 +13,11 @@ pub const FLOWS_MAX: u64 = 100_000_000;
 const ROUNDS_MAX: u64 = 20_000;
 /// The fewest of the longest round trip: before, its flows have hardly begun.
 const ROUNDS_MIN: u64 = 10;
+/// The fewest of them before anything counts: half of the shortest run.
+const WARMUP_ROUNDS_MIN: u64 = ROUNDS_MIN / 2;
+/// The most bytes of an acknowledgement: headers of IPv6 and TCP with what was acknowledged
+/// selectively.
+const ACKNOWLEDGEMENT_MAX: f64 = 100.0;
 /// The most classes, those of cross traffic included.
 const CLASSES_MAX: usize = 64;
 const MINUTE: Span = Span::from_secs(60);
@@ -29,11 +34,57 @@ pub(super) fn path(path: &PathSpec) -> Result<(), PredictError> {
     if let Some(other) = path.cross.iter().find(|cross| !streams(&cross.traffic)) {
         return refused("cross", other.traffic.kind().to_owned());
     }
-    match &path.forward.variation {
-        Some(_) => refused("forward.variation", path.forward.rate.to_string()),
-        None if path.hosts.ecn => refused("hosts.ecn", "true".to_owned()),
-        None => Ok(()),
+    if path.forward.variation.is_some() {
+        return refused("forward.variation", path.forward.rate.to_string());
     }
+    if path.hosts.ecn {
+        return refused("hosts.ecn", "true".to_owned());
+    }
+    if matches!(path.forward.loss, Loss::GilbertElliott { .. }) {
+        return refused("forward.loss", "in bursts".to_owned());
+    }
+    way_back(path)
+}
+
+/// Acknowledgements are neither lost nor wait.
+fn way_back(path: &PathSpec) -> Result<(), PredictError> {
+    let refused = |field, value| Err(PredictError::NotOneLink { field, value });
+    let back = &path.reverse;
+    let most = path.forward.rate.as_f64() * ACKNOWLEDGEMENT_MAX / f64::from(path.hosts.mtu);
+    if !back.loss.is_none() {
+        refused("reverse.loss", back.loss.mean_rate().to_string())
+    } else if back.variation.is_some() {
+        refused("reverse.variation", back.rate.to_string())
+    } else if back.rate.as_f64() < most {
+        refused("reverse.rate", back.rate.to_string())
+    } else {
+        Ok(())
+    }
+}
+
+/// What does not count of a run of `duration`.
+pub(super) fn warmup(
+    question: &FluidQuestion,
+    classes: &[FlowClass],
+    duration: Span,
+) -> Result<Span, PredictError> {
+    let Some(warmup) = question.warmup else {
+        return Ok(Span::from_nanos(duration.as_nanos() / 2));
+    };
+    let own = question.path.base_rtt();
+    let rtts = classes.iter().map(|class| class.rtt.unwrap_or(own));
+    let least = rtts.max().unwrap_or(own).times(WARMUP_ROUNDS_MIN);
+    if warmup >= duration {
+        return refused(format!(
+            "a warm-up of {warmup} leaves nothing of a run of {duration}"
+        ));
+    }
+    if warmup < least {
+        return refused(format!(
+            "a warm-up of {warmup} is below {WARMUP_ROUNDS_MIN} of the longest round trip, {least}"
+        ));
+    }
+    Ok(warmup)
 }
 
 /// How long the run is, once `classes`, those of cross traffic included, are found in order.

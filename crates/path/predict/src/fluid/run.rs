@@ -45,6 +45,7 @@ struct Run {
 ///     path,
 ///     classes: vec![FlowClass { window: Some(units::Bytes::from_kib(64)), ..FlowClass::of(50) }],
 ///     duration: None,
+///     warmup: None,
 ///     seed: 1,
 /// };
 /// // 45 segments of 1448 bytes each round trip of 100 ms are 5.2 Mbit/s, 50 of them 260.
@@ -72,7 +73,7 @@ fn run(question: &FluidQuestion) -> Result<(Fluid, Cell), PredictError> {
     let duration = check::duration(question, &classes)?;
     let end = duration.as_secs_f64();
     let mut run = Run::new(question, &classes, end)?;
-    let warm = end / 2.0;
+    let warm = check::warmup(question, &classes, duration)?.as_secs_f64();
     let (mut now, mut area) = (0.0, 0.0);
     while now < end {
         let step = run.step(now, now >= warm);
