@@ -199,6 +199,9 @@ impl<O: PieceSink> SendStream<O> {
         if may_fit && self.queue.offer(piece) {
             return self.send_offer(&out);
         }
+        if may_fit && self.send_moved(&out)? {
+            return Ok(());
+        }
         if is_packed {
             self.flush()?;
             return self.send_packed(&out);
@@ -417,5 +420,6 @@ impl<O: PieceSink> SendStream<O> {
     }
 }
 
+mod moved;
 #[cfg(test)]
 mod tests;
