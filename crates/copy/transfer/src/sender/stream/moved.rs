@@ -34,9 +34,7 @@ impl<O: PieceSink> SendStream<O> {
         let mut bytes = vec![0; usize::try_from(around.end.checked_sub(around.start)?).ok()?];
         let queue = Arc::clone(&self.queue);
         let read = || reader.read(around.start, &mut bytes);
-        let read = queue
-            .spent
-            .during(&mut self.stopwatch, Waiting::Disk, read);
+        let read = queue.spent.during(&mut self.stopwatch, Waiting::Disk, read);
         // What is wrong with the file is told when the piece is sent as any other.
         read.and_then(|()| reader.check()).ok()?;
         let from = usize::try_from(piece.start - around.start).ok()?;

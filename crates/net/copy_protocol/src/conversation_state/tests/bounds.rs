@@ -458,12 +458,7 @@ fn chunks_are_told_of_files_that_are_wanted_and_lie_within_what_a_file_can_have(
     assert_eq!(rule(Far, told(2, 0, &[5])), ProtocolRule::UnknownFile);
     assert_eq!(rule(Far, told(1, 0, &[5])), ProtocolRule::FileState(1));
     let beyond = i64::MAX as u64 - 8;
-    let wrong: [(u64, &[u32]); 4] = [
-        (0, &[]),
-        (0, &[5, 0]),
-        (beyond, &[5, 4]),
-        (u64::MAX, &[1]),
-    ];
+    let wrong: [(u64, &[u32]); 4] = [(0, &[]), (0, &[5, 0]), (beyond, &[5, 4]), (u64::MAX, &[1])];
     for (start, lengths) in wrong {
         let rule = rule(Far, told(0, start, lengths));
         assert_eq!(rule, ProtocolRule::Older(0), "{start} {lengths:?}");
