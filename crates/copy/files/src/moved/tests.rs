@@ -152,7 +152,7 @@ fn a_recipe_that_cannot_be_makes_nothing() {
     let right = recipe(&[(90, 4), (FOLLOWS, 2), (0, 4)], b"ab");
     let bytes = [90, 91, 92, 93, b'a', b'b', 0, 1, 2, 3];
     assert_eq!(made(&right), Some((bytes.to_vec(), 2)));
-    let many = vec![(0, 1); 10];
+    let many = [(0, 1); 10];
     assert!(made(&recipe(&many, &[])).is_some());
     let wrong = [
         Vec::new(),
@@ -176,7 +176,7 @@ fn a_recipe_that_cannot_be_makes_nothing() {
     for wire in wrong {
         assert_eq!(made(&wire), None, "{wire:?}");
     }
-    let runs = vec![(0, 1); RUNS_MAX + 1];
+    let runs = [(0, 1); RUNS_MAX + 1];
     let too_many = assemble(&recipe(&runs, &[]), RUNS_MAX as u32 + 1, |_, _| true);
     assert_eq!(too_many, None);
 }

@@ -483,3 +483,6 @@ impl IncomingPiece {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,6 +61,8 @@ pub(crate) struct SendStream<O = Channel> {
     compression: Compression,
     /// A piece as it is, where compression is tried.
     raw: Vec<u8>,
+    /// Pieces in a row that were looked for in older versions in vain, and those passed over since.
+    in_vain: u32,
     stopwatch: Stopwatch,
 }
 
@@ -85,6 +87,7 @@ impl<O: PieceSink> SendStream<O> {
             piece_size,
             compression: Compression::new(compress),
             raw: Vec::new(),
+            in_vain: 0,
             // Restarted on the thread that does the work.
             stopwatch: Stopwatch::start(),
         }

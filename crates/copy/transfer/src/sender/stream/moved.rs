@@ -10,14 +10,24 @@ use crate::activity::Waiting;
 use crate::sender::outgoing::OutgoingPiece;
 use files::moved::{Cuts, Recipe};
 
+/// After so many pieces in a row that were looked for in vain, one of as many is looked for: reading
+/// around it and cutting takes about three times what hashing it takes.
+const IN_VAIN: u32 = 16;
+
 impl<O: PieceSink> SendStream<O> {
     /// What of a piece the older version has not, and where it has the rest. Whether it was sent
     /// so: where that saves little, or the file cannot be read, it is sent as any other.
     pub(super) fn send_moved(&mut self, out: &OutgoingPiece) -> io::Result<bool> {
-        let cuts = self.queue.cuts(out.piece);
-        let Some((recipe, hash)) = cuts.and_then(|cuts| self.recipe(out, cuts)) else {
+        let Some(cuts) = self.queue.cuts(out.piece) else {
             return Ok(false);
         };
+        let is_tried = self.in_vain < IN_VAIN || self.in_vain.is_multiple_of(IN_VAIN);
+        let recipe = is_tried.then(|| self.recipe(out, cuts)).flatten();
+        let Some((recipe, hash)) = recipe else {
+            self.in_vain = self.in_vain.wrapping_add(1);
+            return Ok(false);
+        };
+        self.in_vain = 0;
         self.queue.is_moved(out.piece);
         let header = out.header(Coding::Moved, recipe.wire.len());
         self.gather(&header.encode())?;
