@@ -341,12 +341,7 @@ impl PieceDecoder {
         let Some(file) = piece.file else {
             // What is there was confirmed when it came. The seal of this one is not looked at, so
             // that its place may be wrong.
-            let data = match header.coding {
-                Coding::Hole | Coding::Older => 0,
-                Coding::Moved => header.wire_length,
-                _ => header.length,
-            };
-            return self.tell(Event::Unneeded(data.into()));
+            return self.tell(Event::Unneeded(carried(header).into()));
         };
         if let Some(problem) = piece.problem {
             file.abandon(header, self.number);
@@ -397,6 +392,15 @@ impl PieceDecoder {
                 ..problem
             })),
         }
+    }
+}
+
+/// Bytes of a piece that came over its stream, before compression.
+fn carried(header: &PieceHeader) -> u32 {
+    match header.coding {
+        Coding::Hole | Coding::Older => 0,
+        Coding::Moved => header.wire_length,
+        _ => header.length,
     }
 }
 

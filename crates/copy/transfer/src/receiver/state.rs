@@ -324,7 +324,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
                 self.received.push(range);
             }
             Event::Refused(range) => {
-                for range in self.moved.refused(range) {
+                if let Some(range) = self.moved.refused(range) {
                     outbox.send(Message::Damaged(range));
                 }
             }

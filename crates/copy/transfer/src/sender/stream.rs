@@ -3,6 +3,8 @@
 //! A piece is read in blocks that stay in the processor's cache: each is hashed and written before
 //! the next is read. Small pieces are gathered, so that a thousand small files cost few writes.
 
+mod moved;
+
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -423,6 +425,5 @@ impl<O: PieceSink> SendStream<O> {
     }
 }
 
-mod moved;
 #[cfg(test)]
 mod tests;

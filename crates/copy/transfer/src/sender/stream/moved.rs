@@ -10,8 +10,8 @@ use crate::activity::Waiting;
 use crate::sender::outgoing::OutgoingPiece;
 use files::moved::{Cuts, Recipe};
 
-/// After so many pieces in a row that were looked for in vain, one of as many is looked for: reading
-/// around it and cutting takes about three times what hashing it takes.
+/// After so many pieces in a row that were looked for in vain, one of as many is looked for: what
+/// is read around a piece, and cut, is more than twice the piece.
 const IN_VAIN: u32 = 16;
 
 impl<O: PieceSink> SendStream<O> {
