@@ -116,7 +116,7 @@ impl Cuts {
         place: impl Fn(&Chunk) -> Option<u64>,
     ) -> Option<Recipe> {
         let mut runs: Vec<Run> = Vec::new();
-        let mut start = 0;
+        let mut start = 0_usize;
         // What is behind the last cut cannot be looked up.
         for end in self.ends(bytes, is_end).into_iter().chain([bytes.len()]) {
             let within = start.max(piece.start)..end.min(piece.end);
