@@ -129,6 +129,18 @@ fn what_moved_costs_little() {
     assert_eq!(sent(&older, &other), other.len(), "nothing is in common");
 }
 
+/// Ends that cut at other places find nothing: these are part of the copy protocol, and were reckoned
+/// by another program.
+#[test]
+fn cuts_stay_where_they_are() {
+    let ends = Cuts::of(1 << 20)
+        .unwrap()
+        .ends(&Draw(7).noise(400 << 10), true);
+    let first = [43_931, 68_963, 82_158, 147_694, 161_659, 169_767];
+    assert_eq!((&ends[..6], ends.len()), (&first[..], 19));
+    assert_eq!(ends.last(), Some(&(400 << 10)));
+}
+
 /// All chunks of zeros are the same, and as long as can be.
 #[test]
 fn zeros_are_found_as_well() {
