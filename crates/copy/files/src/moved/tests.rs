@@ -129,8 +129,8 @@ fn what_moved_costs_little() {
     assert_eq!(sent(&older, &other), other.len(), "nothing is in common");
 }
 
-/// Ends that cut at other places find nothing: these are part of the copy protocol, and were reckoned
-/// by another program.
+/// Ends that cut at other places find nothing: these are part of the copy protocol, and were
+/// reckoned by another program.
 #[test]
 fn cuts_stay_where_they_are() {
     let ends = Cuts::of(1 << 20)
