@@ -125,7 +125,7 @@ fn sealed(
         }
     }
     match header.coding {
-        Coding::Hole | Coding::Older => (),
+        Coding::Hole | Coding::Older | Coding::Moved => (),
         Coding::Raw | Coding::Sparse => wire.extend(data),
         Coding::Zstd | Coding::SparseZstd => wire.extend(packed(&data, words)),
     }

@@ -158,8 +158,8 @@ pub(crate) struct Copy {
     #[arg(long, value_name = "CHECKSUM=FILE", value_parser = checksum_list)]
     pub digest: Vec<ChecksumList>,
 
-    /// Send only changed pieces of files that the destination has in an older version. Both ends
-    /// read the file; pieces of at most 128 KiB are compared at the same place
+    /// Send only what is new of files that the destination has in an older version. Both ends read
+    /// the file; what moved within it is found, too
     #[arg(long)]
     pub delta: bool,
 

@@ -4,11 +4,13 @@
 //! [`HashTree`] says which pieces of a file are right, [`Root`] keeps both below one folder. Both
 //! ends of a copy and access to single files stand on it.
 //!
-//! Reading order: [`source`], [`store`], `root`, `tree`, `holes`; [`checksums`] stands for itself.
+//! Reading order: [`source`], [`store`], `root`, `tree`, `holes`; [`checksums`] and [`moved`] stand
+//! for themselves.
 
 pub mod checksums;
 mod holes;
 mod inodes;
+pub mod moved;
 mod names;
 mod problems;
 mod root;

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use copy_protocol::{FileId, Range};
+use copy_protocol::{FileId, PACKED_MAX, Range};
 
 mod in_flight;
 mod order;
@@ -129,7 +129,7 @@ impl Ledger {
     pub fn may_offer(&self, piece: Range) -> bool {
         let end = piece.start.saturating_add(piece.length);
         let older = self.older.get(&piece.file);
-        older.is_some_and(|bytes| end <= *bytes) && self.in_flight.is_right_so_far(piece)
+        older.is_some_and(|bytes| end <= *bytes) && self.in_flight.times_back(piece) == 0
     }
 
     /// Only the hash of a piece is sent. As with holes, only so many are on their way at once.
@@ -137,7 +137,24 @@ impl Ledger {
         self.in_flight.is_offer(piece);
     }
 
-    /// Whether only the hash of a piece was sent so far.
+    /// Bytes of the older version that the receiver has of a file; `None` where it told of none, or
+    /// nothing of the file is needed any more.
+    pub fn older_bytes(&self, file: FileId) -> Option<u64> {
+        self.older.get(&file).copied()
+    }
+
+    /// Whether a piece may be sent as what an older version has at other places, and what not: it
+    /// did not come back after that.
+    pub fn may_move(&self, piece: Range) -> bool {
+        self.older.contains_key(&piece.file) && self.in_flight.times_back(piece) <= 1
+    }
+
+    /// A piece is sent so.
+    pub fn is_moved(&mut self, piece: Range) {
+        self.in_flight.is_moved(piece);
+    }
+
+    /// Whether only the hash of a piece was sent so far, or what an older version has not.
     pub fn is_offered(&self, piece: Range) -> bool {
         self.in_flight.is_offered(piece)
     }
@@ -241,8 +258,12 @@ impl Ledger {
             let wanted = self.files.get_mut(&file);
             let older = self.older.get(&file).copied().unwrap_or(0);
             let piece = wanted.and_then(|wanted| {
-                let is_older = wanted.next().is_some_and(|next| next < older);
-                let most = if is_older { OFFER_MAX } else { u64::MAX };
+                let most = match wanted.next().is_some_and(|next| next < older) {
+                    true => OFFER_MAX,
+                    // It may be made of what was at other places.
+                    false if older > 0 => PACKED_MAX.into(),
+                    false => u64::MAX,
+                };
                 wanted.cut(piece_size.min(most))
             });
             let Some((start, length)) = piece else {

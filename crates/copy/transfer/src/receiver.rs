@@ -2,13 +2,15 @@
 //!
 //! Reading order: `state` and `entries` for the decisions, this file for what runs them on threads,
 //! `incoming_files` for what the streams share, `piece_decoder` and `stream` for one of them,
-//! `publisher`, `rereader`, `comparer`, `removal`.
+//! `publisher`, `rereader`, `comparer`, `moved` (older versions, with `cutter`), `removal`.
 
 pub(crate) mod comparer;
+mod cutter;
 mod entries;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 pub(crate) mod incoming_files;
+mod moved;
 pub(crate) mod piece_decoder;
 pub(crate) mod publisher;
 mod removal;
@@ -28,6 +30,7 @@ use observe::StreamCount;
 use units::{Bytes, Rate, Span, Time};
 
 use self::comparer::Comparer;
+use self::cutter::Cutter;
 use self::publisher::Publisher;
 use self::rereader::Rereader;
 use self::shared::Shared;
@@ -89,13 +92,15 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let compares = opening.filter == Filter::Content && !store.is_fresh();
         let comparer = compares.then(|| Comparer::start(Arc::clone(&store), context.report()));
         let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
+        let cutter = shared.store.has_older();
+        let cutter = cutter.then(|| Cutter::start(Arc::clone(&shared.store), context.report()));
         // It was told behind the answer to the opening.
         let share = stats.present_share();
         shared.throttle.set(share.rate);
         Ok(Receiver {
             last: stats.now(),
             heard: stats.now(),
-            state: ReceiverState::new(stats, opening, shared, comparer)?,
+            state: ReceiverState::new(stats, opening, shared, comparer)?.with_cutter(cutter),
             stream_set,
             streams: Vec::new(),
             is_fixed: false,
@@ -269,6 +274,7 @@ impl Receiver<'_, '_> {
         threads.extend(self.state.shared.publisher.close());
         threads.extend(self.state.shared.rereader.close());
         threads.extend(self.state.comparer.as_mut().and_then(Comparer::close));
+        threads.extend(self.state.moved.close());
         context.wait_for(&threads);
         if !self.state.is_near {
             handles.iter().for_each(StreamHandle::shut_down);

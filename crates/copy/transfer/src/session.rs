@@ -10,7 +10,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use copy_net::Channel;
-use copy_protocol::{Entry, FileId, HASH_LENGTH, Message, NoPlace, Problem, ProblemKind, Range};
+use copy_protocol::{
+    Chunk, Entry, FileId, HASH_LENGTH, Message, NoPlace, Problem, ProblemKind, Range,
+};
 use units::{Bytes, Span, Time};
 
 use files::store::EntryPlan;
@@ -45,8 +47,13 @@ pub(crate) enum Event {
     FileRead(FileId),
     /// (receiver) A piece is where it belongs; so many bytes of it are no holes.
     Arrived(Range, u64),
-    /// (receiver) A piece is where it belongs, taken from an older version of its file.
-    Kept(Range),
+    /// (receiver) A piece is where it belongs, taken from an older version of its file but for so
+    /// many bytes.
+    Kept(Range, u64),
+    /// (receiver) An older version has other bytes at the place of a piece that was offered.
+    Refused(Range),
+    /// (receiver) An older version has these chunks from here on; nothing where there are no more.
+    Cut(FileId, Option<(u64, Vec<Chunk>)>),
     /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of
     /// it may be no holes.
     Unneeded(u64),

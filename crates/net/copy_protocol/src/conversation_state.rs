@@ -239,7 +239,7 @@ impl ConversationState {
         if let Message::Inodes(inodes) = &message {
             self.files.on_inodes(inodes, agreed.kept)?;
         }
-        if let Message::Older(_) = message {
+        if let Message::Older(_) | Message::Chunks { .. } = message {
             require(agreed.has_older, ProtocolRule::OlderUnasked)?;
         }
         if let Message::Addresses(all) = &message {
@@ -275,6 +275,18 @@ impl ConversationState {
                     is_all,
                 },
                 // An empty list says nothing.
+                false => Message::Received(Vec::new()),
+            },
+            Message::Chunks {
+                file,
+                start,
+                chunks,
+            } => match files.on_chunks(file, start, &chunks)? {
+                true => Message::Chunks {
+                    file,
+                    start,
+                    chunks,
+                },
                 false => Message::Received(Vec::new()),
             },
             Message::Received(ranges) => Message::Received(files.on_received(ranges)?),
@@ -365,6 +377,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::Inodes(_) => "Inodes",
         Message::Older(_) => "Older",
         Message::Addresses(_) => "Addresses",
+        Message::Chunks { .. } => "Chunks",
     }
 }
 

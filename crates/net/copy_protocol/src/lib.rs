@@ -67,7 +67,10 @@ pub use inode::{
     ACL_ACCESS, ACL_DEFAULT, ATTRIBUTES_MAX, Attribute, Inode, Kept, OWNER_NAME_MAX, Owner,
     OwnersBy, Shared, VALUE_MAX, is_acl_value,
 };
-pub use message::{Entry, Kind, Message, Problem, ProblemKind, Published, Range, Removed, Want};
+pub use message::{
+    CHUNK_HASH_LENGTH, Chunk, Entry, Kind, Message, Problem, ProblemKind, Published, Range,
+    Removed, Want,
+};
 pub use name::{
     FileId, JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX,
     is_reserved,

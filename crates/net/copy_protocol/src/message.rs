@@ -86,6 +86,19 @@ pub struct Published {
     pub digest: [u8; HASH_LENGTH],
 }
 
+/// Bytes of the hash of a [`Chunk`]: two that are not the same and have one hash cost a piece that
+/// is sent once more, so that few are enough.
+pub const CHUNK_HASH_LENGTH: usize = 8;
+
+/// A part of an older version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// Bytes.
+    pub length: u32,
+    /// The first bytes of their BLAKE3.
+    pub hash: [u8; CHUNK_HASH_LENGTH],
+}
+
 /// Kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -260,4 +273,14 @@ pub enum Message {
     /// [`Message::Opened`]. The near end connects to them as to the first one: only an end with the
     /// same certificate takes a stream.
     Addresses(Vec<IpAddr>),
+    /// (receiver) How an older version is cut by what is in it: chunks one behind the other. Pieces
+    /// may be put together of what it has at other places. Only where that was asked for.
+    Chunks {
+        /// Of which file.
+        file: FileId,
+        /// Where the first of them begins in the older version.
+        start: u64,
+        /// At least one.
+        chunks: Vec<Chunk>,
+    },
 }

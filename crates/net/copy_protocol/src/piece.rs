@@ -35,6 +35,9 @@ pub enum Coding {
     /// Not at all: the receiver may have the same bytes at the same place of an older version of
     /// the file. It answers that the piece is damaged where it has not.
     Older,
+    /// As a recipe: bytes that an older version of the file has at other places, and those between
+    /// them. The receiver answers that the piece is damaged where its older version has others.
+    Moved,
 }
 
 impl Coding {
@@ -47,7 +50,7 @@ impl Coding {
     const fn length_max(self) -> u32 {
         match self {
             Coding::Raw | Coding::Hole | Coding::Sparse => PIECE_MAX,
-            Coding::Zstd | Coding::SparseZstd | Coding::Older => PACKED_MAX,
+            Coding::Zstd | Coding::SparseZstd | Coding::Older | Coding::Moved => PACKED_MAX,
         }
     }
 }
@@ -59,7 +62,8 @@ impl Coding {
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 0..4 | `TLp` and the coding: `0` raw, `1` zstd, `2` hole, `3` sparse, `4` both, `5` older |
+/// | 0..4 | `TLp` and the coding: `0` raw, `1` zstd, `2` hole, `3` sparse, `4` both, `5` older, |
+/// |      | `6` moved |
 /// | 4..8 | file |
 /// | 8..16 | offset in the file |
 /// | 16..20 | length in the file |
@@ -124,6 +128,7 @@ impl PieceHeader {
             Coding::Sparse => b'3',
             Coding::SparseZstd => b'4',
             Coding::Older => b'5',
+            Coding::Moved => b'6',
         };
         bytes[..4].copy_from_slice(&[b'T', b'L', b'p', coding]);
         bytes[4..8].copy_from_slice(&self.file.to_be_bytes());
@@ -161,6 +166,7 @@ impl PieceHeader {
             b"TLp3" => Coding::Sparse,
             b"TLp4" => Coding::SparseZstd,
             b"TLp5" => Coding::Older,
+            b"TLp6" => Coding::Moved,
             _ => return Err(PieceError::Magic(magic)),
         };
         let header = PieceHeader {
@@ -204,7 +210,9 @@ impl PieceHeader {
         match self.coding {
             Coding::Raw => bytes == self.length,
             Coding::Hole | Coding::Older => bytes == 0,
-            Coding::Zstd | Coding::Sparse | Coding::SparseZstd => (1..self.length).contains(&bytes),
+            Coding::Zstd | Coding::Sparse | Coding::SparseZstd | Coding::Moved => {
+                (1..self.length).contains(&bytes)
+            }
         }
     }
 }
@@ -224,12 +232,14 @@ mod tests {
     #[test]
     fn a_header_comes_back() {
         assert_eq!(PieceHeader::decode(&PIECE.encode()), Ok(PIECE));
-        let small = PieceHeader {
-            coding: Coding::Zstd,
-            wire_length: 17,
-            ..PIECE
-        };
-        assert_eq!(PieceHeader::decode(&small.encode()), Ok(small));
+        for coding in [Coding::Zstd, Coding::Moved] {
+            let small = PieceHeader {
+                coding,
+                wire_length: 17,
+                ..PIECE
+            };
+            assert_eq!(PieceHeader::decode(&small.encode()), Ok(small));
+        }
         for coding in [Coding::Hole, Coding::Older] {
             let empty = PieceHeader {
                 coding,
@@ -272,6 +282,16 @@ mod tests {
             },
             PieceHeader {
                 wire_length: 5,
+                ..PIECE
+            },
+            PieceHeader {
+                coding: Coding::Moved,
+                ..PIECE
+            },
+            PieceHeader {
+                length: PACKED_MAX + 1,
+                wire_length: 17,
+                coding: Coding::Moved,
                 ..PIECE
             },
             PieceHeader {

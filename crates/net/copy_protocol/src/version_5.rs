@@ -40,7 +40,9 @@ struct OldLimited {
 pub(crate) fn encode(message: &Message) -> postcard::Result<Vec<u8>> {
     let is_unknown = match message {
         Message::Open(opening) => !opening.newest_options().is_empty(),
-        Message::Inodes(_) | Message::Older(_) | Message::Addresses(_) => true,
+        Message::Inodes(_) | Message::Older(_) | Message::Addresses(_) | Message::Chunks { .. } => {
+            true
+        }
         _ => false,
     };
     if is_unknown {

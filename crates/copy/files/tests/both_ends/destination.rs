@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use copy_protocol::{Attributes, Filter, Inode, Kept, Kind, Problem, ProblemKind, Shared};
 use files::Root;
+use files::moved::{Cutter, assemble};
 use files::store::{EntryPlan, Store, StoreSpec};
 
 use crate::common::{ALL, bytes_of, content, copy, into, open, publish, send, source, told, walk};
@@ -362,5 +363,12 @@ fn who_may_only_write_learns_nothing_of_older_versions() {
         let mut piece = [0; 16];
         assert_eq!(store.read_older(file, 0, &mut piece), may_read);
         assert_eq!(piece == [7; 16], may_read);
+        // Nor what it has at other places.
+        let mut cutter = Cutter::new(2 << 20).unwrap();
+        let chunks = cutter.advance(|place, into| store.read_older(file, place, into));
+        assert_eq!(chunks.is_some(), may_read);
+        let run = [&[0_u8, 1][..], &5_u64.to_be_bytes(), &16_u32.to_be_bytes()].concat();
+        let made = assemble(&run, 16, |place, into| store.read_older(file, place, into));
+        assert_eq!(made, may_read.then(|| (vec![7; 16], 0)));
     }
 }

@@ -30,7 +30,7 @@ struct Piece {
     data: Option<u64>,
     /// It takes nothing of the stream, as holes and offers do, and counts while a stream has it.
     is_hole: bool,
-    /// Its hash alone was sent, or is being sent.
+    /// Its hash alone was sent, or is being sent, or only what an older version has not.
     is_offer: bool,
     damaged: u32,
 }
@@ -141,16 +141,24 @@ impl InFlight {
         }
     }
 
-    /// Whether only the hash of a piece was sent so far.
+    /// A stream sends what of a piece is not in an older version.
+    pub(super) fn is_moved(&mut self, piece: Range) {
+        let known = self.pieces.get_mut(&(piece.file, piece.start));
+        if let Some(known) = known.filter(|known| known.length == piece.length) {
+            known.is_offer = true;
+        }
+    }
+
+    /// Whether only the hash of a piece was sent so far, or what an older version has not.
     pub(super) fn is_offered(&self, piece: Range) -> bool {
         let known = self.pieces.get(&(piece.file, piece.start));
         known.is_some_and(|known| known.is_offer && known.length == piece.length)
     }
 
-    /// Whether it never came back.
-    pub(super) fn is_right_so_far(&self, piece: Range) -> bool {
+    /// How often it came back.
+    pub(super) fn times_back(&self, piece: Range) -> u32 {
         let known = self.pieces.get(&(piece.file, piece.start));
-        known.is_none_or(|known| known.damaged == 0)
+        known.map_or(0, |known| known.damaged)
     }
 
     /// Bytes of holes that were given out, and of pieces that were offered.

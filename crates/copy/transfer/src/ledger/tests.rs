@@ -278,6 +278,7 @@ fn a_piece_is_offered_until_it_comes_back_and_then_sent() {
     // The older version has the second one and not the first.
     assert_eq!(ledger.damaged(first), 1);
     assert!(!ledger.may_offer(first) && !ledger.is_offered(first));
+    assert!(ledger.may_move(first) && !ledger.may_move(Range { file: 1, ..first }));
     assert_eq!(ledger.take(1, MIB).unwrap().piece, first);
     assert!(
         !ledger.read(first, OFFER_MAX),
@@ -289,4 +290,47 @@ fn a_piece_is_offered_until_it_comes_back_and_then_sent() {
     assert_eq!(ledger.acked(second), Acked::Counted { is_last, data });
     assert_eq!(ledger.acked(third), counted(third, true));
     assert_eq!(ledger.left(), 0);
+}
+
+/// Some of a piece is at another place of an older version, or is said to be.
+#[test]
+fn a_piece_of_moved_bytes_counts_what_was_sent_and_is_sent_whole_once_it_comes_back() {
+    let mut ledger = Ledger::default();
+    let size = 2 * OFFER_MAX;
+    ledger.older(0, size);
+    assert_eq!(ledger.older_bytes(0), Some(size));
+    ledger.add(0, size, &[(0, size)]);
+    let pieces = [0, 1].map(|_| ledger.take(1, MIB).unwrap().piece);
+    for piece in pieces {
+        ledger.is_offer(piece);
+        ledger.read(piece, 0);
+        assert_eq!(ledger.damaged(piece), 1);
+        assert_eq!(ledger.take(1, MIB).unwrap().piece, piece);
+        assert!(ledger.may_move(piece));
+        ledger.is_moved(piece);
+        ledger.read(piece, 700);
+        assert!(ledger.is_offered(piece));
+    }
+    let [first, second] = pieces;
+    let (is_last, data) = (false, 700);
+    assert_eq!(ledger.acked(first), Acked::Counted { is_last, data });
+    assert_eq!(ledger.damaged(second), 2);
+    assert!(!ledger.may_move(second) && !ledger.is_offered(second));
+    assert_eq!(ledger.take(1, MIB).unwrap().piece, second);
+    ledger.read(second, OFFER_MAX);
+    assert_eq!(ledger.acked(second), counted(second, true));
+    assert_eq!((ledger.left(), ledger.older_bytes(0)), (0, None));
+}
+
+#[test]
+fn pieces_behind_an_older_version_are_short_enough_to_be_made_of_it() {
+    let mut ledger = Ledger::default();
+    let size = 8 * MIB;
+    ledger.older(0, MIB);
+    ledger.add(0, size, &[(0, size)]);
+    while let Some(taken) = ledger.take(1, 4 * MIB) {
+        let is_older = taken.piece.start < MIB;
+        let most = if is_older { OFFER_MAX } else { MIB };
+        assert_eq!(taken.piece.length, most, "{taken:?}");
+    }
 }

@@ -88,6 +88,9 @@ impl ReceiverState<'_, '_> {
         if matches!(plan, EntryPlan::Whole | EntryPlan::Rest(_)) && !self.is_dry {
             let older = self.shared.store.older_bytes(id);
             self.older.extend(older.map(|bytes| (id, bytes)));
+            if let Some(bytes) = older {
+                self.moved.told(id, bytes);
+            }
         }
         match plan {
             EntryPlan::Present => self.stats.on_present(&entry),

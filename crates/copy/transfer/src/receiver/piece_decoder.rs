@@ -19,7 +19,7 @@ use super::incoming_files::{Content, IncomingFile, PieceResult};
 use super::shared::Shared;
 use crate::activity::{Stopwatch, Waiting};
 use crate::session::Event;
-use files::{BLOCK, PieceHasher};
+use files::{BLOCK, PieceHasher, moved};
 
 /// The pieces of one stream.
 pub(crate) struct PieceDecoder {
@@ -42,7 +42,7 @@ enum State {
     Map(Box<IncomingPiece>, Vec<u8>),
     /// Bytes of the first of these runs, as they are in the file.
     Raw(Box<IncomingPiece>, VecDeque<Run>),
-    /// Compressed bytes of these runs, of which these came.
+    /// Compressed bytes of these runs, or a recipe, of which these came.
     Packed(Box<IncomingPiece>, Vec<Run>, Vec<u8>),
     /// So many bytes that do not fit their map: the piece is damaged.
     Stray(Box<IncomingPiece>, usize),
@@ -57,7 +57,7 @@ struct IncomingPiece {
     hasher: PieceHasher,
     /// Bytes of it that are no holes.
     data: u64,
-    /// What lies in its place in an older version of the file, where it is offered.
+    /// What an older version of the file has of it, where it is offered or moved, and the rest.
     older: Option<Vec<u8>>,
     problem: Option<Problem>,
 }
@@ -172,17 +172,28 @@ impl PieceDecoder {
             Coding::Hole => self.next_run(piece, VecDeque::from([(0..length, false)])),
             Coding::Zstd => self.packed(piece, vec![(0..length, true)], Vec::new()),
             Coding::Sparse | Coding::SparseZstd => self.mapped(piece, Vec::new()),
-            Coding::Older => self.offered(piece)?,
+            Coding::Older => {
+                self.check_older()?;
+                self.offered(piece)
+            }
+            Coding::Moved => {
+                self.check_older()?;
+                self.packed(piece, Vec::new(), Vec::new())
+            }
         })
     }
 
-    /// Where the older version has not the same bytes, the piece is damaged, and is sent.
-    fn offered(&mut self, mut piece: Box<IncomingPiece>) -> io::Result<State> {
-        if !self.shared.store.has_older() {
-            return Err(io::Error::other(
+    fn check_older(&self) -> io::Result<()> {
+        match self.shared.store.has_older() {
+            true => Ok(()),
+            false => Err(io::Error::other(
                 "a piece was offered, and older versions are of no use in this copy",
-            ));
+            )),
         }
+    }
+
+    /// Where the older version has not the same bytes, the piece is damaged, and is sent.
+    fn offered(&mut self, mut piece: Box<IncomingPiece>) -> State {
         let (file, offset) = (piece.header.file, piece.header.offset);
         let mut bytes = vec![0; piece.header.length as usize];
         let shared = Arc::clone(&self.shared);
@@ -195,7 +206,28 @@ impl PieceDecoder {
             piece.hasher.update(&bytes);
             piece.older = Some(bytes);
         }
-        Ok(State::Seal(piece))
+        State::Seal(piece)
+    }
+
+    /// Puts a piece together by a recipe. Where that does not fit, the piece is hashed as nothing,
+    /// and so is damaged.
+    fn assembled(&mut self, mut piece: Box<IncomingPiece>, recipe: &[u8]) -> State {
+        if piece.file.is_none() {
+            return State::Seal(piece);
+        }
+        let (file, length) = (piece.header.file, piece.header.length);
+        let shared = Arc::clone(&self.shared);
+        let read = |place: u64, into: &mut [u8]| shared.store.read_older(file, place, into);
+        let assemble = || moved::assemble(recipe, length, read);
+        let assembled = shared
+            .spent
+            .during(&mut self.stopwatch, Waiting::Disk, assemble);
+        if let Some((bytes, sent)) = assembled {
+            piece.hasher.update(&bytes);
+            piece.data = sent;
+            piece.older = Some(bytes);
+        }
+        State::Seal(piece)
     }
 
     /// Where the map and what comes behind it do not fit, the piece is hashed as nothing, and so is
@@ -258,6 +290,9 @@ impl PieceDecoder {
         if packed.len() < packed_size(&piece.header) {
             return State::Packed(piece, runs, packed);
         }
+        if piece.header.coding == Coding::Moved {
+            return self.assembled(piece, &packed);
+        }
         let data = runs.iter().filter(|(_, is_data)| *is_data);
         let length = data.map(|(bytes, _)| bytes.len()).sum::<usize>();
         let unpacked = zstd::bulk::decompress(&packed, length.min(PACKED_MAX as usize));
@@ -282,7 +317,7 @@ impl PieceDecoder {
         State::Seal(piece)
     }
 
-    /// Writes what the older version has at the place of a piece.
+    /// Writes a piece that an older version has, all of it or some.
     fn keep(
         &mut self,
         file: &IncomingFile,
@@ -306,11 +341,7 @@ impl PieceDecoder {
         let Some(file) = piece.file else {
             // What is there was confirmed when it came. The seal of this one is not looked at, so
             // that its place may be wrong.
-            let data = match header.coding {
-                Coding::Hole | Coding::Older => 0,
-                _ => header.length,
-            };
-            return self.tell(Event::Unneeded(data.into()));
+            return self.tell(Event::Unneeded(carried(header).into()));
         };
         if let Some(problem) = piece.problem {
             file.abandon(header, self.number);
@@ -326,7 +357,10 @@ impl PieceDecoder {
         };
         let Some(hash) = hash.filter(is_sealed) else {
             file.abandon(header, self.number);
-            return self.tell(Event::Damaged(range));
+            return self.tell(match header.coding {
+                Coding::Older => Event::Refused(range),
+                _ => Event::Damaged(range),
+            });
         };
         let shared = Arc::clone(&self.shared);
         let is_kept = piece.older.is_some();
@@ -343,7 +377,7 @@ impl PieceDecoder {
         {
             Ok(PieceResult::Counts { digest }) => {
                 self.tell(match is_kept {
-                    true => Event::Kept(range),
+                    true => Event::Kept(range, piece.data),
                     false => Event::Arrived(range, piece.data),
                 });
                 if let Some(digest) = digest {
@@ -358,6 +392,15 @@ impl PieceDecoder {
                 ..problem
             })),
         }
+    }
+}
+
+/// Bytes of a piece that came over its stream, before compression.
+fn carried(header: &PieceHeader) -> u32 {
+    match header.coding {
+        Coding::Hole | Coding::Older => 0,
+        Coding::Moved => header.wire_length,
+        _ => header.length,
     }
 }
 
@@ -444,3 +487,6 @@ impl IncomingPiece {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

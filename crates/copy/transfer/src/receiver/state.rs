@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use copy_protocol::{
-    CopyDirection, Entry, FileId, FileProblem, HASH_LENGTH, Message, Opening, Problem, ProblemKind,
-    Published, Range, Want,
+    Chunk, CopyDirection, Entry, FileId, FileProblem, HASH_LENGTH, Message, Opening, Problem,
+    ProblemKind, Published, Range, Want,
 };
 use units::Bytes;
 
 use super::comparer::Comparer;
+use super::cutter::Cutter;
+use super::moved::Moved;
 use super::shared::Shared;
 use crate::copy_stats::CopyStats;
 use crate::requested::Requested;
@@ -43,6 +45,8 @@ pub(crate) struct ReceiverState<'a, 'o> {
     pub(super) wanted_parts: usize,
     /// Files of these that are there in an older version, with its bytes.
     pub(super) older: Vec<(FileId, u64)>,
+    /// Their pieces that came back, and what they have at other places.
+    pub(super) moved: Moved,
     /// Where contents are compared.
     pub(super) comparer: Option<Comparer>,
     pub(super) removal: RemovalPhase,
@@ -84,6 +88,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             wants: Vec::new(),
             wanted_parts: 0,
             older: Vec::new(),
+            moved: Moved::default(),
             comparer,
             removal,
             is_known: false,
@@ -94,12 +99,21 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         })
     }
 
+    /// The same, which tells what older versions have at other places.
+    #[must_use]
+    pub(super) fn with_cutter(mut self, cutter: Option<Cutter>) -> Self {
+        self.moved = Moved::new(cutter);
+        self
+    }
+
     /// Whether this end's disk has something to do: contents are compared, what is whole waits for
-    /// its name, what was left is read, what the sources do not have is removed.
+    /// its name, what was left is read, older versions are cut, what the sources do not have is
+    /// removed.
     pub(crate) fn is_busy(&self) -> bool {
         let compares = self.comparer.is_some() && !self.is_planned;
         let removes = matches!(self.removal, RemovalPhase::Now(_));
-        compares || removes || !self.whole.is_empty() || self.shared.rereader.is_busy()
+        let reads = self.shared.rereader.is_busy() || self.moved.is_busy();
+        compares || removes || reads || !self.whole.is_empty()
     }
 
     /// From when on everything that is wanted is known.
@@ -145,6 +159,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             return Err(SessionEnd::Problem(problem));
         };
         self.shared.files.remove(id);
+        self.moved.forget(id);
         self.shared.store.forget_inode(id);
         self.whole.remove(&id);
         match self.unfinished.remove(&id) {
@@ -172,8 +187,31 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         });
     }
 
+    /// An older version was cut this far: what waited for that is asked for now, and the sender
+    /// knows the chunks by then.
+    fn on_cut(&mut self, file: FileId, chunks: Option<(u64, Vec<Chunk>)>, outbox: &dyn Outbox) {
+        let end = chunks.as_ref().map(|(start, chunks)| {
+            let lengths = chunks.iter().map(|chunk| u64::from(chunk.length));
+            start + lengths.sum::<u64>()
+        });
+        let Some(released) = self.moved.on_cut(file, end) else {
+            return;
+        };
+        if let Some((start, chunks)) = chunks {
+            outbox.send(Message::Chunks {
+                file,
+                start,
+                chunks,
+            });
+        }
+        for range in released {
+            outbox.send(Message::Damaged(range));
+        }
+    }
+
     fn on_whole(&mut self, id: FileId) {
         self.shared.files.remove(id);
+        self.moved.forget(id);
         if self.unfinished.contains_key(&id) {
             self.whole.insert(id);
         }
@@ -193,6 +231,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             return;
         };
         self.shared.files.remove(id);
+        self.moved.forget(id);
         match problem.kind {
             _ if self.whole.contains(&id) => {}
             ProblemKind::SourceChanged => self.shared.store.discard(id),
@@ -264,7 +303,11 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         match event {
             // Pieces that were sent twice, or of a file that was given up: of no use after
             // completion.
-            Event::Arrived(..) | Event::Kept(_) | Event::Unneeded(_) | Event::Damaged(_)
+            Event::Arrived(..)
+            | Event::Kept(..)
+            | Event::Unneeded(_)
+            | Event::Damaged(_)
+            | Event::Refused(_)
                 if self.is_complete => {}
             Event::Arrived(range, data) => {
                 self.stats.on_arrived(range.length);
@@ -273,11 +316,19 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
                 outcome.holes += Bytes::new(range.length.saturating_sub(data));
                 self.received.push(range);
             }
-            Event::Kept(range) => {
+            Event::Kept(range, sent) => {
                 self.stats.on_arrived(range.length);
-                self.stats.outcome.unchanged += Bytes::new(range.length);
+                let outcome = &mut self.stats.outcome;
+                outcome.sent += Bytes::new(sent);
+                outcome.unchanged += Bytes::new(range.length.saturating_sub(sent));
                 self.received.push(range);
             }
+            Event::Refused(range) => {
+                if let Some(range) = self.moved.refused(range) {
+                    outbox.send(Message::Damaged(range));
+                }
+            }
+            Event::Cut(file, chunks) => self.on_cut(file, chunks, outbox),
             Event::Unneeded(data) => self.stats.outcome.sent_again += Bytes::new(data),
             Event::Damaged(range) => outbox.send(Message::Damaged(range)),
             Event::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, outbox),

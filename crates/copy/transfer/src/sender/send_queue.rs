@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use copy_protocol::{FileId, Range};
+use copy_protocol::{Chunk, FileId, Range};
 use steer::Bucket;
 use units::{Bytes, Rate, Span, Time};
 
 use super::piece_size::PieceSize;
 use crate::activity::{self, Stopwatch, TimeSpent, Waiting};
 use crate::ledger::{Acked, Ledger};
+use files::moved::{Cuts, KnownChunks};
 
 /// Least time for which a stream is idle before it repeats a piece of another stream.
 const GRACE_MIN: Duration = Duration::from_millis(500);
@@ -38,7 +39,7 @@ pub(crate) struct SendQueue {
     pub arrived: AtomicU64,
     /// Bytes of holes that it confirmed.
     pub holes: AtomicU64,
-    /// Bytes that it found in older versions of files.
+    /// Bytes that it took from older versions of files.
     pub unchanged: AtomicU64,
     /// It has told of older versions.
     has_older: AtomicBool,
@@ -65,6 +66,8 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 struct State {
     ledger: Ledger,
+    /// What the receiver told of older versions.
+    chunks: KnownChunks,
     bucket: Bucket,
     leaving: BTreeSet<u32>,
     is_over: bool,
@@ -79,6 +82,7 @@ impl SendQueue {
         };
         let state = State {
             ledger: Ledger::default(),
+            chunks: KnownChunks::default(),
             bucket: Bucket::new(rate_max, Time::ZERO),
             leaving: BTreeSet::new(),
             is_over: false,
@@ -341,8 +345,36 @@ impl SendQueue {
         may_offer
     }
 
-    /// A piece came back whose hash alone was sent: its bytes are to be sent. `false` where they
-    /// were.
+    /// The receiver's older version of a file has these chunks from `start` on.
+    pub(crate) fn chunks(&self, file: FileId, start: u64, chunks: &[Chunk]) {
+        let mut state = self.state();
+        if let Some(older) = state.ledger.older_bytes(file) {
+            state.chunks.insert(file, older, start, chunks);
+        }
+    }
+
+    /// Where a piece is to be cut, to be put together of an older version; `None` where it is not.
+    pub(crate) fn cuts(&self, piece: Range) -> Option<Cuts> {
+        if !self.has_older.load(Ordering::Acquire) {
+            return None;
+        }
+        let state = self.state();
+        let cuts = state.chunks.cuts(piece.file)?;
+        state.ledger.may_move(piece).then_some(cuts)
+    }
+
+    /// Where the older version of a file has a chunk.
+    pub(crate) fn place(&self, file: FileId, chunk: &Chunk) -> Option<u64> {
+        self.state().chunks.place(file, chunk)
+    }
+
+    /// A piece is sent as what an older version has at other places, and what not.
+    pub(crate) fn is_moved(&self, piece: Range) {
+        self.state().ledger.is_moved(piece);
+    }
+
+    /// A piece came back of which the older version was to have all or some bytes: they are to be
+    /// sent. `false` where they were.
     pub(crate) fn refused(&self, piece: Range) -> bool {
         let is_offered = self.state().ledger.is_offered(piece);
         if is_offered {
@@ -361,15 +393,17 @@ impl SendQueue {
         for piece in pieces {
             let is_offered = has_older && state.ledger.is_offered(*piece);
             match state.ledger.acked(*piece) {
-                Acked::Counted { .. } if is_offered => {
-                    bytes += piece.length;
-                    self.unchanged.fetch_add(piece.length, Ordering::Relaxed);
-                }
-                Acked::Counted { data, .. } => {
+                Acked::Counted { data, is_last } => {
                     bytes += piece.length;
                     self.arrived.fetch_add(data, Ordering::Relaxed);
-                    let holes = piece.length.saturating_sub(data);
-                    self.holes.fetch_add(holes, Ordering::Relaxed);
+                    let rest = match is_offered {
+                        true => &self.unchanged,
+                        false => &self.holes,
+                    };
+                    rest.fetch_add(piece.length.saturating_sub(data), Ordering::Relaxed);
+                    if is_last {
+                        state.chunks.forget(piece.file);
+                    }
                 }
                 Acked::Late => (),
                 Acked::NeverSent => return None,
@@ -399,7 +433,9 @@ impl SendQueue {
 
     /// Nothing of a file is needed any more.
     pub(crate) fn forget(&self, file: FileId) {
-        self.state().ledger.forget(file);
+        let mut state = self.state();
+        state.ledger.forget(file);
+        state.chunks.forget(file);
     }
 
     /// Ends a stream after its present piece.

@@ -126,6 +126,11 @@ impl<'a, 'o> SenderState<'a, 'o> {
         match message {
             Message::Wants(wants) => return self.on_wants(wants),
             Message::Older(files) => self.queue.older(&files),
+            Message::Chunks {
+                file,
+                start,
+                chunks,
+            } => self.queue.chunks(file, start, &chunks),
             Message::ReadBack {
                 file,
                 parts,

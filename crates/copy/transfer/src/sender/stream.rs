@@ -3,6 +3,8 @@
 //! A piece is read in blocks that stay in the processor's cache: each is hashed and written before
 //! the next is read. Small pieces are gathered, so that a thousand small files cost few writes.
 
+mod moved;
+
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -61,6 +63,8 @@ pub(crate) struct SendStream<O = Channel> {
     compression: Compression,
     /// A piece as it is, where compression is tried.
     raw: Vec<u8>,
+    /// Pieces in a row that were looked for in older versions in vain, and those passed over since.
+    in_vain: u32,
     stopwatch: Stopwatch,
 }
 
@@ -85,6 +89,7 @@ impl<O: PieceSink> SendStream<O> {
             piece_size,
             compression: Compression::new(compress),
             raw: Vec::new(),
+            in_vain: 0,
             // Restarted on the thread that does the work.
             stopwatch: Stopwatch::start(),
         }
@@ -198,6 +203,9 @@ impl<O: PieceSink> SendStream<O> {
         let may_fit = matches!(out.layout, Layout::Data) && out.length <= PACKED_MAX;
         if may_fit && self.queue.offer(piece) {
             return self.send_offer(&out);
+        }
+        if may_fit && self.send_moved(&out)? {
+            return Ok(());
         }
         if is_packed {
             self.flush()?;

@@ -1,4 +1,4 @@
-//! Files that are there in an older version: only what differs is sent.
+//! Files that are there in an older version: only what differs is sent, wherever the rest was.
 
 use super::*;
 
@@ -13,6 +13,12 @@ struct Versions {
     sent: std::ops::RangeInclusive<u64>,
 }
 
+fn other_noise(length: usize) -> Vec<u8> {
+    let mut bytes = noise(length);
+    bytes.reverse();
+    bytes
+}
+
 /// Bytes here and there, and some behind the end of the older version.
 fn changed_in_places() -> Versions {
     let older = noise(SIZE);
@@ -20,22 +26,41 @@ fn changed_in_places() -> Versions {
     for at in [0, 3_000_000, SIZE - 1] {
         newer[at] ^= 1;
     }
-    newer.extend_from_slice(&noise(300_000));
+    newer.extend_from_slice(&other_noise(300_000));
     Versions {
         newer,
         older,
         // The last one may lie within one piece with what is behind the older version.
-        sent: 2 * files::PIECE_MIN + 300_000..=4 * PIECE + 300_000,
+        sent: 300_003..=4 * PIECE + 300_000,
     }
 }
 
 /// A byte in front moves all the others: nothing is at its place.
 fn moved() -> Versions {
     let older = noise(SIZE);
-    let newer = [&[7], &older[..]].concat();
     Versions {
-        sent: newer.len() as u64..=newer.len() as u64,
-        newer,
+        newer: [&[7], &older[..]].concat(),
+        sent: 1..=4 * PIECE,
+        older,
+    }
+}
+
+fn halves_swapped() -> Versions {
+    let older = noise(SIZE);
+    let half = SIZE / 2 - 777;
+    Versions {
+        newer: [&older[half..], &older[..half]].concat(),
+        sent: 1..=6 * PIECE,
+        older,
+    }
+}
+
+/// What is behind the end of the older version may be sent before the chunks are known.
+fn longer() -> Versions {
+    let older = noise(SIZE);
+    Versions {
+        newer: [&other_noise(300_000)[..], &older[4321..]].concat(),
+        sent: 300_000..=600_000 + 6 * PIECE,
         older,
     }
 }
@@ -50,9 +75,16 @@ fn shorter() -> Versions {
 }
 
 #[test]
-fn only_what_differs_at_its_place_is_sent_both_ways() {
+fn only_what_differs_is_sent_both_ways() {
     for direction in [CopyDirection::Put, CopyDirection::Get] {
-        for versions in [changed_in_places(), moved(), shorter()] {
+        let versions = [
+            changed_in_places(),
+            moved(),
+            shorter(),
+            halves_swapped(),
+            longer(),
+        ];
+        for versions in versions {
             let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let (from, to) = match direction {
                 CopyDirection::Put => (near.path().join("a"), far.path().join("b")),
@@ -71,6 +103,9 @@ fn only_what_differs_at_its_place_is_sent_both_ways() {
             let (sent, all) = (outcome.sent.get(), versions.newer.len() as u64);
             assert_eq!(sent + outcome.unchanged.get(), all, "{outcome:?}");
             assert!(versions.sent.contains(&sent), "{sent}: {outcome:?}");
+            // Hashes and recipes.
+            let wire = outcome.on_wire.get();
+            assert!(wire < sent + 100_000, "{wire}: {outcome:?}");
             assert_eq!((outcome.files, &outcome.failed[..]), (1, &[][..]));
         }
     }

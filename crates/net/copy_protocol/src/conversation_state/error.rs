@@ -126,7 +126,7 @@ pub enum ProtocolRule {
     /// Addresses that the opening did not ask for, told again, or too many.
     #[error("no more than 16 addresses are told, once, and only where they are asked for")]
     Addresses,
-    /// An older version of a file that was answered, or of no bytes.
+    /// An older version of a file that was answered, or of no bytes, or chunks that cannot be.
     #[error("what it says of an older version of file {0} cannot be")]
     Older(FileId),
     /// A digest of what has no content, or in a copy that compares none.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::ProtocolRule;
 use super::{ENTRIES_MAX, INODES_MAX, NAMES_MAX, PARTS_MAX, UNFINISHED_MAX, require};
 use crate::{
-    Entry, FileId, Inode, Kept, Kind, PATH_MAX, PIECE_MAX, Published, Range, Shared, Want,
+    Chunk, Entry, FileId, Inode, Kept, Kind, PATH_MAX, PIECE_MAX, Published, Range, Shared, Want,
 };
 
 /// The files of a conversation.
@@ -172,6 +172,27 @@ impl Files {
         }
         older.retain(|(file, _)| self.size(*file).is_some());
         Ok(older)
+    }
+
+    /// Chunks of an older version. Whether the file is still open.
+    pub(super) fn on_chunks(
+        &self,
+        id: FileId,
+        start: u64,
+        chunks: &[Chunk],
+    ) -> Result<bool, ProtocolRule> {
+        require(id < self.told, ProtocolRule::UnknownFile)?;
+        let end = chunks.iter().try_fold(start, |at, chunk| {
+            let length = u64::from(chunk.length);
+            at.checked_add(length).filter(|_| length > 0)
+        });
+        let fits = end.is_some_and(|end| i64::try_from(end).is_ok());
+        require(fits && !chunks.is_empty(), ProtocolRule::Older(id))?;
+        let Some(file) = self.open.get(&id) else {
+            return Ok(false);
+        };
+        require(file.is_wanted, ProtocolRule::FileState(id))?;
+        Ok(true)
     }
 
     pub(super) fn on_wants(&mut self, wants: Vec<Want>) -> Result<Vec<Want>, ProtocolRule> {

@@ -1,7 +1,7 @@
 //! Values that cannot be.
 
 use super::*;
-use crate::{CongestionChoice, Inode, Shared};
+use crate::{CHUNK_HASH_LENGTH, Chunk, CongestionChoice, Inode, Shared};
 
 #[test]
 fn an_opening_keeps_to_its_bounds() {
@@ -421,4 +421,48 @@ fn older_versions_are_told_where_they_are_asked_for_and_before_the_answer() {
     protocol.pass(Far, wants).unwrap();
     let late = refused(&mut protocol, Far, older(0, 7));
     assert_eq!(late, ProtocolRule::Older(0));
+}
+
+#[test]
+fn chunks_are_told_of_files_that_are_wanted_and_lie_within_what_a_file_can_have() {
+    let wanted = |delta| {
+        let opening = Opening {
+            delta,
+            ..opening(CopyDirection::Put)
+        };
+        let mut protocol = ConversationState::opened(&opening, false).unwrap();
+        let entries = ["a", "b"].map(|name| entry(name, Kind::File(100)));
+        protocol
+            .pass(Near, Message::Entries(entries.to_vec()))
+            .unwrap();
+        let wants = Message::Wants(vec![Want::Whole(0)]);
+        protocol.pass(Far, wants).unwrap();
+        protocol
+    };
+    let told = |file, start, lengths: &[u32]| {
+        let chunk = |length: &u32| Chunk {
+            length: *length,
+            hash: [7; CHUNK_HASH_LENGTH],
+        };
+        let chunks = lengths.iter().map(chunk).collect();
+        Message::Chunks {
+            file,
+            start,
+            chunks,
+        }
+    };
+    let rule = |speaker, message| refused(&mut wanted(true), speaker, message);
+    let unasked = refused(&mut wanted(false), Far, told(0, 0, &[5]));
+    assert_eq!(unasked, ProtocolRule::OlderUnasked);
+    assert_eq!(rule(Near, told(0, 0, &[5])), ProtocolRule::Speaker);
+    assert_eq!(rule(Far, told(2, 0, &[5])), ProtocolRule::UnknownFile);
+    assert_eq!(rule(Far, told(1, 0, &[5])), ProtocolRule::FileState(1));
+    let beyond = i64::MAX as u64 - 8;
+    let wrong: [(u64, &[u32]); 4] = [(0, &[]), (0, &[5, 0]), (beyond, &[5, 4]), (u64::MAX, &[1])];
+    for (start, lengths) in wrong {
+        let rule = rule(Far, told(0, start, lengths));
+        assert_eq!(rule, ProtocolRule::Older(0), "{start} {lengths:?}");
+    }
+    let fine = told(0, beyond, &[5, 3]);
+    assert_eq!(wanted(true).pass(Far, fine.clone()), Ok(fine));
 }
