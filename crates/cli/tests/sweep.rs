@@ -36,7 +36,7 @@ const LONG: [&str; 8] = [
     "--cycles",
     "6",
     "-t",
-    "60s",
+    "15s",
 ];
 
 fn text(arguments: &[&str]) -> String {
