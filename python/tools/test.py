@@ -27,7 +27,8 @@ MINORS = (11, 12, 13, 14)
 # time. The oldest runs that alone: the core is one build for all, and mypy reads the package as the
 # oldest would. These files have nothing of it, and want what the newest alone has installed.
 ONCE = tuple(f"tests/test_{name}.py" for name in ("docs", "notebooks", "recipes", "snakemake"))
-CLUSTERS = "tests/test_campaign.py"
+# Whole files that wait or reckon for long: the newest's first half, with those above.
+LONG = ("tests/test_campaign.py", "tests/test_watch.py")
 
 
 def interpreters() -> list[Path]:
@@ -135,7 +136,7 @@ def halves(is_newest: bool) -> list[list[str]]:
         return [sys.argv[1:]]
     without = [f"--ignore={file}" for file in ONCE]
     if is_newest:
-        return [[CLUSTERS, *ONCE], [f"--ignore={CLUSTERS}", *without]]
+        return [[*LONG, *ONCE], [*without, *(f"--ignore={file}" for file in LONG)]]
     return [[*without, "-m", "each_python"]]
 
 
