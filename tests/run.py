@@ -23,8 +23,8 @@ LANES = 2
 HANGS = 1200
 # Those that take longest begin first, so that none of them is alone at the end.
 LONGEST = (
-    "copy trunkline_watch tune sweep path sentences watch history http words inference models "
-    "browser simulated tuning loopback connections emulated growing datagrams"
+    "copy trunkline_watch tune browser path history limits sweep inference http sentences words "
+    "watch loopback connections watch_plan flaws emulated growing both changes models life"
 ).split()
 # Those whose tests only wait, for other processes and for clocks: eight tests at once.
 WAITING = ("cli copy", "cli watch")

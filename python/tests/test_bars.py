@@ -23,6 +23,7 @@ def copied(tmp_path):
         yield (str(tmp_path / "run7"), server.place()), {"token": token, "history": False}
 
 
+@pytest.mark.each_python
 def test_a_copy_fills_a_bar_of_tqdm(copied):
     places, options = copied
     out = io.StringIO()

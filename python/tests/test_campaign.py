@@ -98,6 +98,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         yield Site(tmp_path, server)
 
 
+@pytest.mark.each_python
 def test_a_campaign_is_planned_run_and_verified(site: Site) -> None:
     site.fill(35)
     campaign = site.planned()

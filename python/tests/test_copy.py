@@ -60,6 +60,7 @@ def test_lists_of_checksums_hold_at_the_other_end(store, tmp_path):
     assert put.document.asked.rate_schedule == "08:00=800Mbit/s,18:00=none"
 
 
+@pytest.mark.each_python
 def test_there_and_back_again(store, tmp_path):
     root, tokens, token = store
     source = made(tmp_path / "run7", [0, 1, 70_000, 3_000_000])
@@ -207,6 +208,7 @@ def test_a_server_that_dies_within_a_call(store, tmp_path):
     assert rest.document.sent_bytes < 40_000_000
 
 
+@pytest.mark.each_python
 def test_ctrl_c_leaves_the_journal_and_the_same_copy_goes_on(store, tmp_path):
     root, tokens, token = store
     source = made(tmp_path / "big", [30_000_000])
@@ -272,6 +274,7 @@ def test_a_full_disk(as_root, store, tmp_path):
         subprocess.run(["umount", "-l", str(small)], check=True)
 
 
+@pytest.mark.each_python
 def test_two_servers_and_iperf3_like_tests():
     with tl.serve() as one, tl.serve() as other:
         assert one.port != other.port

@@ -89,6 +89,7 @@ class TestPut(abstract.AbstractPutTests, Fixtures):
     pass
 
 
+@pytest.mark.each_python
 class TestOpen(abstract.AbstractOpenTests, Fixtures):
     pass
 
@@ -537,6 +538,7 @@ def test_what_names_are(fs, root):
     assert fs.checksum(f"{there}/run7/000.bin") != before
 
 
+@pytest.mark.each_python
 def test_exceptions_are_those_of_python(fs, root):
     here, there = root
     (here / "f").write_bytes(b"x")
@@ -828,6 +830,7 @@ def test_a_server_that_dies_inside_a_read(tmp_path):
         server.wait()
 
 
+@pytest.mark.each_python
 def test_ctrl_c_inside_a_read(fs, root):
     here, there = root
     with open(here / "f", "wb") as file:
@@ -851,6 +854,7 @@ def _read(fs, path, answers):
     answers.put((fs.cat_file(path), fs.open(path).read()))
 
 
+@pytest.mark.each_python
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_other_processes(fs, root, how):
     here, there = root
@@ -872,6 +876,7 @@ def test_other_processes(fs, root, how):
     assert fs.cat_file(f"{there}/f") == b"data" and fs._core() is core
 
 
+@pytest.mark.each_python
 def test_pickles(fs, root):
     here, there = root
     (here / "f").write_bytes(b"0123456789")
@@ -887,6 +892,7 @@ def test_pickles(fs, root):
     assert other.read() in (b"456789", b"0123456789")
 
 
+@pytest.mark.each_python
 def test_threads_share_the_connections(fs, root):
     here, there = root
     made(here / "run7", [10_000] * 40)

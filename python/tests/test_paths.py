@@ -28,6 +28,7 @@ SLAC = dict(
 )
 
 
+@pytest.mark.each_python
 def test_a_path_is_named_read_or_built(tmp_path):
     named = tl.path("slac-cern")
     built = tl.Path("slac-cern", **SLAC)
@@ -257,6 +258,7 @@ def test_the_first_example_has_no_wrong_type(file, tmp_path):
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.each_python
 def test_types_name_the_arguments_that_calls_take():
     from trunkline._simulate import Varied
 
@@ -264,6 +266,7 @@ def test_types_name_the_arguments_that_calls_take():
     assert {*Varied.__annotations__, "path", "streams"} == set(takes)
 
 
+@pytest.mark.each_python
 def test_importing_is_quick_and_loads_little():
     script = (
         "import sys, time; b = time.perf_counter(); import trunkline; t = time.perf_counter() - b\n"

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import trunkline as tl
 
+pytestmark = pytest.mark.each_python
+
 
 @pytest.fixture
 def ssh(tmp_path: Path, program: str) -> str:

@@ -39,6 +39,7 @@ def test_every_key_of_a_sample_is_a_column(measured):
     assert keys <= set(measured.samples.column_names)
 
 
+@pytest.mark.each_python
 def test_pyarrow_reads_every_table(measured):
     pa = pytest.importorskip("pyarrow")
     for name in ["visits", "samples", "deliveries", "probes", "streams"]:
@@ -79,6 +80,7 @@ def _connected(duckdb, samples):
     return connection
 
 
+@pytest.mark.each_python
 def test_a_table_outlives_its_result_and_its_capsules():
     pa = pytest.importorskip("pyarrow")
     table = tl.measure("sim:slac-cern", history=False).samples
@@ -166,6 +168,7 @@ def test_files_of_a_copy_are_known_to_its_result_alone(tmp_path):
         tl.history(archive)[copied.kept].files
 
 
+@pytest.mark.each_python
 def test_a_table_is_read_without_any_library(measured):
     visits = measured.visits
     assert visits["streams"] == visits.column("streams") == [4]
@@ -179,6 +182,7 @@ def test_a_table_is_read_without_any_library(measured):
     assert len(list(measured.samples)) == len(measured.samples)
 
 
+@pytest.mark.each_python
 def test_tables_cross_processes(measured):
     pa, joblib = pytest.importorskip("pyarrow"), pytest.importorskip("joblib")
     for name in ["visits", "samples", "deliveries", "probes", "streams"]:
@@ -194,6 +198,7 @@ def _visits(streams):
     return tl.measure("sim:slac-cern", streams=streams, history=False).visits
 
 
+@pytest.mark.each_python
 def test_records_are_mappings(measured):
     pd = pytest.importorskip("pandas")
     setting = measured.document.setting

@@ -31,6 +31,7 @@ def test_files_that_are_right_are_counted(run7):
     assert verified.troubles == []
 
 
+@pytest.mark.each_python
 def test_what_is_not_right_is_in_the_mismatch(run7):
     listed, folder = run7
     (folder / "a").write_bytes(b"ono")

@@ -159,6 +159,7 @@ def test_traffic_is_chosen_by_time_alone(watch):
         watch.flows(from_="slac")
 
 
+@pytest.mark.each_python
 def test_what_is_no_database(tmp_path):
     with pytest.raises(tl.RequestError, match=r"absent\.db"):
         tl.watch(tmp_path / "absent.db").visits()

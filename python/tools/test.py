@@ -22,16 +22,13 @@ SNAKEMAKE = ROOT / "python/tests/requirements-snakemake.txt"
 PLUGIN = ROOT / "python/snakemake-storage-plugin-trunkline"
 # The oldest that the package takes, and the newest that machines have.
 MINORS = (11, 12, 13, 14)
-# What other programs decide, Sphinx, Jupyter, Slurm, Snakemake and mypy, which reads the package as
-# the oldest Python would, is tried with the newest alone, and so are clusters whose workers come,
-# die and return: whole files, and tests by how their names begin.
+# What depends on the version of Python is marked `each_python`: what the interpreter is asked for
+# (threads, signals, tasks, processes, pickles, buffers), a call of each module, and types at run
+# time. The oldest runs that alone: the core is one build for all, and mypy reads the package as the
+# oldest would. These files have nothing of it, and want what the newest alone has installed.
 ONCE = tuple(f"tests/test_{name}.py" for name in ("docs", "notebooks", "recipes", "snakemake"))
-CLUSTERS = "tests/test_campaign.py"
-KINDS = ("a_cluster", "a_host", "a_scheduler", "a_worker", "workers")
-ONCE_TESTS = (
-    *(f"{CLUSTERS}::test_{kind}" for kind in KINDS),
-    "tests/test_paths.py::test_types_and_stubs",
-)
+# Whole files that wait or reckon for long: the newest's first half, with those above.
+LONG = ("tests/test_campaign.py", "tests/test_watch.py")
 
 
 def interpreters() -> list[Path]:
@@ -139,8 +136,8 @@ def halves(is_newest: bool) -> list[list[str]]:
         return [sys.argv[1:]]
     without = [f"--ignore={file}" for file in ONCE]
     if is_newest:
-        return [[CLUSTERS, *ONCE], [f"--ignore={CLUSTERS}", *without]]
-    return [without + [f"--deselect=python/{test}" for test in ONCE_TESTS]]
+        return [[*LONG, *ONCE], [*without, *(f"--ignore={file}" for file in LONG)]]
+    return [[*without, "-m", "each_python"]]
 
 
 def run(place: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:

@@ -97,8 +97,11 @@ impl Counters {
             self.dropped_wire_loss,
             self.in_flight,
         ];
-        let packets: u64 = parts.iter().map(|part| part.packets).sum();
-        let bytes: Bytes = parts.iter().map(|part| part.bytes).sum();
-        (packets, bytes) == (self.offered.packets, self.offered.bytes)
+        let mut all = Count::default();
+        for part in parts {
+            all.packets += part.packets;
+            all.bytes += part.bytes;
+        }
+        all == self.offered
     }
 }
