@@ -11,7 +11,7 @@ from typing import Literal
 from ._record import Record
 
 
-SchemaName = Literal["trunkline/measure", "trunkline/tune", "trunkline/demo", "trunkline/emulate", "trunkline/simulate", "trunkline/campaign", "trunkline/predict", "trunkline/fit", "trunkline/sweep", "trunkline/path", "trunkline/responsiveness", "trunkline/datagrams", "trunkline/copy"]
+SchemaName = Literal["trunkline/measure", "trunkline/tune", "trunkline/demo", "trunkline/emulate", "trunkline/simulate", "trunkline/campaign", "trunkline/fluid", "trunkline/predict", "trunkline/fit", "trunkline/sweep", "trunkline/path", "trunkline/responsiveness", "trunkline/datagrams", "trunkline/copy"]
 TargetKind = Literal["live", "emulated", "simulated"]
 Transport = Literal["tcp", "udp"]
 Window = int | str
@@ -33,6 +33,7 @@ Binds = Literal["window", "loss", "link"]
 BufferRule = Literal["BDP1", "BDP2", "BDP3", "BDP4", "BDP5", "BDP6"]
 Form = Literal["partial second order", "Newton", "full second order", "full c", "logarithmic"]
 Family = Literal["IPv4", "IPv6"]
+Padding = Literal["oaep", "pkcs1"]
 TraceProtocol = Literal["udp", "tcp", "icmp"]
 Way = Literal["forward", "reverse"]
 Stamped = Literal["by-kernel", "by-program", "exactly"]
@@ -2350,6 +2351,114 @@ class Cell(Record):
     _optional = frozenset(["completion_seconds", "completion_standard_deviation_seconds", "completion_streams_standard_deviation_seconds", "drops_standard_deviation", "jain", "rtt", "unfinished_runs"])
 
 
+class FluidDocument(Record):
+    """A document: the envelope and, beside it on the same level, the keys of the body.
+
+    Attributes:
+        schema:
+        schema_version: The version of its shapes.
+        trunkline_version: The version of trunkline that wrote it.
+        created: When it was made: RFC 3339, UTC, whole seconds.
+        seed: The seed of every random choice; absent when none was drawn.
+        command_line: The command, word by word.
+        host: The machine that it ran on.
+        path: What the model was asked about.
+        scenario: What packets would have been run over it.
+        setting: Streams, window and variant.
+        aggregate: All streams together.
+        cross: The cross traffic.
+        delivered_bits_per_second: Payload of the streams and the cross traffic together; known
+            where their parts may not be.
+        lost_ratio: Share of the streams' packets that were lost, in the queue or on the wire.
+        queue: The queue of the forward link.
+        rtt: Round trips of the streams' packets.
+        outside: Why figures are absent.
+        cost: What it took.
+    """
+
+    __slots__ = ()
+    schema: Literal["trunkline/fluid"]
+    schema_version: int
+    trunkline_version: str
+    created: str
+    seed: int | None
+    command_line: list[str]
+    host: Host
+    path: Path
+    scenario: Terms
+    setting: SimulatedSetting
+    aggregate: FluidGoodput
+    cross: FluidCross
+    delivered_bits_per_second: int | None
+    lost_ratio: float | None
+    queue: FluidQueue | None
+    rtt: FluidRtt | None
+    outside: list[str] | None
+    cost: SimulationCost
+    _records = {"host": "Host", "path": "Path", "scenario": "Terms", "setting": "SimulatedSetting", "aggregate": "FluidGoodput", "cross": "FluidCross", "queue": "FluidQueue", "rtt": "FluidRtt", "cost": "SimulationCost"}
+    _optional = frozenset(["delivered_bits_per_second", "lost_ratio", "outside", "queue", "rtt", "seed"])
+
+
+class FluidGoodput(Record):
+    """Goodput of several flows.
+
+    Attributes:
+        goodput_bits_per_second: Payload over the measured time.
+    """
+
+    __slots__ = ()
+    goodput_bits_per_second: int | None
+    _records = {}
+    _optional = frozenset(["goodput_bits_per_second"])
+
+
+class FluidCross(Record):
+    """The cross traffic together.
+
+    Attributes:
+        goodput_bits_per_second: Delivered payload over the measured time; 0 on a path without cross
+            traffic.
+        alone_bits_per_second: The same when the cross traffic has the path for itself.
+        taken_ratio: The share of it that the streams took; below 0 when the cross traffic got more
+            than alone.
+        groups: Each group, in the order of the path file.
+    """
+
+    __slots__ = ()
+    goodput_bits_per_second: int | None
+    alone_bits_per_second: int | None
+    taken_ratio: float | None
+    groups: list[FluidGoodput] | None
+    _records = {"groups": "FluidGoodput"}
+    _optional = frozenset(["alone_bits_per_second", "goodput_bits_per_second", "groups", "taken_ratio"])
+
+
+class FluidQueue(Record):
+    """The queue of the forward link.
+
+    Attributes:
+        mean_packets: The mean over the measured time.
+    """
+
+    __slots__ = ()
+    mean_packets: float
+    _records = {}
+    _optional = frozenset([])
+
+
+class FluidRtt(Record):
+    """Round-trip times.
+
+    Attributes:
+        mean_seconds: The mean.
+    """
+
+    __slots__ = ()
+    mean_seconds: float
+    _records = {}
+    _optional = frozenset([])
+
+
 class PredictDocument(Record):
     """A document: the envelope and, beside it on the same level, the keys of the body.
 
@@ -2843,6 +2952,7 @@ class SweepPlan(Record):
         unloaded_seconds: How long the idle path is probed before each visit.
         seed: Decides the order of the visits, and what chance does on paths that this host makes.
         via: How packets leave this host; absent where the kernel decides.
+        user: The user who logs in to the server; the password is never kept. Absent without one.
     """
 
     __slots__ = ()
@@ -2852,8 +2962,9 @@ class SweepPlan(Record):
     unloaded_seconds: float
     seed: int
     via: Via | None
-    _records = {"settings": "Setting", "via": "Via"}
-    _optional = frozenset(["via"])
+    user: ServerUser | None
+    _records = {"settings": "Setting", "via": "Via", "user": "ServerUser"}
+    _optional = frozenset(["user", "via"])
 
 
 class Via(Record):
@@ -2872,6 +2983,23 @@ class Via(Record):
     dscp: str | None
     _records = {}
     _optional = frozenset(["bind", "dscp", "family"])
+
+
+class ServerUser(Record):
+    """A user of a server, as plans have it: all of a login but its password.
+
+    Attributes:
+        name: The name that the server knows.
+        key: The file with the server's public RSA key, in PEM form, on the host that logs in.
+        padding: How the login is padded; absent where it is `oaep`.
+    """
+
+    __slots__ = ()
+    name: str
+    key: str
+    padding: Padding | None
+    _records = {}
+    _optional = frozenset(["padding"])
 
 
 class SweepCell(Record):
@@ -4799,7 +4927,7 @@ class EndShares(Record):
 
 Variation = DrawnRate | Trace
 
-AnyDocument = MeasureDocument | TuneDocument | DemoDocument | EmulateDocument | SimulateDocument | CampaignDocument | PredictDocument | FitDocument | SweepDocument | PathDocument | ResponsivenessDocument | DatagramsDocument | CopyDocument
+AnyDocument = MeasureDocument | TuneDocument | DemoDocument | EmulateDocument | SimulateDocument | CampaignDocument | FluidDocument | PredictDocument | FitDocument | SweepDocument | PathDocument | ResponsivenessDocument | DatagramsDocument | CopyDocument
 KINDS: dict[str, type[AnyDocument]] = {
     "trunkline/measure": MeasureDocument,
     "trunkline/tune": TuneDocument,
@@ -4807,6 +4935,7 @@ KINDS: dict[str, type[AnyDocument]] = {
     "trunkline/emulate": EmulateDocument,
     "trunkline/simulate": SimulateDocument,
     "trunkline/campaign": CampaignDocument,
+    "trunkline/fluid": FluidDocument,
     "trunkline/predict": PredictDocument,
     "trunkline/fit": FitDocument,
     "trunkline/sweep": SweepDocument,
