@@ -17,6 +17,9 @@ use files::moved::Cuts;
 
 /// How far behind its place in the newer version a piece is looked for.
 const AHEAD: u64 = 256 << 20;
+/// Most pieces that wait: more than a sender offers before it hears of the first of them. One that
+/// offers without end gets its answers at once.
+const WAITING_MAX: usize = 1 << 14;
 
 /// The older versions of files that are on their way.
 #[derive(Debug, Default)]
@@ -81,7 +84,9 @@ impl Moved {
             };
         }
         match &mut older.phase {
-            Phase::Cutting { end, waiting, .. } if !is_around(piece, *end) => {
+            Phase::Cutting { end, waiting, .. }
+                if self.waiting < WAITING_MAX && !is_around(piece, *end) =>
+            {
                 // The same piece may be offered twice.
                 let is_new = waiting.insert(piece.start, piece).is_none();
                 self.waiting += usize::from(is_new);
@@ -193,6 +198,19 @@ mod tests {
         assert!(!moved.is_busy());
         assert_eq!(moved.refused(piece(900 * MIB)), Some(piece(900 * MIB)));
         assert_eq!(moved.on_cut(3, Some(MIB)), None);
+    }
+
+    /// Of a file of which it made up the length, a sender can offer pieces without end.
+    #[test]
+    fn no_more_pieces_wait_than_an_honest_sender_offers() {
+        let mut moved = moved(8 * MIB);
+        for at in 0..WAITING_MAX as u64 {
+            assert_eq!(moved.refused(piece(at * MIB)), None, "{at}");
+        }
+        let next = piece(WAITING_MAX as u64 * MIB);
+        assert_eq!(moved.refused(next), Some(next));
+        let released = moved.on_cut(3, None).unwrap();
+        assert_eq!((released.len(), moved.is_busy()), (WAITING_MAX, false));
     }
 
     #[test]
