@@ -146,6 +146,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         let (unfinished, whole) = (self.unfinished.len(), self.whole.len());
         match self.is_planned {
             false => "waits for the far end to list its files".to_owned(),
+            true if self.moved.is_busy() => "looks for what moved in older versions".to_owned(),
             true if unfinished > whole => {
                 format!("lacks parts of {}", count(unfinished - whole, "file"))
             }

@@ -43,6 +43,8 @@ pub(crate) struct SendQueue {
     pub unchanged: AtomicU64,
     /// It has told of older versions.
     has_older: AtomicBool,
+    /// How often it told chunks of them: what waits for these is not confirmed meanwhile.
+    pub told: AtomicU64,
     /// Nanoseconds that streams waited for holes to be confirmed, since
     /// [`SendQueue::waited_for_holes`] asked last.
     waited: AtomicU64,
@@ -99,6 +101,7 @@ impl SendQueue {
             holes: AtomicU64::new(0),
             unchanged: AtomicU64::new(0),
             has_older: AtomicBool::new(false),
+            told: AtomicU64::new(0),
             waited: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
@@ -350,6 +353,7 @@ impl SendQueue {
         let mut state = self.state();
         if let Some(older) = state.ledger.older_bytes(file) {
             state.chunks.insert(file, older, start, chunks);
+            self.told.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -475,5 +479,21 @@ mod tests {
         assert_eq!(queue.grace(250_000), Duration::from_secs(4));
         queue.set_rtt(Span::from_secs(1));
         assert_eq!(queue.grace(250), Duration::from_secs(3));
+    }
+
+    #[test]
+    fn chunks_count_where_something_of_their_file_is_needed() {
+        let queue = SendQueue::new(None, false);
+        let chunk = Chunk {
+            length: 5,
+            hash: [7; 8],
+        };
+        let told = || {
+            queue.chunks(0, 9, &[chunk]);
+            (queue.told.load(Ordering::Relaxed), queue.place(0, &chunk))
+        };
+        assert_eq!(told(), (0, None));
+        queue.older(&[(0, 1 << 20)]);
+        assert_eq!(told(), (1, Some(9)));
     }
 }
