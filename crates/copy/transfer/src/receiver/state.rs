@@ -10,7 +10,6 @@ use copy_protocol::{
 use units::Bytes;
 
 use super::comparer::Comparer;
-use super::cutter::Cutter;
 use super::moved::Moved;
 use super::shared::Shared;
 use crate::copy_stats::CopyStats;
@@ -97,13 +96,6 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             received: Vec::new(),
             published: Vec::new(),
         })
-    }
-
-    /// The same, which tells what older versions have at other places.
-    #[must_use]
-    pub(super) fn with_cutter(mut self, cutter: Option<Cutter>) -> Self {
-        self.moved = Moved::new(cutter);
-        self
     }
 
     /// Whether this end's disk has something to do: contents are compared, what is whole waits for
