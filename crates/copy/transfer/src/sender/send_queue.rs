@@ -266,7 +266,8 @@ impl SendQueue {
 
     fn take_from(&self, state: &mut State, stream: u32, piece_size: u64) -> Option<Range> {
         let taken = state.ledger.take(stream, piece_size)?;
-        if taken.is_copy {
+        // Of one that was offered little is sent, and it may wait at the receiver for long.
+        if taken.is_copy && !state.ledger.is_offered(taken.piece) {
             self.repeated
                 .fetch_add(taken.piece.length, Ordering::Relaxed);
         }
@@ -479,6 +480,21 @@ mod tests {
         assert_eq!(queue.grace(250_000), Duration::from_secs(4));
         queue.set_rtt(Span::from_secs(1));
         assert_eq!(queue.grace(250), Duration::from_secs(3));
+    }
+
+    #[test]
+    fn a_piece_that_is_offered_twice_is_no_data_sent_twice() {
+        let (queue, size) = (SendQueue::new(None, false), PieceSize::default());
+        queue.older(&[(0, 1 << 20)]);
+        queue.add([(0, 1 << 20, &[(0, 1 << 20)][..])]);
+        queue.all_added();
+        while let Turn::Piece(piece) = queue.try_take(1, &size, false) {
+            assert!(queue.offer(piece));
+            queue.read(piece, 0);
+        }
+        let copied = queue.try_take(2, &size, true);
+        assert!(matches!(copied, Turn::Piece(_)), "{copied:?}");
+        assert_eq!(queue.repeated.load(Ordering::Relaxed), 0);
     }
 
     #[test]
