@@ -270,8 +270,15 @@ impl Cutter {
             last = end;
         }
         self.rest.drain(..last);
+        // It may take long until it goes on.
+        self.rest.shrink_to_fit();
         self.at += last as u64;
         Some((start, chunks))
+    }
+
+    /// Where the chunks end that it gave.
+    pub fn end(&self) -> u64 {
+        self.at
     }
 }
 

@@ -31,6 +31,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use self::comparer::Comparer;
 use self::cutter::Cutter;
+use self::moved::Moved;
 use self::publisher::Publisher;
 use self::rereader::Rereader;
 use self::shared::Shared;
@@ -92,15 +93,18 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let compares = opening.filter == Filter::Content && !store.is_fresh();
         let comparer = compares.then(|| Comparer::start(Arc::clone(&store), context.report()));
         let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
-        let cutter = shared.store.has_older();
-        let cutter = cutter.then(|| Cutter::start(Arc::clone(&shared.store), context.report()));
+        let older = shared.store.has_older().then(|| Arc::clone(&shared.store));
+        let cutter = older.map(|store| Cutter::start(store, context.report()));
         // It was told behind the answer to the opening.
         let share = stats.present_share();
         shared.throttle.set(share.rate);
+        let (last, heard) = (stats.now(), stats.now());
+        let mut state = ReceiverState::new(stats, opening, shared, comparer)?;
+        state.moved = Moved::new(cutter);
         Ok(Receiver {
-            last: stats.now(),
-            heard: stats.now(),
-            state: ReceiverState::new(stats, opening, shared, comparer)?.with_cutter(cutter),
+            last,
+            heard,
+            state,
             stream_set,
             streams: Vec::new(),
             is_fixed: false,

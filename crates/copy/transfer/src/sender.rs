@@ -19,7 +19,7 @@ mod streams;
 mod watchdog;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use copy_protocol::{Activity, CopyDirection, CopyEvent, Message, Opening};
@@ -220,11 +220,13 @@ impl<'a, 'o> Sender<'a, 'o> {
             self.say_alive(context);
             return Ok(());
         }
-        let written = self.state.queue.on_wire.load(Ordering::Relaxed);
+        let queue = &self.state.queue;
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let happened = load(&queue.on_wire) + load(&queue.told);
         let rate_max = self.streams.rate_max();
         if self
             .watchdog
-            .is_too_long(now, self.state.queue.left(), written, rate_max)
+            .is_too_long(now, queue.left(), happened, rate_max)
         {
             return Err(SessionEnd::Lost(watchdog::text()));
         }
@@ -344,8 +346,7 @@ impl Drop for Sender<'_, '_> {
     fn drop(&mut self) {
         self.state.queue.close();
         self.streams.shut_down();
-        let load =
-            |counter: &std::sync::atomic::AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
+        let load = |counter: &AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
         let outcome = &mut self.state.stats.outcome;
         outcome.sent += load(&self.state.queue.arrived);
         outcome.holes += load(&self.state.queue.holes);

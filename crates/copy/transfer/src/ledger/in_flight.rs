@@ -136,9 +136,7 @@ impl InFlight {
     /// A stream sends the hash of a piece alone.
     pub(super) fn is_offer(&mut self, piece: Range) {
         self.is_hole(piece);
-        if let Some(known) = self.pieces.get_mut(&(piece.file, piece.start)) {
-            known.is_offer = true;
-        }
+        self.is_moved(piece);
     }
 
     /// A stream sends what of a piece is not in an older version.

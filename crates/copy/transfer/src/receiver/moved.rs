@@ -2,8 +2,9 @@
 //! and when they are asked for.
 //!
 //! The chunks of an older version are told once pieces of more bytes than the list has came back.
-//! Pieces that come back while it is cut wait for what was around their place, so that the sender
-//! has the chunks by the time that it sends them.
+//! Pieces that come back then wait until it is cut around their place, so that the sender has the
+//! chunks by the time that it sends them. It is cut no further than that: what is read for it is
+//! read by then, or will be soon, for the pieces that are offered.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,11 +13,14 @@ use std::thread::JoinHandle;
 
 use copy_protocol::{FileId, Range};
 
-use super::cutter::Cutter;
+use super::cutter::{Cutter, Request};
 use files::moved::Cuts;
 
 /// How far behind its place in the newer version a piece is looked for.
 const AHEAD: u64 = 256 << 20;
+/// Most pieces that wait: more than a sender offers before it hears of the first of them. One that
+/// offers without end gets its answers at once.
+const WAITING_MAX: usize = 1 << 14;
 
 /// The older versions of files that are on their way.
 #[derive(Debug, Default)]
@@ -38,9 +42,11 @@ struct Older {
 enum Phase {
     /// Pieces of so many bytes came back.
     Compared(u64),
-    /// It is being cut, and was as far as that; these pieces wait, by their place.
+    /// It was cut as far as `end`, and is to be as far as `asked`; these pieces wait, by their
+    /// place.
     Cutting {
         end: u64,
+        asked: u64,
         waiting: BTreeMap<u64, Range>,
         is_over: Arc<AtomicBool>,
     },
@@ -76,19 +82,42 @@ impl Moved {
             }
             older.phase = Phase::Cutting {
                 end: 0,
+                asked: 0,
                 waiting: BTreeMap::new(),
-                is_over: cutter.take(piece.file, older.bytes),
+                is_over: Arc::default(),
             };
         }
-        match &mut older.phase {
-            Phase::Cutting { end, waiting, .. } if !is_around(piece, *end) => {
-                // The same piece may be offered twice.
-                let is_new = waiting.insert(piece.start, piece).is_none();
-                self.waiting += usize::from(is_new);
-                None
-            }
-            _ => Some(piece),
+        let Phase::Cutting {
+            end,
+            asked,
+            waiting,
+            is_over,
+        } = &mut older.phase
+        else {
+            return Some(piece);
+        };
+        let needed = needed(piece);
+        if needed <= *end || self.waiting >= WAITING_MAX {
+            return Some(piece);
         }
+        // The same piece may be offered twice.
+        let is_new = waiting.insert(piece.start, piece).is_none();
+        self.waiting += usize::from(is_new);
+        let until = if needed < older.bytes {
+            needed
+        } else {
+            u64::MAX
+        };
+        if until > *asked {
+            *asked = until;
+            cutter.take(Request {
+                file: piece.file,
+                bytes: older.bytes,
+                until,
+                is_over: Arc::clone(is_over),
+            });
+        }
+        None
     }
 
     /// An older version was cut up to `end`, or as far as it can be. Returns the pieces that waited
@@ -106,7 +135,7 @@ impl Moved {
         let released = match end {
             Some(end) => {
                 *so_far = end;
-                let first = waiting.iter().find(|(_, piece)| !is_around(**piece, end));
+                let first = waiting.iter().find(|(_, piece)| needed(**piece) > end);
                 let first = first.map(|(start, _)| *start);
                 let later = first.map(|first| waiting.split_off(&first));
                 std::mem::replace(waiting, later.unwrap_or_default())
@@ -143,10 +172,10 @@ impl Moved {
     }
 }
 
-/// Whether an older version that was cut up to `end` was cut where a piece is looked for.
-fn is_around(piece: Range, end: u64) -> bool {
-    let needed = piece.start.saturating_add(piece.length);
-    needed.saturating_add(AHEAD) <= end
+/// How far an older version is to be cut for a piece.
+fn needed(piece: Range) -> u64 {
+    let end = piece.start.saturating_add(piece.length);
+    end.saturating_add(AHEAD)
 }
 
 #[cfg(test)]
@@ -164,9 +193,25 @@ mod tests {
     }
 
     fn moved(bytes: u64) -> Moved {
-        let mut moved = Moved::new(Some(Cutter::idle()));
+        let mut moved = Moved::new(Some(Cutter::queue().0));
         moved.told(3, bytes);
         moved
+    }
+
+    #[test]
+    fn an_older_version_is_cut_as_far_as_pieces_need_it() {
+        let (cutter, requests) = Cutter::queue();
+        let mut moved = Moved::new(Some(cutter));
+        moved.told(3, 600 * MIB);
+        // The list has 422 kB.
+        for at in 0..3 {
+            assert!(moved.refused(piece(at * MIB)).is_some(), "{at}");
+        }
+        for at in [10, 7, 500, 599] {
+            assert_eq!(moved.refused(piece(at * MIB)), None, "{at}");
+        }
+        let until: Vec<u64> = requests.try_iter().map(|it| it.until).collect();
+        assert_eq!(until, [needed(piece(10 * MIB)), u64::MAX]);
     }
 
     #[test]
@@ -193,6 +238,19 @@ mod tests {
         assert!(!moved.is_busy());
         assert_eq!(moved.refused(piece(900 * MIB)), Some(piece(900 * MIB)));
         assert_eq!(moved.on_cut(3, Some(MIB)), None);
+    }
+
+    /// Of a file of which it made up the length, a sender can offer pieces without end.
+    #[test]
+    fn no_more_pieces_wait_than_an_honest_sender_offers() {
+        let mut moved = moved(8 * MIB);
+        for at in 0..WAITING_MAX as u64 {
+            assert_eq!(moved.refused(piece(at * MIB)), None, "{at}");
+        }
+        let next = piece(WAITING_MAX as u64 * MIB);
+        assert_eq!(moved.refused(next), Some(next));
+        let released = moved.on_cut(3, None).unwrap();
+        assert_eq!((released.len(), moved.is_busy()), (WAITING_MAX, false));
     }
 
     #[test]

@@ -10,7 +10,6 @@ use copy_protocol::{
 use units::Bytes;
 
 use super::comparer::Comparer;
-use super::cutter::Cutter;
 use super::moved::Moved;
 use super::shared::Shared;
 use crate::copy_stats::CopyStats;
@@ -99,13 +98,6 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         })
     }
 
-    /// The same, which tells what older versions have at other places.
-    #[must_use]
-    pub(super) fn with_cutter(mut self, cutter: Option<Cutter>) -> Self {
-        self.moved = Moved::new(cutter);
-        self
-    }
-
     /// Whether this end's disk has something to do: contents are compared, what is whole waits for
     /// its name, what was left is read, older versions are cut, what the sources do not have is
     /// removed.
@@ -146,6 +138,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         let (unfinished, whole) = (self.unfinished.len(), self.whole.len());
         match self.is_planned {
             false => "waits for the far end to list its files".to_owned(),
+            true if self.moved.is_busy() => "looks for what moved in older versions".to_owned(),
             true if unfinished > whole => {
                 format!("lacks parts of {}", count(unfinished - whole, "file"))
             }

@@ -43,6 +43,8 @@ pub(crate) struct SendQueue {
     pub unchanged: AtomicU64,
     /// It has told of older versions.
     has_older: AtomicBool,
+    /// How often it told chunks of them: what waits for these is not confirmed meanwhile.
+    pub told: AtomicU64,
     /// Nanoseconds that streams waited for holes to be confirmed, since
     /// [`SendQueue::waited_for_holes`] asked last.
     waited: AtomicU64,
@@ -99,6 +101,7 @@ impl SendQueue {
             holes: AtomicU64::new(0),
             unchanged: AtomicU64::new(0),
             has_older: AtomicBool::new(false),
+            told: AtomicU64::new(0),
             waited: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
@@ -263,7 +266,8 @@ impl SendQueue {
 
     fn take_from(&self, state: &mut State, stream: u32, piece_size: u64) -> Option<Range> {
         let taken = state.ledger.take(stream, piece_size)?;
-        if taken.is_copy {
+        // Of one that was offered little is sent, and it may wait at the receiver for long.
+        if taken.is_copy && !state.ledger.is_offered(taken.piece) {
             self.repeated
                 .fetch_add(taken.piece.length, Ordering::Relaxed);
         }
@@ -350,6 +354,7 @@ impl SendQueue {
         let mut state = self.state();
         if let Some(older) = state.ledger.older_bytes(file) {
             state.chunks.insert(file, older, start, chunks);
+            self.told.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -475,5 +480,36 @@ mod tests {
         assert_eq!(queue.grace(250_000), Duration::from_secs(4));
         queue.set_rtt(Span::from_secs(1));
         assert_eq!(queue.grace(250), Duration::from_secs(3));
+    }
+
+    #[test]
+    fn a_piece_that_is_offered_twice_is_no_data_sent_twice() {
+        let (queue, size) = (SendQueue::new(None, false), PieceSize::default());
+        queue.older(&[(0, 1 << 20)]);
+        queue.add([(0, 1 << 20, &[(0, 1 << 20)][..])]);
+        queue.all_added();
+        while let Turn::Piece(piece) = queue.try_take(1, &size, false) {
+            assert!(queue.offer(piece));
+            queue.read(piece, 0);
+        }
+        let copied = queue.try_take(2, &size, true);
+        assert!(matches!(copied, Turn::Piece(_)), "{copied:?}");
+        assert_eq!(queue.repeated.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn chunks_count_where_something_of_their_file_is_needed() {
+        let queue = SendQueue::new(None, false);
+        let chunk = Chunk {
+            length: 5,
+            hash: [7; 8],
+        };
+        let told = || {
+            queue.chunks(0, 9, &[chunk]);
+            (queue.told.load(Ordering::Relaxed), queue.place(0, &chunk))
+        };
+        assert_eq!(told(), (0, None));
+        queue.older(&[(0, 1 << 20)]);
+        assert_eq!(told(), (1, Some(9)));
     }
 }

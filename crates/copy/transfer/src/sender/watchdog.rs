@@ -20,8 +20,9 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Whether nothing happened for too long, now that `left` bytes are not confirmed and `written`
-    /// were given to the kernel.
+    /// Whether nothing happened for too long, now that `left` bytes are not confirmed. `written` is
+    /// bytes that were given to the kernel, and one more for each time that the receiver told what
+    /// it has of an older version: it may read that for long before it answers.
     pub(super) fn is_too_long(
         &mut self,
         now: Time,
