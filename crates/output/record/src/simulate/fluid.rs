@@ -8,8 +8,10 @@ use units::{Rate, Span};
 
 use crate::Path;
 
-/// The body of a `trunkline/fluid` document: keys are those of `trunkline/simulate` where they mean
-/// the same. A figure is absent where the model was not found within 5 % of packet simulations.
+/// The body of a `trunkline/fluid` document.
+///
+/// Keys are those of `trunkline/simulate` where they mean the same. A figure is absent where the
+/// model was not found within 5 % of packet simulations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FluidSimulation {
     /// What the model was asked about.
