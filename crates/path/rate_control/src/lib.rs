@@ -18,11 +18,15 @@
 //! rate), `filters` (maxima and minima over a window), `chance_loss`, `path_model`.
 
 mod chance_loss;
+mod cubic;
 mod delivery;
 mod filters;
+mod overflow;
 mod path_model;
+mod shared;
 
 pub use chance_loss::LOSS_MAX;
+pub use cubic::CubicWindow;
 pub use delivery::{Delivery, Sample};
 pub use path_model::PathModel;
 
