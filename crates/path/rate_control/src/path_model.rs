@@ -429,8 +429,11 @@ impl PathModel {
             return;
         }
         self.answered = self.delivery.delivered() + self.in_flight;
-        let in_flight = self.packets(self.in_flight);
-        let shared = self.shared.get_or_insert_with(|| Shared::new(in_flight));
+        // What the start has sent too much is on the way, too.
+        let waited = self.overflow.round_trip().unwrap_or(FIRST_ROUND_TRIP);
+        let fits = self.bandwidth().bytes_in(waited);
+        let size = self.packets(self.in_flight.min(fits));
+        let shared = self.shared.get_or_insert_with(|| Shared::new(size));
         shared.cut();
         (self.rate_bound, self.window_bound, self.window_max) = (None, None, None);
         self.bandwidth.advance();
@@ -477,6 +480,8 @@ impl PathModel {
         let here = self.in_flight.max(least);
         match self.phase {
             Phase::Shared => self.on_overflow(),
+            // The queue is full: where only this sender filled it, as where others did.
+            Phase::Startup { .. } if self.overflow.wait() > 0.0 => self.on_overflow(),
             Phase::Startup { .. } => {
                 self.window_max = Some(here.max(self.bytes(1.0)));
                 self.phase = Phase::Drain;
@@ -577,7 +582,7 @@ impl PathModel {
             }
             Phase::Shared => {
                 let is_free = self.overflow.wait() == 0.0;
-                if is_round_start && is_free && self.shared.as_ref().is_some_and(Shared::is_back) {
+                if is_round_start && is_free && self.shared.as_ref().is_some_and(Shared::has_room) {
                     self.leave_shared();
                     self.phase = Phase::Refill {
                         rounds: self.round.count,

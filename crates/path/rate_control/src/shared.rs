@@ -6,6 +6,8 @@ use crate::cubic::CubicWindow;
 
 /// The share of the longest wait that is left where a probe has emptied the queue.
 const EMPTY: f64 = 0.1;
+/// Windows of the last loss that show, without a queue, that the path carries more.
+const ROOM: f64 = 1.25;
 /// So many probes in a row may find the queue of others; then the path itself may have become
 /// longer.
 const PROBES_MAX: u32 = 6;
@@ -48,9 +50,9 @@ impl Shared {
         self.size = self.cubic.grown(self.size, now, round_trip, acked);
     }
 
-    /// The window is as large as it was when the queue was full.
-    pub(crate) fn is_back(&self) -> bool {
-        self.size >= self.cubic.prior()
+    /// The window is far larger than it was when the queue was full.
+    pub(crate) fn has_room(&self) -> bool {
+        self.size >= ROOM * self.cubic.prior()
     }
 
     /// The rate before the probe, in bits per second.
