@@ -11,7 +11,7 @@ const RENO_GROWTH: f64 = 3.0 * (1.0 - KEPT) / (1.0 + KEPT);
 
 /// Grows along a cubic around the window of the last loss, never slower than Reno would.
 #[derive(Debug, Clone, Default)]
-pub struct CubicWindow {
+pub(crate) struct CubicWindow {
     /// The window before the last loss, lowered when it was smaller than the one before.
     max: f64,
     /// The window just before the last cut.
@@ -33,7 +33,7 @@ struct Epoch {
 
 impl CubicWindow {
     /// What a window of `size` is after so many segments were acknowledged (sections 4.2 to 4.5).
-    pub fn grown(&mut self, size: f64, now: Time, round_trip: Span, acked: f64) -> f64 {
+    pub(crate) fn grown(&mut self, size: f64, now: Time, round_trip: Span, acked: f64) -> f64 {
         let max = self.max;
         let epoch = self
             .epoch
@@ -54,7 +54,7 @@ impl CubicWindow {
     }
 
     /// What is left of a window of `size` after a loss (sections 4.6 and 4.7, fast convergence).
-    pub fn cut(&mut self, size: f64) -> f64 {
+    pub(crate) fn cut(&mut self, size: f64) -> f64 {
         self.max = match size < self.max {
             true => size * (1.0 + KEPT) / 2.0,
             false => size,
@@ -64,13 +64,8 @@ impl CubicWindow {
         size * KEPT
     }
 
-    /// The next epoch begins where the cubic is flat (section 4.8, after a timeout).
-    pub fn forget_max(&mut self) {
-        self.max = 0.0;
-    }
-
     /// The window just before the last cut.
-    pub fn prior(&self) -> f64 {
+    pub(crate) fn prior(&self) -> f64 {
         self.prior
     }
 }

@@ -9,6 +9,8 @@ use crate::filters::Maximum;
 
 /// The share of the longest wait from which on the queue counts as full.
 const FULL: f64 = 0.8;
+/// The share from which on a queue is worth notice.
+const LONG: f64 = 0.5;
 /// The share of the smallest round trip below which a wait is none.
 const WAIT_MIN: f64 = 0.01;
 /// The weight of the newest round trip.
@@ -107,10 +109,53 @@ impl Overflow {
         }
     }
 
+    /// The last packets waited longer than `least`, and half as long as any.
+    pub(crate) fn is_long(&self, least: Span) -> bool {
+        let wait = self.round_trip.unwrap_or(0.0) - self.least;
+        wait > least.as_secs_f64() && self.wait() >= LONG
+    }
+
     fn here(&mut self) -> &mut Count {
         match self.wait() >= FULL {
             true => &mut self.full,
             false => &mut self.clear,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many packets in a queue that makes the round trip of 50 ms so long.
+    fn acked(overflow: &mut Overflow, packets: u32, millis: u64) {
+        for _ in 0..packets {
+            overflow.on_acked(1.0, Span::from_millis(millis), Span::from_millis(50));
+        }
+    }
+
+    #[test]
+    fn one_loss_counts_in_a_full_queue_alone() {
+        let mut overflow = Overflow::new(Time::ZERO);
+        acked(&mut overflow, 100, 50);
+        assert!(!overflow.on_lost(1.0));
+        acked(&mut overflow, 10_000, 90);
+        acked(&mut overflow, 10_000, 60);
+        assert!(!overflow.on_lost(1.0));
+        overflow.on_round(Time::ZERO);
+        acked(&mut overflow, 100, 90);
+        assert!(overflow.on_lost(1.0));
+    }
+
+    #[test]
+    fn what_is_lost_by_chance_is_lost_in_a_full_queue_too() {
+        let mut overflow = Overflow::new(Time::ZERO);
+        for _ in 0..100 {
+            acked(&mut overflow, 99, 50);
+            assert!(!overflow.on_lost(1.0));
+        }
+        acked(&mut overflow, 1_000, 90);
+        assert!(!overflow.on_lost(15.0));
+        assert!(overflow.on_lost(20.0));
     }
 }

@@ -41,7 +41,9 @@ const PROBE_RTT_WINDOW: f64 = 0.5;
 /// Pacing beside others, in windows for each round trip, and the window of a probe in products of
 /// the rate and the smallest round trip.
 const SHARED_PACING: f64 = 1.25;
-const SHARED_PROBE: f64 = 0.9;
+const SHARED_PROBE: f64 = 0.95;
+/// Rounds with a queue after which it is of others: the first ones may be this sender's.
+const QUEUED_ROUNDS: u32 = 3;
 
 /// Rounds after which the longest delay is looked for anew, and the share of the smallest round
 /// trip below which a delay is none.
@@ -126,6 +128,8 @@ pub struct PathModel {
     shared: Option<Shared>,
     /// Losses until so much has arrived are of what was on the way when the queue was full.
     answered: Bytes,
+    /// Rounds in a row of a cruise in which a queue stood.
+    queued_rounds: u32,
     /// The longest mean round trip of a round, in seconds.
     delay: Maximum<2>,
     phase: Phase,
@@ -157,6 +161,7 @@ impl PathModel {
             overflow: Overflow::new(now),
             shared: None,
             answered: Bytes::ZERO,
+            queued_rounds: 0,
             delay: Maximum::new(),
             phase: Phase::Startup {
                 full: 0.0,
@@ -200,8 +205,8 @@ impl PathModel {
     /// So much is lost.
     pub fn on_lost(&mut self, bytes: Bytes) {
         self.round.lost += bytes;
-        let is_overflow = self.overflow.on_lost(self.packets(bytes));
-        if is_overflow && self.is_settled() {
+        let is_news = self.is_settled() && !self.is_answering();
+        if is_news && self.overflow.on_lost(self.packets(bytes)) {
             self.on_overflow();
         } else if !self.round.was_lossy && self.is_lossy() {
             self.round.was_lossy = true;
@@ -425,19 +430,41 @@ impl PathModel {
 
     /// A packet was lost in a full queue, or marked: once for all that were on the way together.
     fn on_overflow(&mut self) {
-        if self.delivery.delivered() < self.answered {
+        if self.is_answering() {
             return;
         }
         self.answered = self.delivery.delivered() + self.in_flight;
+        self.begin_shared();
+        if let Some(shared) = &mut self.shared {
+            shared.cut();
+        }
+        self.bandwidth.advance();
+    }
+
+    fn is_answering(&self) -> bool {
+        self.delivery.delivered() < self.answered
+    }
+
+    /// The window is CUBIC's from now on, beginning with what is on the way.
+    fn begin_shared(&mut self) {
         // What the start has sent too much is on the way, too.
         let waited = self.overflow.round_trip().unwrap_or(FIRST_ROUND_TRIP);
         let fits = self.bandwidth().bytes_in(waited);
         let size = self.packets(self.in_flight.min(fits));
-        let shared = self.shared.get_or_insert_with(|| Shared::new(size));
-        shared.cut();
+        self.shared.get_or_insert_with(|| Shared::new(size));
         (self.rate_bound, self.window_bound, self.window_max) = (None, None, None);
-        self.bandwidth.advance();
         self.phase = Phase::Shared;
+    }
+
+    /// A queue that stands while this sender keeps its rate is of others.
+    fn meet_queue(&mut self) {
+        match self.overflow.is_long(QUANTUM_TIME.times(2 * QUANTA)) {
+            true => self.queued_rounds += 1,
+            false => self.queued_rounds = 0,
+        }
+        if self.queued_rounds >= QUEUED_ROUNDS {
+            self.begin_shared();
+        }
     }
 
     fn shared_window(&self) -> Bytes {
@@ -454,7 +481,7 @@ impl PathModel {
 
     /// While the window binds.
     fn grow_shared(&mut self, now: Time, acked: Bytes, is_app_limited: bool) {
-        let is_answering = self.delivery.delivered() < self.answered;
+        let is_answering = self.is_answering();
         let bound = self.in_flight + acked + self.quantum() < self.shared_window();
         if self.phase != Phase::Shared || is_app_limited || is_answering || bound {
             return;
@@ -554,7 +581,11 @@ impl PathModel {
                 }
             }
             Phase::Cruise { until } => {
-                if now >= *until {
+                let is_over = now >= *until;
+                if is_round_start {
+                    self.meet_queue();
+                }
+                if is_over && self.shared.is_none() {
                     (self.rate_bound, self.window_bound) = (None, None);
                     self.phase = Phase::Refill {
                         rounds: self.round.count,
@@ -674,6 +705,7 @@ impl PathModel {
     /// multiples of the golden ratio fall everywhere.
     fn begin_cruise(&mut self, now: Time) {
         self.cycles += 1;
+        self.queued_rounds = 0;
         let share = (self.cycles as f64 * 0.618_034).fract();
         let spread = Span::from_secs_f64(PROBE_SPREAD.as_secs_f64() * share);
         self.phase = Phase::Cruise {
