@@ -31,6 +31,7 @@ mod path_model;
 mod shared;
 
 pub use chance_loss::LOSS_MAX;
+pub use cubic::CubicWindow;
 pub use delivery::{Delivery, Sample};
 pub use path_model::PathModel;
 

@@ -582,15 +582,7 @@ impl PathModel {
             }
             Phase::Cruise { until } => {
                 let is_over = now >= *until;
-                if is_round_start {
-                    self.meet_queue();
-                }
-                if is_over && self.shared.is_none() {
-                    (self.rate_bound, self.window_bound) = (None, None);
-                    self.phase = Phase::Refill {
-                        rounds: self.round.count,
-                    };
-                }
+                self.cruise(is_over, is_round_start);
             }
             Phase::Refill { rounds } => {
                 if self.round.count > *rounds + 1 {
@@ -611,15 +603,31 @@ impl PathModel {
                 let until = *until;
                 self.probe_round_trip(now, until);
             }
-            Phase::Shared => {
-                let is_free = self.overflow.wait() == 0.0;
-                if is_round_start && is_free && self.shared.as_ref().is_some_and(Shared::has_room) {
-                    self.leave_shared();
-                    self.phase = Phase::Refill {
-                        rounds: self.round.count,
-                    };
-                }
-            }
+            Phase::Shared if is_round_start => self.look_for_room(),
+            Phase::Shared => {}
+        }
+    }
+
+    fn cruise(&mut self, is_over: bool, is_round_start: bool) {
+        if is_round_start {
+            self.meet_queue();
+        }
+        if is_over && self.shared.is_none() {
+            (self.rate_bound, self.window_bound) = (None, None);
+            self.phase = Phase::Refill {
+                rounds: self.round.count,
+            };
+        }
+    }
+
+    /// Others have left room where the window is far beyond the last cut and nothing waits.
+    fn look_for_room(&mut self) {
+        let has_room = self.shared.as_ref().is_some_and(Shared::has_room);
+        if has_room && self.overflow.wait() == 0.0 {
+            self.leave_shared();
+            self.phase = Phase::Refill {
+                rounds: self.round.count,
+            };
         }
     }
 
