@@ -10,19 +10,28 @@
 //! dropped. Where more than that is lost by chance, the bound grows once it shows. A mark (ECN) is
 //! a signal by itself: only queues mark.
 //!
+//! Where others fill the queue, too, the window is that of CUBIC (RFC 9438): from a loss in a full
+//! queue, a mark, or a queue that stands in a cruise on, until a probe empties the queue or the
+//! path carries far more. Losses while the queue is short do not cut that window.
+//!
 //! Left out: the version 2 coupling of probes to a Reno flow's saw tooth on paths with less than a
 //! few dozen packets, and its answer to the share of marks, which queues after RFC 3168 do not
 //! mean.
 //!
 //! There is no clock here: each call brings the time. Reading order: `delivery` (samples of the
-//! rate), `filters` (maxima and minima over a window), `chance_loss`, `path_model`.
+//! rate), `filters` (maxima and minima over a window), `chance_loss`, `overflow`, `cubic`, `shared`,
+//! `path_model`.
 
 mod chance_loss;
+mod cubic;
 mod delivery;
 mod filters;
+mod overflow;
 mod path_model;
+mod shared;
 
 pub use chance_loss::LOSS_MAX;
+pub use cubic::CubicWindow;
 pub use delivery::{Delivery, Sample};
 pub use path_model::PathModel;
 

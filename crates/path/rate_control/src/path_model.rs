@@ -5,6 +5,8 @@ use units::{Bytes, Rate, Span, Time};
 use crate::chance_loss::{ChanceLoss, RoundSeen};
 use crate::delivery::{Delivery, Sample};
 use crate::filters::{Maximum, Minimum};
+use crate::overflow::Overflow;
+use crate::shared::Shared;
 
 /// Lost packets of a round below which chance decides ("BBRStartupFullLossCnt" and the like).
 const LOSSES_MIN: u64 = 8;
@@ -35,6 +37,13 @@ const PROBE_SPREAD: Span = Span::from_secs(1);
 const ROUND_TRIP_AGE: Span = Span::from_secs(10);
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 const PROBE_RTT_WINDOW: f64 = 0.5;
+
+/// Pacing beside others, in windows for each round trip, and the window of a probe in products of
+/// the rate and the smallest round trip.
+const SHARED_PACING: f64 = 1.25;
+const SHARED_PROBE: f64 = 0.95;
+/// Rounds with a queue after which it is of others: the first ones may be this sender's.
+const QUEUED_ROUNDS: u32 = 3;
 
 /// Rounds after which the longest delay is looked for anew, and the share of the smallest round
 /// trip below which a delay is none.
@@ -69,6 +78,8 @@ enum Phase {
     Up { since: Time, rounds: u64 },
     /// Is the round trip smaller with little on the way? The time until when, once little is.
     ProbeRtt { until: Option<Time> },
+    /// Others fill the queue, too: the window is CUBIC's.
+    Shared,
 }
 
 /// Bytes of the present round.
@@ -112,6 +123,13 @@ pub struct PathModel {
     bandwidth: Maximum<2>,
     round_trip: Minimum,
     chance_loss: ChanceLoss,
+    overflow: Overflow,
+    /// The window beside others, from a full queue on until it is known that there are none.
+    shared: Option<Shared>,
+    /// Losses until so much has arrived are of what was on the way when the queue was full.
+    answered: Bytes,
+    /// Rounds in a row of a cruise in which a queue stood.
+    queued_rounds: u32,
     /// The longest mean round trip of a round, in seconds.
     delay: Maximum<2>,
     phase: Phase,
@@ -140,6 +158,10 @@ impl PathModel {
             bandwidth: Maximum::new(),
             round_trip: Minimum::new(now),
             chance_loss: ChanceLoss::new(),
+            overflow: Overflow::new(now),
+            shared: None,
+            answered: Bytes::ZERO,
+            queued_rounds: 0,
             delay: Maximum::new(),
             phase: Phase::Startup {
                 full: 0.0,
@@ -183,7 +205,10 @@ impl PathModel {
     /// So much is lost.
     pub fn on_lost(&mut self, bytes: Bytes) {
         self.round.lost += bytes;
-        if !self.round.was_lossy && self.is_lossy() {
+        let is_news = self.is_settled() && !self.is_answering();
+        if is_news && self.overflow.on_lost(self.packets(bytes)) {
+            self.on_overflow();
+        } else if !self.round.was_lossy && self.is_lossy() {
             self.round.was_lossy = true;
             self.on_too_much_loss();
         }
@@ -200,7 +225,10 @@ impl PathModel {
         }
         self.mark_answered = Some(now);
         self.round.was_lossy = true;
-        self.on_too_much_loss();
+        match self.is_settled() {
+            true => self.on_overflow(),
+            false => self.on_too_much_loss(),
+        }
     }
 
     /// All packets of an acknowledgement were told.
@@ -217,9 +245,10 @@ impl PathModel {
         let Some(sample) = self.delivery.on_acks_end(now, round_trip_min) else {
             return;
         };
-        let is_round_start = self.take_sample(now, &sample);
+        let is_round_start = self.take_sample(now, &sample, acked);
         self.aggregate(now, acked);
         self.raise_window_max(acked);
+        self.grow_shared(now, acked, sample.is_app_limited);
         self.advance(now, &sample, is_round_start);
     }
 
@@ -235,20 +264,24 @@ impl PathModel {
 
     /// How fast packets are to leave.
     pub fn pacing_rate(&self) -> Rate {
+        // With less, a path that was out for a while would never be tried again.
+        let least = Rate::of(self.segment.times(LEAST_SEGMENTS), self.round_trip());
+        if let (Phase::Shared, Some(shared)) = (self.phase, &self.shared) {
+            return Rate::from_f64(SHARED_PACING * self.shared_rate(shared)).max(least);
+        }
         let gain = match self.phase {
             Phase::Startup { .. } => STARTUP_PACING,
             Phase::Drain => DRAIN_PACING,
             Phase::Down => DOWN_PACING,
             Phase::Up { .. } => UP_PACING,
-            Phase::Cruise { .. } | Phase::Refill { .. } | Phase::ProbeRtt { .. } => 1.0,
+            Phase::Cruise { .. } | Phase::Refill { .. } => 1.0,
+            Phase::ProbeRtt { .. } | Phase::Shared => 1.0,
         };
         let bandwidth = self.known_bandwidth().max(match self.phase {
             // What a handshake carried says nothing of the path.
             Phase::Startup { .. } => Rate::of(self.first_window(), self.round_trip()).as_f64(),
             _ => 0.0,
         });
-        // With less, a path that was out for a while would never be tried again.
-        let least = Rate::of(self.segment.times(LEAST_SEGMENTS), self.round_trip());
         Rate::from_f64(gain * MARGIN * bandwidth).max(least)
     }
 
@@ -257,7 +290,8 @@ impl PathModel {
         let least = self.segment.times(LEAST_SEGMENTS);
         let gain = match self.phase {
             Phase::Startup { .. } => STARTUP_WINDOW,
-            Phase::ProbeRtt { .. } => return self.bytes(PROBE_RTT_WINDOW).max(least),
+            Phase::ProbeRtt { .. } => return self.probe_window().max(least),
+            Phase::Shared => return self.shared_window().max(least),
             _ => WINDOW,
         };
         let extra = Bytes::new(self.aggregation.extra.value() as u64);
@@ -289,6 +323,10 @@ impl PathModel {
         self.round_trip.value().unwrap_or(FIRST_ROUND_TRIP)
     }
 
+    fn packets(&self, bytes: Bytes) -> f64 {
+        bytes.as_f64() / self.segment.as_f64()
+    }
+
     fn first_window(&self) -> Bytes {
         self.segment.times(FIRST_SEGMENTS)
     }
@@ -306,8 +344,10 @@ impl PathModel {
     }
 
     /// Returns whether a round begins.
-    fn take_sample(&mut self, now: Time, sample: &Sample) -> bool {
+    fn take_sample(&mut self, now: Time, sample: &Sample, acked: Bytes) -> bool {
         self.round_trip.add(now, sample.round_trip);
+        let (packets, least) = (self.packets(acked), self.round_trip());
+        self.overflow.on_acked(packets, sample.round_trip, least);
         let rate = sample.rate.map_or(0.0, Rate::as_f64);
         if !sample.is_app_limited || rate >= self.bandwidth.value() {
             self.bandwidth.add(rate);
@@ -316,8 +356,8 @@ impl PathModel {
         self.round.take_delay(sample.round_trip);
         let is_round_start = sample.prior_delivered >= self.round.ends_at;
         if is_round_start {
-            let packets = |bytes: Bytes| bytes.as_f64() / self.segment.as_f64();
-            let (arrived, lost) = (packets(self.round.delivered), packets(self.round.lost));
+            let arrived = self.packets(self.round.delivered);
+            let lost = self.packets(self.round.lost);
             let is_looking = matches!(self.phase, Phase::ProbeRtt { .. });
             let seen = RoundSeen {
                 packets: arrived + lost,
@@ -334,6 +374,7 @@ impl PathModel {
                 ..Round::default()
             };
             self.aggregation.extra.advance();
+            self.overflow.on_round(now);
         }
         is_round_start
     }
@@ -375,19 +416,99 @@ impl PathModel {
     /// The start loses more when it meets a full queue, before chance is known; and with little on
     /// the way there is little to give up.
     fn is_beyond_chance(&self, lost: Bytes, all: Bytes) -> bool {
-        let packets = |bytes: Bytes| bytes.as_f64() / self.segment.as_f64();
-        let most = self.chance_loss.most_of(packets(all));
-        let is_asked = match self.phase {
+        let most = self.chance_loss.most_of(self.packets(all));
+        self.is_settled() && most.is_some_and(|most| self.packets(lost) > most)
+    }
+
+    fn is_settled(&self) -> bool {
+        match self.phase {
             Phase::Startup { .. } | Phase::Drain | Phase::ProbeRtt { .. } => false,
-            Phase::Down | Phase::Cruise { .. } | Phase::Refill { .. } | Phase::Up { .. } => true,
-        };
-        is_asked && most.is_some_and(|most| packets(lost) > most)
+            Phase::Down | Phase::Cruise { .. } | Phase::Refill { .. } => true,
+            Phase::Up { .. } | Phase::Shared => true,
+        }
+    }
+
+    /// A packet was lost in a full queue, or marked: once for all that were on the way together.
+    fn on_overflow(&mut self) {
+        if self.is_answering() {
+            return;
+        }
+        self.answered = self.delivery.delivered() + self.in_flight;
+        self.begin_shared();
+        if let Some(shared) = &mut self.shared {
+            shared.cut();
+        }
+        self.bandwidth.advance();
+    }
+
+    fn is_answering(&self) -> bool {
+        self.delivery.delivered() < self.answered
+    }
+
+    /// The window is CUBIC's from now on, beginning with what is on the way.
+    fn begin_shared(&mut self) {
+        // What the start has sent too much is on the way, too.
+        let waited = self.overflow.round_trip().unwrap_or(FIRST_ROUND_TRIP);
+        let fits = self.bandwidth().bytes_in(waited);
+        let size = self.packets(self.in_flight.min(fits));
+        self.shared.get_or_insert_with(|| Shared::new(size));
+        (self.rate_bound, self.window_bound, self.window_max) = (None, None, None);
+        self.phase = Phase::Shared;
+    }
+
+    /// A queue that stands while this sender keeps its rate is of others.
+    fn meet_queue(&mut self) {
+        match self.overflow.is_long(QUANTUM_TIME.times(2 * QUANTA)) {
+            true => self.queued_rounds += 1,
+            false => self.queued_rounds = 0,
+        }
+        if self.queued_rounds >= QUEUED_ROUNDS {
+            self.begin_shared();
+        }
+    }
+
+    fn shared_window(&self) -> Bytes {
+        let size = self.shared.as_ref().map_or(0.0, Shared::size);
+        Bytes::new((size * self.segment.as_f64()) as u64)
+    }
+
+    /// Bits per second at which a window of such a size is sent.
+    fn shared_rate(&self, shared: &Shared) -> f64 {
+        let round_trip = self.overflow.round_trip().unwrap_or(FIRST_ROUND_TRIP);
+        let round_trip = round_trip.max(FIRST_ROUND_TRIP);
+        shared.size() * self.segment.as_f64() * 8.0 / round_trip.as_secs_f64()
+    }
+
+    /// While the window binds.
+    fn grow_shared(&mut self, now: Time, acked: Bytes, is_app_limited: bool) {
+        let is_answering = self.is_answering();
+        let bound = self.in_flight + acked + self.quantum() < self.shared_window();
+        if self.phase != Phase::Shared || is_app_limited || is_answering || bound {
+            return;
+        }
+        let round_trip = self.overflow.round_trip().unwrap_or(FIRST_ROUND_TRIP);
+        let acked = self.packets(acked);
+        if let Some(shared) = &mut self.shared {
+            shared.grow(now, round_trip, acked);
+        }
+    }
+
+    /// The window by which a smaller round trip is looked for. Beside others it takes away what
+    /// this sender has in the queue.
+    fn probe_window(&self) -> Bytes {
+        match &self.shared {
+            Some(shared) => Bytes::new((SHARED_PROBE * shared.product()) as u64),
+            None => self.bytes(PROBE_RTT_WINDOW),
+        }
     }
 
     fn on_too_much_loss(&mut self) {
         let least = Bytes::new((self.bytes(1.0).as_f64() * BETA) as u64);
         let here = self.in_flight.max(least);
         match self.phase {
+            Phase::Shared => self.on_overflow(),
+            // The queue is full: where only this sender filled it, as where others did.
+            Phase::Startup { .. } if self.overflow.wait() > 0.0 => self.on_overflow(),
             Phase::Startup { .. } => {
                 self.window_max = Some(here.max(self.bytes(1.0)));
                 self.phase = Phase::Drain;
@@ -427,6 +548,7 @@ impl PathModel {
 
     fn advance(&mut self, now: Time, sample: &Sample, is_round_start: bool) {
         if self.is_round_trip_old(now) {
+            self.keep_least();
             self.round_trip.replace(now, sample.round_trip);
             self.phase = Phase::ProbeRtt { until: None };
         }
@@ -459,12 +581,8 @@ impl PathModel {
                 }
             }
             Phase::Cruise { until } => {
-                if now >= *until {
-                    (self.rate_bound, self.window_bound) = (None, None);
-                    self.phase = Phase::Refill {
-                        rounds: self.round.count,
-                    };
-                }
+                let is_over = now >= *until;
+                self.cruise(is_over, is_round_start);
             }
             Phase::Refill { rounds } => {
                 if self.round.count > *rounds + 1 {
@@ -485,6 +603,31 @@ impl PathModel {
                 let until = *until;
                 self.probe_round_trip(now, until);
             }
+            Phase::Shared if is_round_start => self.look_for_room(),
+            Phase::Shared => {}
+        }
+    }
+
+    fn cruise(&mut self, is_over: bool, is_round_start: bool) {
+        if is_round_start {
+            self.meet_queue();
+        }
+        if is_over && self.shared.is_none() {
+            (self.rate_bound, self.window_bound) = (None, None);
+            self.phase = Phase::Refill {
+                rounds: self.round.count,
+            };
+        }
+    }
+
+    /// Others have left room where the window is far beyond the last cut and nothing waits.
+    fn look_for_room(&mut self) {
+        let has_room = self.shared.as_ref().is_some_and(Shared::has_room);
+        if has_room && self.overflow.wait() == 0.0 {
+            self.leave_shared();
+            self.phase = Phase::Refill {
+                rounds: self.round.count,
+            };
         }
     }
 
@@ -503,15 +646,58 @@ impl PathModel {
             }
             Some(until) if now >= until => {
                 self.round_trip.renew(now);
-                self.begin_cruise(now);
+                self.end_probe(now);
             }
             _ => {}
         }
     }
 
+    /// What a probe beside others needs: the round trip that it is to find, and the rate now.
+    fn keep_least(&mut self) {
+        let least = self.round_trip();
+        let rate = self.shared.as_ref().map(|shared| self.shared_rate(shared));
+        if let (Some(shared), Some(rate)) = (&mut self.shared, rate) {
+            shared.begin_probe(least, rate);
+        }
+    }
+
+    /// Where the queue did not empty with the part of it that was this sender's, others fill it.
+    fn end_probe(&mut self, now: Time) {
+        let found = self.round_trip();
+        let longest = self.overflow.longest();
+        match self
+            .shared
+            .as_mut()
+            .and_then(|shared| shared.stays(found, longest))
+        {
+            Some(least) => {
+                self.round_trip.replace(now, least);
+                self.phase = Phase::Shared;
+            }
+            None => {
+                self.leave_shared();
+                self.begin_cruise(now);
+            }
+        }
+    }
+
+    /// The bandwidth is what is sent now.
+    fn leave_shared(&mut self) {
+        let rate = self.shared.as_ref().map(|shared| match self.phase {
+            Phase::ProbeRtt { .. } => shared.rate(),
+            _ => self.shared_rate(shared),
+        });
+        if let Some(rate) = rate {
+            self.bandwidth = Maximum::new();
+            self.bandwidth.add(rate);
+        }
+        self.shared = None;
+    }
+
     /// The rate grows as at first: losses by chance had held it back.
     fn begin_again(&mut self) {
         (self.rate_bound, self.window_bound, self.window_max) = (None, None, None);
+        self.shared = None;
         self.phase = Phase::Startup {
             full: 0.0,
             rounds: 0,
@@ -527,6 +713,7 @@ impl PathModel {
     /// multiples of the golden ratio fall everywhere.
     fn begin_cruise(&mut self, now: Time) {
         self.cycles += 1;
+        self.queued_rounds = 0;
         let share = (self.cycles as f64 * 0.618_034).fract();
         let spread = Span::from_secs_f64(PROBE_SPREAD.as_secs_f64() * share);
         self.phase = Phase::Cruise {

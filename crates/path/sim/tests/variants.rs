@@ -1,8 +1,8 @@
 //! Each variant end to end: 20 Mbit/s, 40 ms, a queue of one bandwidth-delay product (67 packets).
 
 use netpath::PathSpec;
-use sim::{RunResult, Scenario, Variant, Work, run};
-use units::{Bytes, Rate, Span};
+use sim::{RunResult, Scenario, Simulation, Variant, Work, run};
+use units::{Bytes, Rate, Span, Time};
 
 const RATE: f64 = 20e6;
 /// One bandwidth-delay product.
@@ -255,6 +255,43 @@ fn the_path_model_leaves_a_cubic_stream_its_part_of_a_short_queue() {
     let (ours, bbr) = (share_of(Variant::PathModel), share_of(Variant::Bbr));
     assert!((0.3..0.65).contains(&ours), "{ours}");
     assert!(bbr > ours + 0.1, "{bbr} and {ours}");
+}
+
+/// What a CUBIC stream keeps beside the path model, over what it keeps beside a second CUBIC stream;
+/// each of them is there first in turn.
+#[test]
+fn beside_the_path_model_cubic_keeps_about_what_a_second_cubic_leaves() {
+    let seed = 42_u64;
+    println!("seed {seed}");
+    let mut state = seed;
+    let mut draw = |low: f64, high: f64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        low * (high / low).powf((state >> 40) as f64 / f64::from(1 << 24))
+    };
+    let mut ratios = Vec::new();
+    for queue in [0.25, 0.5, 1.0, 2.0] {
+        let (rate, millis) = (draw(10.0, 40.0), draw(20.0, 60.0));
+        let beside = |first, second| {
+            let mut scenario = scenario(first, (queue * rate * millis / 12.0) as u32 + 2, "");
+            scenario.path.forward.rate = Rate::from_f64(rate * 1e6);
+            scenario.path.forward.delay = Span::from_secs_f64(millis * 5e-4);
+            scenario.path.reverse.delay = scenario.path.forward.delay;
+            let mut simulation = Simulation::new(&scenario).unwrap();
+            simulation.advance(Time::ZERO + Span::from_secs(15));
+            let before = simulation.stream(0).unwrap().arrived;
+            simulation.join_as(1, second, None).unwrap();
+            simulation.advance(simulation.end());
+            let of = |stream| simulation.stream(stream).unwrap().arrived;
+            [of(0) - before, of(1)].map(Bytes::as_f64)
+        };
+        let two = beside(Variant::Cubic, Variant::Cubic);
+        ratios.push(beside(Variant::Cubic, Variant::PathModel)[0] / two[0]);
+        ratios.push(beside(Variant::PathModel, Variant::Cubic)[1] / two[1]);
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    assert!(mean > 0.85, "seed {seed}: {ratios:?}");
 }
 
 #[test]
