@@ -65,9 +65,9 @@ pub(crate) fn caution(history: &History, sample: &Sample) -> String {
         None => "it takes about twice the processor time of TCP for the same bytes".to_owned(),
     };
     format!(
-        "; `--transport udp` of measure and copy sends so. It gives way to losses only where \
-         they are 2 % or more than the path loses by chance, so where a queue is short, streams of \
-         cubic and reno beside it give way first; {processor}"
+        "; `--transport udp` of measure and copy sends so. Where a queue is full it sends as a \
+         CUBIC flow would, and losses by chance cost it no rate: on a path that loses so, streams \
+         of cubic and reno beside it get less; {processor}"
     )
 }
 

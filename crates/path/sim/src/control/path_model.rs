@@ -12,8 +12,8 @@ use units::{Bytes, Rate, Time};
 
 use super::{Acked, Facts, Window};
 
-/// Sends at the rate at which the path delivers; losses count where a round loses more than 2 %, or
-/// twice what is lost whatever is sent, or more than chance explains.
+/// Sends at the rate at which the path delivers, and as CUBIC where others fill its queue; losses
+/// beside a short queue count where a round loses more than chance explains.
 #[derive(Debug, Clone)]
 pub(crate) struct PathModel {
     model: rate_control::PathModel,
