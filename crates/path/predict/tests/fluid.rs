@@ -174,7 +174,7 @@ fn losses_in_bursts_and_a_way_back_that_matters_are_refused_by_name() {
         ("`reverse.loss` (0.01)", |path, _| {
             path.reverse.loss = Loss::Random { rate: 0.01 };
         }),
-        ("`reverse.rate` (1Mbit/s)", |path, _| {
+        ("`reverse.rate` (1Mbit/s, below the ", |path, _| {
             path.reverse.rate = Rate::from_bits_per_second(1_000_000);
         }),
     ];
@@ -203,9 +203,9 @@ fn a_warm_up_leaves_out_the_slow_start_and_something_of_the_run() {
         early.contains("100ms is below 5 of the longest round trip, 200ms"),
         "{early}"
     );
-    let late = refusal(Span::from_secs(20));
+    let late = refusal(Span::from_millis(19_900));
     assert!(
-        late.contains("20s leaves nothing of a run of 20s"),
+        late.contains("19.9s leaves 100ms of a run of 20s, below 5 of"),
         "{late}"
     );
 }
