@@ -397,6 +397,7 @@ def test_users_log_in_and_no_document_has_their_password(tmp_path, monkeypatch):
         given["history"] = tmp_path / "archive"
         swept = tl.sweep(server.address, streams=1, cycles=1, password="Ahornweg", **given)
         assert swept.document.plan.user.name == "ana"
+        assert "Ahornweg" not in swept.to_json()
         assert not any(b"Ahornweg" in file.read_bytes() for file in tmp_path.glob("archive*"))
         again = dict(resume=swept.kept, history=given["history"])
         assert tl.sweep(**again).kept == swept.kept
