@@ -151,6 +151,12 @@ fn what_it_does_not_describe_is_refused_by_name() {
         long.contains("20s is below 10 of the longest round trip, 50s"),
         "{long}"
     );
+    let narrow = FlowClass {
+        window: Some(Bytes::new(100)),
+        ..FlowClass::of(10)
+    };
+    let narrow = refusal(path("reno"), narrow).to_string();
+    assert!(narrow.contains("below one segment of"), "{narrow}");
     let many = FluidQuestion {
         classes: vec![FlowClass::of(1); 65],
         ..question(path("reno"), FlowClass::of(1))

@@ -128,7 +128,9 @@ fn ask(scenario: &Scenario, classes: Vec<FlowClass>) -> Result<Fluid, Error> {
     ::predict::fluid(&question).map_err(|error| {
         let next = match &error {
             PredictError::Class { .. } => {
-                format!("change `--duration`, `--warmup` or the cross traffic, or {PACKETS}")
+                format!(
+                    "change `--duration`, `--warmup`, `--window` or the cross traffic, or {PACKETS}"
+                )
             }
             PredictError::FluidCongestion { .. } => {
                 format!(

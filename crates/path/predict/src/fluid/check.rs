@@ -1,10 +1,11 @@
 //! What the model takes.
 
 use netpath::{CrossTraffic, Extra, Loss, PathSpec};
-use units::{Rate, Span};
+use units::{Bytes, Rate, Span};
 
 use super::{FlowClass, FluidQuestion};
 use crate::PredictError;
+use crate::inputs::segment;
 
 /// The most flows of a class: more than any link serves.
 pub const FLOWS_MAX: u64 = 100_000_000;
@@ -94,7 +95,7 @@ pub(super) fn times(
         ));
     }
     for class in classes {
-        check_class(class, duration)?;
+        check_class(class, segment(&question.path), duration)?;
     }
     if duration < least {
         return refused(format!(
@@ -123,7 +124,7 @@ fn check_warmup(warmup: Span, duration: Span, least: Span) -> Result<(), Predict
     Ok(())
 }
 
-fn check_class(class: &FlowClass, duration: Span) -> Result<(), PredictError> {
+fn check_class(class: &FlowClass, segment: Bytes, duration: Span) -> Result<(), PredictError> {
     if !(1..=FLOWS_MAX).contains(&class.flows) {
         return refused(format!(
             "{} flows are not between 1 and {FLOWS_MAX}",
@@ -132,6 +133,11 @@ fn check_class(class: &FlowClass, duration: Span) -> Result<(), PredictError> {
     }
     if !(0.0..=0.5).contains(&class.loss) {
         return refused(format!("a loss of {} is not between 0 and 0.5", class.loss));
+    }
+    if let Some(window) = class.window.filter(|window| *window < segment) {
+        return refused(format!(
+            "a window of {window} is below one segment of {segment}"
+        ));
     }
     let stop = class.stop.unwrap_or(duration);
     if class.start >= stop || stop > duration {
