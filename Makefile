@@ -81,7 +81,7 @@ quick:
 
 # Formatting, lints and documentation, all as errors. With examples, whose dependencies have the
 # features that the lints saw them with, documentation needs nothing that was not checked before.
-BINS := rounds steering steering-link tuning watch-detection
+BINS := $(shell sed -n '/^\[\[bin\]\]/,/^name/s/^name = "\(.*\)"/\1/p' bench/*/Cargo.toml)
 check:
 	$(CARGO) fmt --all --check
 	$(LINTED) $(CARGO) check --workspace --all-targets --locked

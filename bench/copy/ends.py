@@ -137,6 +137,21 @@ def last_line(file):
     return " / ".join(lines[-3:])[:500]
 
 
+def loopback(port):
+    """The address of this host that goes with a port: cases take turns over IPv6, as their ports do.
+
+    TRUNKLINE_FAMILY decides for all, 4 or 6.
+    """
+    family = os.environ.get("TRUNKLINE_FAMILY") or ("6" if port % 2 else "4")
+    return {"4": "127.0.0.1", "6": "::1"}[family]
+
+
+def at(port):
+    """The same with the port, as in a URL."""
+    host = loopback(port)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def main():
     role, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     plan = json.loads((folder / "plan.json").read_text())
@@ -156,18 +171,3 @@ def main():
 
 if __name__ == "__main__":
     main()
-
-
-def loopback(port):
-    """The address of this host that goes with a port: IPv6 with every second one, so that cases take turns without being more.
-
-    TRUNKLINE_FAMILY decides for all, 4 or 6.
-    """
-    family = os.environ.get("TRUNKLINE_FAMILY") or ("6" if port % 2 else "4")
-    return {"4": "127.0.0.1", "6": "::1"}[family]
-
-
-def at(port):
-    """The same with the port, as in a URL."""
-    host = loopback(port)
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

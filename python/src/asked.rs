@@ -12,7 +12,7 @@ use trunkline::history::{History, KeptSweep};
 use trunkline::login::{self, Login, Padding, ServerUser};
 use trunkline::measure::{Direction, Transport};
 use trunkline::netpath::PathSpec as Spec;
-use trunkline::{Target, TargetName};
+use trunkline::{Target, TargetName, sweep};
 
 use crate::error::Failure;
 use crate::path::PathSpec;
@@ -169,7 +169,7 @@ impl LoginAsked {
             return Ok(None);
         };
         login::check_target(target)?;
-        self.log_in(&user).map(Some)
+        Ok(Some(login::log_in(&user, &self.password()?)?))
     }
 
     /// The user, where there is one.
@@ -185,37 +185,24 @@ impl LoginAsked {
         }
     }
 
-    /// The same of a resumed sweep, whose user is kept: that one, and `password` alone is enough.
-    pub fn again(&self, kept: &KeptSweep) -> Result<Option<Login>, Failure> {
-        let names_no_user =
+    /// Refuses another user than that of a kept sweep; `password` alone goes with that one.
+    pub fn check_same(&self, kept: &KeptSweep) -> Result<(), Failure> {
+        let names_none =
             self.user.is_none() && self.user_key.is_none() && self.user_padding == "oaep";
-        let asked = match names_no_user && kept.plan.user.is_some() {
+        let asked = match names_none && kept.plan.user.is_some() {
             true => None,
             false => self.user()?,
         };
-        match &kept.plan.user {
-            Some(user) if asked.is_none() || asked.as_ref() == Some(user) => {
-                self.log_in(user).map(Some)
-            }
-            None if asked.is_none() => Ok(None),
-            other => {
-                let user = other
-                    .as_ref()
-                    .map_or("no user".to_owned(), ToString::to_string);
-                Err(Failure::request(
-                    format!("sweep {} logs in as {user}, and that is fixed", kept.id),
-                    "leave `user`, `user_key` and `user_padding` out, or begin a sweep of its own",
-                ))
-            }
-        }
+        Ok(sweep::check_user(kept, asked.as_ref())?)
     }
 
-    fn log_in(&self, user: &ServerUser) -> Result<Login, Failure> {
+    /// The password of the user: the argument, or that of the environment.
+    pub fn password(&self) -> Result<String, Failure> {
         let password = match &self.password {
             Some(password) => Some(password.clone()),
             None => login::password_of_environment()?,
         };
-        let none = || {
+        password.ok_or_else(|| {
             Failure::request(
                 "there is no password for `user`",
                 format!(
@@ -223,8 +210,7 @@ impl LoginAsked {
                     login::PASSWORD_VARIABLE
                 ),
             )
-        };
-        Ok(login::log_in(user, &password.ok_or_else(none)?)?)
+        })
     }
 }
 

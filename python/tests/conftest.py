@@ -49,7 +49,7 @@ def skip(why: str) -> None:
 def loopback(case: str) -> str:
     """The address of loopback of a case: IPv4 and IPv6 take turns, unless `TRUNKLINE_FAMILY` decides."""
     turn = "46"[sum(case.encode()) % 2]
-    return {"4": "127.0.0.1", "6": "::1"}[os.environ.get("TRUNKLINE_FAMILY", turn)]
+    return {"4": "127.0.0.1", "6": "::1"}[os.environ.get("TRUNKLINE_FAMILY") or turn]
 
 
 @pytest.fixture

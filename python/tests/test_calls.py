@@ -397,7 +397,12 @@ def test_users_log_in_and_no_document_has_their_password(tmp_path, monkeypatch):
         given["history"] = tmp_path / "archive"
         swept = tl.sweep(server.address, streams=1, cycles=1, password="Ahornweg", **given)
         assert swept.document.plan.user.name == "ana"
-        assert b"Ahornweg" not in given["history"].read_bytes()
+        assert "Ahornweg" not in swept.to_json()
+        assert not any(b"Ahornweg" in file.read_bytes() for file in tmp_path.glob("archive*"))
+        again = dict(resume=swept.kept, history=given["history"])
+        assert tl.sweep(**again).kept == swept.kept
+        with pytest.raises(tl.RequestError, match="logs in as user `ana`"):
+            tl.sweep(user="eva", user_key=given["user_key"], **again)
         given["history"] = False
         monkeypatch.delenv("IPERF3_PASSWORD", raising=False)
         with pytest.raises(tl.RequestError, match="no password"):

@@ -364,7 +364,9 @@ def _sweep(
         beside: `"sim"` infers the path that explains the visits afterwards and simulates every setting
             on it: `r.document.beside`, with the share of settings within 10 %; with `resume` also of
             a sweep that is finished.
-        resume: Go on with the newest unfinished sweep, or with that of this number.
+        resume: Go on with the newest unfinished sweep, or with that of this number. Its target and
+            its settings are those that it began with; of the other arguments only `beside`,
+            `password` and `history` count, and another user is refused.
         history: The archive that keeps the visits.
         on_progress: Told of what happens, on the thread that waits.
 

@@ -48,7 +48,7 @@ pub(crate) use foreign::{Refused, parse};
 pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use limit::{Limit, LimitOf};
-pub(crate) use login::{LoginOptions, log_in};
+pub(crate) use login::{LoginOptions, log_in, password};
 pub(crate) use manual::{Completion, Man};
 pub(crate) use pipe::Pipe;
 pub(crate) use predict::Predict;

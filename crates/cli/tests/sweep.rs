@@ -352,13 +352,13 @@ fn the_user_is_kept_with_the_plan_and_the_password_nowhere() {
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (key, public, history) = (file("key.pem"), file("public.pem"), file("archive"));
     let users = ["--iperf3-users", &file("users"), "--iperf3-key", &key];
-    let (mut server, _log, target) = serving(testkit::loopback(), &users);
+    let (mut server, mut log, target) = serving(testkit::loopback(), &users);
     let with_password = |words: &[&str]| {
         let mut sweep = trunkline(&["sweep", "--history", &history]);
         sweep.args(words).env("IPERF3_PASSWORD", PASSWORD);
         sweep
     };
-    let begun = format!("{target} -P 1 --cycles 2 -t 1s --user mario --user-key {public}");
+    let begun = format!("{target} -P 1 --cycles 3 -t 1s --user mario --user-key {public}");
     let mut begun = with_password(&begun.split(' ').collect::<Vec<_>>());
     let mut begun = begun.stdout(Stdio::null()).spawn().unwrap();
     let kept = || run(&["history", "1", "--history", &history, "--json"]).stdout;
@@ -367,6 +367,7 @@ fn the_user_is_kept_with_the_plan_and_the_password_nowhere() {
         document["cells"].as_array().map_or(0, Vec::len)
     };
     while cells(&kept()) == 0 {
+        assert_eq!(begun.try_wait().unwrap(), None, "it ended");
         thread::sleep(Duration::from_millis(20));
     }
     kill(Pid::from_raw(begun.id().cast_signed()), Signal::SIGINT).unwrap();
@@ -379,7 +380,10 @@ fn the_user_is_kept_with_the_plan_and_the_password_nowhere() {
     assert!(resumed.status.success(), "{}", complaint(&resumed));
     server.kill().unwrap();
     server.wait().unwrap();
-    assert_eq!(cells(&resumed.stdout), 2);
+    assert!(log.all(|line| !line.contains(PASSWORD)));
+    assert_eq!(cells(&resumed.stdout), 3);
+    // Archives are packed.
+    assert!(!String::from_utf8_lossy(&resumed.stdout).contains(PASSWORD));
     let document: Value = serde_json::from_slice(&resumed.stdout).unwrap();
     let user = serde_json::json!({"name": "mario", "key": public});
     assert_eq!(document["plan"]["user"], user);

@@ -103,7 +103,7 @@ fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
 /// How logins of iperf3 are padded.
 ///
 /// # Errors
-/// The names that there are.
+/// The text, and the names that there are.
 pub fn padding(text: &str) -> Result<Padding, String> {
     text.parse()
         .map_err(|error: units::PaddingError| error.to_string())

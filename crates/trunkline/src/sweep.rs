@@ -9,7 +9,7 @@ use archive::{Archive, ArchiveError};
 use archive::{Filter, KeptSweep, SweepClaim, SweepEntry};
 use record::AnyDocument;
 
-use crate::login::Login;
+use crate::login::{self, ServerUser};
 use crate::progress::{Progress, Watcher};
 use crate::target::{PORT_DEFAULT, TargetName};
 use crate::{Cancel, Error, OnProgress, Target, origin};
@@ -70,22 +70,27 @@ impl Sweep {
 
     /// Goes on with a sweep of the archive `place`.
     ///
-    /// * `login`: of the user of its plan, whose password is not kept.
+    /// * `password`: of the user of its plan, where it has one.
     ///
     /// # Errors
-    /// When its path was changed since, a login is missing or needless, or the target cannot be
-    /// opened.
-    pub fn resume(place: &Path, kept: KeptSweep, login: Option<Login>) -> Result<Self, Error> {
+    /// When its path was changed since, the password is missing or needless or cannot be used, or
+    /// the target cannot be opened.
+    pub fn resume(place: &Path, kept: KeptSweep, password: Option<&str>) -> Result<Self, Error> {
         check_path(&kept)?;
-        if login.is_some() != kept.plan.user.is_some() {
-            return Err(Error::wrong_request(
-                format!(
-                    "a login goes with the user of sweep {}, where it has one",
-                    kept.id
-                ),
-                "log in as that user, or as none",
-            ));
-        }
+        let login = match (&kept.plan.user, password) {
+            (Some(user), Some(password)) => Some(login::log_in(user, password)?),
+            (None, None) => None,
+            _ => {
+                return Err(Error::wrong_request(
+                    format!(
+                        "sweep {} logs in as {}",
+                        kept.id,
+                        named(kept.plan.user.as_ref())
+                    ),
+                    "give the password of its user, and none where there is no user",
+                ));
+            }
+        };
         let name = TargetName::parse(&kept.asked, PORT_DEFAULT)?.leaving(kept.plan.via.clone())?;
         let left = kept.plan.remaining(&kept.ledger);
         let first = left.first().map_or(1, |visit| visit.number);
@@ -330,6 +335,29 @@ pub fn check_path(kept: &KeptSweep) -> Result<(), Error> {
             "restore the path file, or begin a sweep of its own without `--resume`",
         )),
     }
+}
+
+/// Refuses another user than that of a sweep, which is kept; none is that one.
+///
+/// # Errors
+/// When it is another.
+pub fn check_user(kept: &KeptSweep, asked: Option<&ServerUser>) -> Result<(), Error> {
+    let user = kept.plan.user.as_ref();
+    if asked.is_none() || asked == user {
+        return Ok(());
+    }
+    Err(Error::wrong_request(
+        format!(
+            "sweep {} logs in as {}, and that is fixed",
+            kept.id,
+            named(user)
+        ),
+        "leave the user, the key and the padding out, or begin a sweep of its own",
+    ))
+}
+
+fn named(user: Option<&ServerUser>) -> String {
+    user.map_or("no user".to_owned(), |user| format!("user {user}"))
 }
 
 /// An archive without which no sweep begins.

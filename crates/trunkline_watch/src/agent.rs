@@ -4,7 +4,7 @@ mod given;
 mod login;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -211,9 +211,11 @@ fn files(plan: &Plan, due: &Due, address: &Address) -> Result<Option<FarFiles>, 
     let Some(file) = host.and_then(|host| host.token.as_ref()) else {
         return Ok(None);
     };
+    let file = Path::new(file.as_str());
+    login::check_file(file)?;
     Ok(Some(FarFiles {
         address: address.clone(),
-        token: super::read_token(file.as_str().as_ref())?,
+        token: super::read_token(file)?,
         name: format!("from-{}.bin", due.from),
     }))
 }

@@ -22,8 +22,8 @@ mod settings;
 mod visit;
 mod words;
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 pub use agent::{RunOptions, run};
@@ -68,6 +68,16 @@ fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// When it cannot be read or is no token. What stands in it is not shown.
 pub fn read_token(file: &Path) -> Result<Token, Error> {
-    let text = fs::read_to_string(file).map_err(|error| Error::unreadable(file, error))?;
+    let text = File::open(file).and_then(|open| read_short(&open));
+    let text = text.map_err(|error| Error::unreadable(file, error))?;
     Ok(text.trim().parse::<Token>()?)
+}
+
+/// The beginning of a file that should have a token or a password: plans may name any file.
+fn read_short(file: &File) -> io::Result<String> {
+    /// More than either has.
+    const LENGTH_MAX: u64 = 4_096;
+    let mut text = String::new();
+    file.take(LENGTH_MAX).read_to_string(&mut text)?;
+    Ok(text)
 }

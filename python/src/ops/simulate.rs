@@ -68,7 +68,7 @@ impl Asked<'_> {
             Some(other) => return Err(Failure::value("compat", other, "possible values: ns2")),
             None => {}
         }
-        base.tcp.ecn = self.ecn;
+        base.tcp.ecn |= self.ecn;
         let segments = self.initial_window.as_deref();
         if let Some(segments) = optional("initial_window", segments, ask::simulate::segments)? {
             base.tcp.initial_window = segments;

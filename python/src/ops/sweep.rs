@@ -147,6 +147,7 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
         return Call::start("sweep", command, move |cancel, tell| {
             let kept = sweep::kept(&place, id)?;
             sweep::check_path(&kept)?;
+            login.check_same(&kept)?;
             let id = kept.id;
             if kept.plan.remaining(&kept.ledger).is_empty() {
                 let mut archive = Archive::open_existing(&place)?;
@@ -155,8 +156,9 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
                 }
                 return Ok(Done::of(archive.load(id)?).numbered(id));
             }
-            let login = login.again(&kept)?;
-            let sweep = sweep::Sweep::resume(&place, kept, login)?;
+            let password = kept.plan.user.as_ref().map(|_| login.password());
+            let password = password.transpose()?;
+            let sweep = sweep::Sweep::resume(&place, kept, password.as_deref())?;
             go(sweep, simulates.then_some(&place), cancel, tell)
         });
     }

@@ -50,7 +50,8 @@ mod tests {
     #[test]
     fn cases_take_turns_and_a_test_keeps_its_own() {
         if env::var_os(FAMILY).is_none() {
-            assert!(!is_ipv6(0) && !is_ipv6(2));
+            let has_ipv6 = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
+            assert!(!is_ipv6(0) && is_ipv6(1) == has_ipv6);
         }
         assert_eq!(loopback(), loopback());
     }

@@ -21,8 +21,8 @@ pub enum Padding {
 
 /// A text that names no padding.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("possible values: oaep, pkcs1")]
-pub struct PaddingError;
+#[error("`{0}` is no padding; write `oaep` or `pkcs1`")]
+pub struct PaddingError(String);
 
 impl FromStr for Padding {
     type Err = PaddingError;
@@ -31,7 +31,7 @@ impl FromStr for Padding {
         match text {
             "oaep" => Ok(Padding::Oaep),
             "pkcs1" => Ok(Padding::Pkcs1),
-            _ => Err(PaddingError),
+            other => Err(PaddingError(crate::printable(other, 60))),
         }
     }
 }

@@ -46,9 +46,13 @@ impl LoginOptions {
 
 /// The login of a user; may ask for the password.
 pub(crate) fn log_in(user: &ServerUser) -> Result<Login, Error> {
-    let password = match login::password_of_environment()? {
-        Some(password) => password,
-        None => login::ask_password(&user.name)?,
-    };
-    login::log_in(user, &password)
+    login::log_in(user, &password(user)?)
+}
+
+/// The password of a user: of the environment, or of the terminal.
+pub(crate) fn password(user: &ServerUser) -> Result<String, Error> {
+    match login::password_of_environment()? {
+        Some(password) => Ok(password),
+        None => login::ask_password(&user.name),
+    }
 }

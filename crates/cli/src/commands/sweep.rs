@@ -12,7 +12,7 @@ use trunkline::report::text;
 use trunkline::sweep::{self, SweepPlan};
 use trunkline::{AnyDocument, Cancel, Target, TargetName};
 
-use crate::args::{Keep, Sweep, log_in};
+use crate::args::{Keep, Sweep, password};
 use crate::failure::Failure;
 use crate::output::{self, tell};
 use crate::progress::{RunProgress, SweepProgress};
@@ -76,9 +76,9 @@ fn resume(arguments: &Sweep, place: &Path, asked: Option<i64>) -> Result<ExitCod
         show(arguments, place, kept.id)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let login = kept.plan.user.as_ref().map(log_in).transpose()?;
+    let password = kept.plan.user.as_ref().map(password).transpose()?;
     let cancel = stop::listen()?;
-    let sweep = sweep::Sweep::resume(place, kept, login)?;
+    let sweep = sweep::Sweep::resume(place, kept, password.as_deref())?;
     go(arguments, place, sweep, &cancel)
 }
 

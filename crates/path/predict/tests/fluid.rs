@@ -151,6 +151,12 @@ fn what_it_does_not_describe_is_refused_by_name() {
         long.contains("20s is below 10 of the longest round trip, 50s"),
         "{long}"
     );
+    let narrow = FlowClass {
+        window: Some(Bytes::new(100)),
+        ..FlowClass::of(10)
+    };
+    let narrow = refusal(path("reno"), narrow).to_string();
+    assert!(narrow.contains("below one segment of"), "{narrow}");
     let many = FluidQuestion {
         classes: vec![FlowClass::of(1); 65],
         ..question(path("reno"), FlowClass::of(1))
@@ -174,7 +180,7 @@ fn losses_in_bursts_and_a_way_back_that_matters_are_refused_by_name() {
         ("`reverse.loss` (0.01)", |path, _| {
             path.reverse.loss = Loss::Random { rate: 0.01 };
         }),
-        ("`reverse.rate` (1Mbit/s)", |path, _| {
+        ("`reverse.rate` (1Mbit/s, below the ", |path, _| {
             path.reverse.rate = Rate::from_bits_per_second(1_000_000);
         }),
     ];
@@ -203,9 +209,9 @@ fn a_warm_up_leaves_out_the_slow_start_and_something_of_the_run() {
         early.contains("100ms is below 5 of the longest round trip, 200ms"),
         "{early}"
     );
-    let late = refusal(Span::from_secs(20));
+    let late = refusal(Span::from_millis(19_900));
     assert!(
-        late.contains("20s leaves nothing of a run of 20s"),
+        late.contains("19.9s leaves 100ms of a run of 20s, below 5 of"),
         "{late}"
     );
 }

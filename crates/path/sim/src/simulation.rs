@@ -115,7 +115,7 @@ impl Simulation {
             let alarm = self.timers.next();
             if at.min(alarm) > until {
                 self.now = until;
-                // Not after each event: what is lost once stays lost, and a sum is no cheap check.
+                // Not after each event: what is lost once stays lost, and the sum is not cheap.
                 debug_assert!(self.is_conserved(), "at {}", self.now.as_secs_f64());
                 if self.events.is_some() {
                     self.log_losses();
@@ -141,6 +141,7 @@ impl Simulation {
                 self.log_losses();
             }
         }
+        debug_assert!(self.is_conserved(), "at {}", self.now.as_secs_f64());
         true
     }
 

@@ -3,7 +3,7 @@
 use observe::Window;
 use units::{Bytes, Span};
 
-use super::simulate::{streams, windows};
+use super::simulate::{streams_up_to, windows};
 use super::{List, within};
 use crate::predict::{FLOWS_MAX, FlowClass};
 
@@ -15,15 +15,7 @@ const STREAMS_MAX: u32 = 4096;
 /// # Errors
 /// A sentence when it is none, or outside its bounds.
 pub fn counts(text: &str) -> Result<List<u32>, String> {
-    let list = streams(text)?;
-    match list
-        .0
-        .iter()
-        .find(|count| !(1..=STREAMS_MAX).contains(*count))
-    {
-        Some(count) => Err(format!("{count} is not between 1 and {STREAMS_MAX}")),
-        None => Ok(list),
-    }
+    streams_up_to(STREAMS_MAX, text)
 }
 
 /// The one window of a prediction.

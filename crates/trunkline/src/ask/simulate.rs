@@ -43,24 +43,27 @@ impl<T: PartialEq> List<T> {
 
 /// As many as the fluid model is asked for; `sim` takes a tenth. With a bound here, a range cannot
 /// fill the memory.
-const STREAMS: RangeInclusive<u32> = 1..=1_000_000;
+const STREAMS_MAX: u32 = 1_000_000;
 
 /// Numbers of streams to simulate: `8`, `1e6`, `1,2,4` or `1..40`.
 ///
 /// # Errors
 /// A sentence when it is none, or outside its bounds.
 pub fn streams(text: &str) -> Result<List<u32>, String> {
+    streams_up_to(STREAMS_MAX, text)
+}
+
+pub(super) fn streams_up_to(most: u32, text: &str) -> Result<List<u32>, String> {
     let mut counts = parts(text, |part| match part.split_once("..") {
-        Some((first, last)) => counts(first, last),
-        None => Ok(vec![count(part)?]),
+        Some((first, last)) => counts(count(first, most)?, count(last, most)?),
+        None => Ok(vec![count(part, most)?]),
     })?;
     counts.sort_unstable();
     counts.dedup();
     Ok(List(counts))
 }
 
-fn counts(first: &str, last: &str) -> Result<Vec<u32>, String> {
-    let (first, last) = (count(first)?, count(last)?);
+fn counts(first: u32, last: u32) -> Result<Vec<u32>, String> {
     match first <= last {
         true => Ok((first..=last).collect()),
         false => Err(format!(
@@ -99,18 +102,15 @@ pub fn segments(text: &str) -> Result<u32, String> {
         .map_err(|_| format!("`{text}` is not a number of segments; Linux has 10"))
 }
 
-fn count(text: &str) -> Result<u32, String> {
+fn count(text: &str, most: u32) -> Result<u32, String> {
     let text = text.trim();
     let number: Option<f64> = text.parse().ok();
     let whole = number.filter(|number| number.fract() == 0.0 && *number >= 0.0);
     let number = whole
         .ok_or_else(|| format!("`{text}` is not a number of streams; write 8, 1,2,4 or 1..40"))?;
-    let (least, most) = (*STREAMS.start(), *STREAMS.end());
-    match (f64::from(least)..=f64::from(most)).contains(&number) {
+    match (1.0..=f64::from(most)).contains(&number) {
         true => Ok(number as u32),
-        false => Err(format!(
-            "{number} streams are not between {least} and {most}"
-        )),
+        false => Err(format!("{number} streams are not between 1 and {most}")),
     }
 }
 

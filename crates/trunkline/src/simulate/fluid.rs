@@ -44,7 +44,7 @@ fn only_cell(grid: &Grid) -> Result<Scenario, Error> {
         );
         return Err(Error::wrong_request(
             what,
-            "leave it out, or leave `--fluid` out",
+            format!("leave it out, or {PACKETS}"),
         ));
     }
     let counts = [grid.variants.len(), grid.streams.len(), grid.windows.len()];
@@ -83,15 +83,15 @@ fn refuse(scenario: &Scenario) -> Result<(), Error> {
         ),
         (
             "marks in place of drops (`--ecn`, or ECN of the path's hosts)",
-            tcp.ecn,
+            tcp.ecn || linux.ecn,
         ),
-        ("other settings of TCP than those of Linux", *tcp != linux),
-        ("a pacing rate", scenario.pacing.is_some()),
         (
-            "an idle time before the streams",
-            scenario.idle > Span::ZERO,
+            "a pacing rate, an idle time, a log, or other settings of TCP than those of Linux",
+            *tcp != linux
+                || scenario.pacing.is_some()
+                || scenario.idle > Span::ZERO
+                || scenario.log,
         ),
-        ("a log of packets", scenario.log),
     ];
     match asked.into_iter().find(|(_, asked)| *asked) {
         Some((what, _)) => Err(Error::wrong_request(
@@ -128,7 +128,9 @@ fn ask(scenario: &Scenario, classes: Vec<FlowClass>) -> Result<Fluid, Error> {
     ::predict::fluid(&question).map_err(|error| {
         let next = match &error {
             PredictError::Class { .. } => {
-                format!("change `--duration`, `--warmup` or the cross traffic, or {PACKETS}")
+                format!(
+                    "change `--duration`, `--warmup`, `--window` or the cross traffic, or {PACKETS}"
+                )
             }
             PredictError::FluidCongestion { .. } => {
                 format!(

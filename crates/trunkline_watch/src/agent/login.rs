@@ -1,16 +1,14 @@
 //! Who an agent is to servers with users.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use trunkline::Error;
 use trunkline::login::{self, Login};
-use trunkline::{Error, Fault};
 use watch_plan::HostLogin;
 
-/// More than a password has.
-const PASSWORD_MAX: u64 = 4_096;
 /// Permissions of those who neither own a file nor are of its group.
 const OTHERS: u32 = 0o006;
 
@@ -48,22 +46,31 @@ fn no_password() -> Error {
     )
 }
 
+/// Refuses a pipe or a device as a file of a plan: a visit would wait for it.
+pub(super) fn check_file(path: &Path) -> Result<(), Error> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(Error::wrong_request(
+            format!("{} is no file", path.display()),
+            "name a file in the plan that has the secret and nothing else",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The password in a file, which may end with a line feed. What stands in it is not shown.
 fn read_password(path: &Path) -> Result<String, Error> {
     let unreadable = |error: io::Error| Error::unreadable(path, error);
+    check_file(path)?;
     let file = File::open(path).map_err(unreadable)?;
     let mode = file.metadata().map_err(unreadable)?.mode();
     if mode & OTHERS != 0 {
-        let what = format!(
-            "{} has a password, and others may read or change it",
-            path.display()
-        );
-        let error = Error::sentence(Fault::Request, what, None);
-        return Err(error.with_hint(format!("`chmod o= {}` mends that", path.display())));
+        let file = path.display();
+        return Err(Error::wrong_request(
+            format!("{file} has a password, and others may read or change it"),
+            format!("`chmod o= {file}` mends that"),
+        ));
     }
-    let mut text = String::new();
-    let read = file.take(PASSWORD_MAX).read_to_string(&mut text);
-    read.map_err(unreadable)?;
+    let text = crate::read_short(&file).map_err(unreadable)?;
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }
 
@@ -110,6 +117,8 @@ mod tests {
         let told = of(&lines).unwrap_err();
         assert!(told.what().contains("others may read"), "{told}");
         may(0o640);
+        let told = read_password(folder.path()).unwrap_err();
+        assert!(told.what().contains("is no file"), "{told}");
         assert_eq!(read_password(&file).unwrap(), PASSWORD);
         let told = of(&lines).unwrap_err();
         assert!(told.what().contains("key.pem"), "{told}");

@@ -94,24 +94,6 @@ pub(super) fn check_same(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Fail
                 `--resume`",
         ));
     }
-    check_user(arguments, kept)?;
+    sweep::check_user(kept, arguments.login.user()?.as_ref())?;
     Ok(sweep::check_path(kept)?)
-}
-
-/// A resumed sweep logs in as the user that it began with.
-fn check_user(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Failure> {
-    let asked = arguments.login.user()?;
-    if asked.is_none() || asked == kept.plan.user {
-        return Ok(());
-    }
-    let kept_user = kept.plan.user.as_ref();
-    let kept_user = kept_user.map_or("no user".to_owned(), |user| format!("user {user}"));
-    Err(Failure::wrong_request(
-        &format!(
-            "sweep {} logs in as {kept_user}, and that is fixed",
-            kept.id
-        ),
-        "leave out `--user`, `--user-key` and `--user-padding`, or begin a sweep of its own \
-            without `--resume`",
-    ))
 }

@@ -95,6 +95,11 @@ impl FluidSimulation {
             _ => own.and_then(|class| class.goodput),
         };
         let rtt = own.and_then(|class| class.rtt);
+        let mut outside = said.outside.clone();
+        if let Some(alone) = alone.filter(|alone| alone.goodput.is_none()) {
+            let reasons = alone.outside.iter();
+            outside.extend(reasons.map(|reason| format!("of the cross traffic alone, {reason}")));
+        }
         FluidSimulation {
             path: (&scenario.path).into(),
             scenario: Terms::new(scenario, vec![scenario.seed]),
@@ -109,7 +114,7 @@ impl FluidSimulation {
             rtt: rtt.map(|mean| FluidRtt {
                 mean_seconds: mean.as_secs_f64(),
             }),
-            outside: said.outside.clone(),
+            outside,
             cost: SimulationCost {
                 cpu_seconds: cpu.as_secs_f64(),
                 cached_runs: 0,

@@ -1,10 +1,11 @@
 //! What the model takes.
 
 use netpath::{CrossTraffic, Extra, Loss, PathSpec};
-use units::Span;
+use units::{Bytes, Rate, Span};
 
 use super::{FlowClass, FluidQuestion};
 use crate::PredictError;
+use crate::inputs::segment;
 
 /// The most flows of a class: more than any link serves.
 pub const FLOWS_MAX: u64 = 100_000_000;
@@ -13,8 +14,8 @@ pub const FLOWS_MAX: u64 = 100_000_000;
 const ROUNDS_MAX: u64 = 20_000;
 /// The fewest of the longest round trip: before, its flows have hardly begun.
 const ROUNDS_MIN: u64 = 10;
-/// The fewest of them before anything counts: half of the shortest run.
-const WARMUP_ROUNDS_MIN: u64 = ROUNDS_MIN / 2;
+/// The fewest of them before anything counts, and after that: each half of the shortest run.
+const COUNTED_MIN: u64 = ROUNDS_MIN / 2;
 /// The most bytes of an acknowledgement: headers of IPv6 and TCP with what was acknowledged
 /// selectively.
 const ACKNOWLEDGEMENT_MAX: f64 = 100.0;
@@ -56,42 +57,22 @@ fn way_back(path: &PathSpec) -> Result<(), PredictError> {
     } else if back.variation.is_some() {
         refused("reverse.variation", back.rate.to_string())
     } else if back.rate.as_f64() < most {
-        refused("reverse.rate", back.rate.to_string())
+        let most = Rate::from_f64(most).human();
+        refused(
+            "reverse.rate",
+            format!("{}, below the {most} of acknowledgements", back.rate),
+        )
     } else {
         Ok(())
     }
 }
 
-/// What does not count of a run of `duration`.
-pub(super) fn warmup(
+/// How long the run is, and what of it does not count, once `classes`, those of cross traffic
+/// included, are found in order.
+pub(super) fn times(
     question: &FluidQuestion,
     classes: &[FlowClass],
-    duration: Span,
-) -> Result<Span, PredictError> {
-    let Some(warmup) = question.warmup else {
-        return Ok(Span::from_nanos(duration.as_nanos() / 2));
-    };
-    let own = question.path.base_rtt();
-    let rtts = classes.iter().map(|class| class.rtt.unwrap_or(own));
-    let least = rtts.max().unwrap_or(own).times(WARMUP_ROUNDS_MIN);
-    if warmup >= duration {
-        return refused(format!(
-            "a warm-up of {warmup} leaves nothing of a run of {duration}"
-        ));
-    }
-    if warmup < least {
-        return refused(format!(
-            "a warm-up of {warmup} is below {WARMUP_ROUNDS_MIN} of the longest round trip, {least}"
-        ));
-    }
-    Ok(warmup)
-}
-
-/// How long the run is, once `classes`, those of cross traffic included, are found in order.
-pub(super) fn duration(
-    question: &FluidQuestion,
-    classes: &[FlowClass],
-) -> Result<Span, PredictError> {
+) -> Result<(Span, Span), PredictError> {
     let own = question.path.base_rtt();
     let rtts = || classes.iter().map(|class| class.rtt.unwrap_or(own));
     let (shortest, longest) = (rtts().min().unwrap_or(own), rtts().max().unwrap_or(own));
@@ -114,17 +95,36 @@ pub(super) fn duration(
         ));
     }
     for class in classes {
-        check_class(class, duration)?;
+        check_class(class, segment(&question.path), duration)?;
     }
     if duration < least {
         return refused(format!(
             "a duration of {duration} is below {ROUNDS_MIN} of the longest round trip, {least}"
         ));
     }
-    Ok(duration)
+    let half = Span::from_nanos(duration.as_nanos() / 2);
+    let warmup = question.warmup.unwrap_or(half);
+    check_warmup(warmup, duration, longest.times(COUNTED_MIN))?;
+    Ok((duration, warmup))
 }
 
-fn check_class(class: &FlowClass, duration: Span) -> Result<(), PredictError> {
+fn check_warmup(warmup: Span, duration: Span, least: Span) -> Result<(), PredictError> {
+    let left = duration - warmup;
+    if left < least {
+        return refused(format!(
+            "a warm-up of {warmup} leaves {left} of a run of {duration}, below {COUNTED_MIN} of \
+                the longest round trip, {least}"
+        ));
+    }
+    if warmup < least {
+        return refused(format!(
+            "a warm-up of {warmup} is below {COUNTED_MIN} of the longest round trip, {least}"
+        ));
+    }
+    Ok(())
+}
+
+fn check_class(class: &FlowClass, segment: Bytes, duration: Span) -> Result<(), PredictError> {
     if !(1..=FLOWS_MAX).contains(&class.flows) {
         return refused(format!(
             "{} flows are not between 1 and {FLOWS_MAX}",
@@ -133,6 +133,11 @@ fn check_class(class: &FlowClass, duration: Span) -> Result<(), PredictError> {
     }
     if !(0.0..=0.5).contains(&class.loss) {
         return refused(format!("a loss of {} is not between 0 and 0.5", class.loss));
+    }
+    if let Some(window) = class.window.filter(|window| *window < segment) {
+        return refused(format!(
+            "a window of {window} is below one segment of {segment}"
+        ));
     }
     let stop = class.stop.unwrap_or(duration);
     if class.start >= stop || stop > duration {

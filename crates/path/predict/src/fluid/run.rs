@@ -70,10 +70,10 @@ pub fn fluid_unbounded(question: &FluidQuestion) -> Result<Fluid, PredictError> 
 
 fn run(question: &FluidQuestion) -> Result<(Fluid, Cell), PredictError> {
     let classes = all_classes(question);
-    let duration = check::duration(question, &classes)?;
+    let (duration, warmup) = check::times(question, &classes)?;
     let end = duration.as_secs_f64();
     let mut run = Run::new(question, &classes, end)?;
-    let warm = check::warmup(question, &classes, duration)?.as_secs_f64();
+    let warm = warmup.as_secs_f64();
     let (mut now, mut area) = (0.0, 0.0);
     while now < end {
         let step = run.step(now, now >= warm);

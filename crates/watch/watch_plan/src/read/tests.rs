@@ -233,7 +233,10 @@ fn who_agents_are_is_read_and_is_whole() {
     for (keys, problem) in [
         ("", "`user_key` goes with a `user`"),
         ("user = \"ana b\"", "has a space in it"),
-        ("user = \"ana\"\nuser_padding = \"oeap\"", "oaep, pkcs1"),
+        (
+            "user = \"ana\"\nuser_padding = \"oeap\"",
+            "`oeap` is no padding",
+        ),
         (
             "user = \"ana\"\npassword = \"x\"",
             "did you mean `password_file`?",
