@@ -79,9 +79,12 @@ fn cross_traffic_alone_is_what_the_streams_take_from() {
     assert!(body.delivered_bits_per_second.unwrap() >= alone * 9 / 10);
 }
 
+/// What is refused, and how to ask for it.
+type Refused = (&'static str, fn(&mut Grid));
+
 #[test]
 fn what_the_model_has_not_is_refused_by_name_with_the_next_step() {
-    let refused: [(&str, fn(&mut Grid)); 14] = [
+    let refused: [Refused; 14] = [
         ("`bbr`", |grid| grid.variants = vec![Variant::Bbr]),
         ("`vegas`", |grid| grid.variants = vec![Variant::Vegas]),
         ("`reno`", |grid| grid.variants = vec![Variant::Reno]),

@@ -42,6 +42,7 @@ pub use tuning::{
 };
 
 #[cfg(any(test, feature = "synthetic"))]
+#[allow(clippy::panic, reason = "for tests and benchmarks")]
 pub mod synthetic;
 #[cfg(test)]
 mod tests;

@@ -165,6 +165,9 @@ fn what_it_does_not_describe_is_refused_by_name() {
     assert!(many.contains("65 classes") && many.contains("64"), "{many}");
 }
 
+/// What is refused, and how a path gets it.
+type Refused = (&'static str, fn(&mut PathSpec, Loss));
+
 #[test]
 fn losses_in_bursts_and_a_way_back_that_matters_are_refused_by_name() {
     let bursts = Loss::GilbertElliott {
@@ -173,7 +176,7 @@ fn losses_in_bursts_and_a_way_back_that_matters_are_refused_by_name() {
         loss_bad: 1.0,
         loss_good: 0.0,
     };
-    let changes: [(&str, fn(&mut PathSpec, Loss)); 3] = [
+    let changes: [Refused; 3] = [
         ("`forward.loss` (in bursts)", |path, bursts| {
             path.forward.loss = bursts;
         }),
