@@ -5,7 +5,7 @@
 //! values arrive as the text that the program takes, so that both refuse the same with the same
 //! words.
 //!
-//! Reading order: [`call`], `ops/`, [`result`], [`tables`].
+//! Reading order: `call`, `ops/`, `result`, `tables`.
 
 // What the macros of PyO3 make calls the interpreter's C interface; nothing here does.
 #![allow(unsafe_code)]
