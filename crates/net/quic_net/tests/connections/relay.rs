@@ -93,8 +93,14 @@ impl Relay {
     /// What goes to the server bears the mark of a full queue (CE, RFC 3168) from now on; without
     /// this nothing that passes bears any.
     pub fn mark(&self) {
-        let mark = |socket: &UdpSocket| SockRef::from(socket).set_tos_v4(0b11).unwrap();
-        self.shared.far.iter().for_each(mark);
+        for socket in &self.shared.far {
+            let is_ipv6 = socket.local_addr().unwrap().is_ipv6();
+            let marked = match (SockRef::from(socket), is_ipv6) {
+                (socket, true) => socket.set_tclass_v6(0b11),
+                (socket, false) => socket.set_tos_v4(0b11),
+            };
+            marked.unwrap();
+        }
     }
 
     /// The server sees the client behind that one of its two addresses from now on.
