@@ -41,7 +41,7 @@ const DAY: u64 = 86_400;
 /// An event that shows its first visit later than this after a trouble began is another one.
 const FOUND_WITHIN: Span = Span::from_secs(6 * 3_600);
 /// How long streams run: enough to settle on these paths.
-const STREAMS_RUN: Span = Span::from_secs(6);
+const STREAMS_RUN: Span = Span::from_secs(8);
 
 /// What is known after the month.
 pub struct DemoMonth {
