@@ -325,7 +325,10 @@ fn lost_greetings_and_lost_answers_are_made_up_for() {
         let totals = seen.totals(way).unwrap();
         assert!(totals.arrived > 20, "{direction:?}: {seen:?}");
         let dropped = path.dropped.load(Ordering::Relaxed);
-        assert_eq!(dropped, greetings + answers, "{direction:?}");
+        // A test may begin by the server's word over TCP before the second answer leaves.
+        let least = greetings + answers.min(1);
+        let expected = least..=greetings + answers;
+        assert!(expected.contains(&dropped), "{direction:?}: {dropped}");
     }
 }
 
