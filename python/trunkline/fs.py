@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import io
+import ipaddress
 import os
 import re
 import stat
@@ -150,6 +151,14 @@ def _together(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[st
     return groups
 
 
+def _spelled_out(host: str) -> str:
+    """An IPv6 address in brackets and without `::`, at which fsspec cuts chains of URLs."""
+    address, percent, zone = host.strip("[]").partition("%")
+    with contextlib.suppress(ValueError):
+        return f"[{ipaddress.IPv6Address(address).exploded}{percent}{zone}]"
+    return host
+
+
 class TrunklineFileSystem(AbstractFileSystem):
     """Files that `trunkline serve --root` serves.
 
@@ -230,8 +239,7 @@ class TrunklineFileSystem(AbstractFileSystem):
 
     @property
     def _root(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host.strip("[]") else self.host
-        host = host.replace("[[", "[").replace("]]", "]")
+        host = _spelled_out(self.host)
         return f"{_SCHEME}{host}" if self.port is None else f"{_SCHEME}{host}:{self.port}"
 
     def unstrip_protocol(self, name: str) -> str:

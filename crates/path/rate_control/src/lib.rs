@@ -19,8 +19,8 @@
 //! mean.
 //!
 //! There is no clock here: each call brings the time. Reading order: `delivery` (samples of the
-//! rate), `filters` (maxima and minima over a window), `chance_loss`, `overflow`, `cubic`, `shared`,
-//! `path_model`.
+//! rate), `filters` (maxima and minima over a window), `chance_loss`, `overflow`, `cubic`,
+//! `shared`, `path_model`.
 
 mod chance_loss;
 mod cubic;

@@ -257,7 +257,7 @@ fn the_path_model_leaves_a_cubic_stream_its_part_of_a_short_queue() {
     assert!(bbr > ours + 0.1, "{bbr} and {ours}");
 }
 
-/// What a CUBIC stream keeps beside the path model, over what it keeps beside a second CUBIC stream;
+/// What a CUBIC stream keeps beside the path model, over what it keeps beside a second CUBIC;
 /// each of them is there first in turn.
 #[test]
 fn beside_the_path_model_cubic_keeps_about_what_a_second_cubic_leaves() {
