@@ -59,7 +59,8 @@ impl Ends {
             ..SamplePlan::lasting(Span::from_secs(2))
         };
         let near = self.network.network().near();
-        let until = Instant::now() + Duration::from_secs(20);
+        // A program that hangs is ended after 20 s; the next run is its second chance.
+        let until = Instant::now() + Duration::from_secs(60);
         loop {
             let seen = near
                 .run(|| target.observe(setting, &plan, &mut ()))
