@@ -109,7 +109,8 @@ def test_names_and_urls(fs):
         assert strip(fs.unstrip_protocol(f"/x/{name}")) == f"/x/{name}"
     kwargs = TrunklineFileSystem._get_kwargs_from_urls
     assert kwargs("trunkline://h:5/a") == {"host": "h", "port": 5}
-    assert kwargs("trunkline://[::1]:5/a") == {"host": "[::1]", "port": 5}
+    for address in ("[::1]", "[0:0:0:0:0:0:0:1]"):
+        assert kwargs(f"trunkline://{address}:5/a") == {"host": "::1", "port": 5}
     assert kwargs("trunkline://h/a:6") == {"host": "h"}
     assert strip("trunkline://h/100%") == "/100%"
     assert fs.place("/a b/50%") == f"{fs.fsid}/a%20b/50%25"

@@ -159,6 +159,14 @@ def _spelled_out(host: str) -> str:
     return host
 
 
+def _as_given(host: str) -> str:
+    """An IPv6 address of a URL as users give it for `host`: fsspec compares the two."""
+    address, percent, zone = host.strip("[]").partition("%")
+    with contextlib.suppress(ValueError):
+        return f"{ipaddress.IPv6Address(address).compressed}{percent}{zone}"
+    return host
+
+
 class TrunklineFileSystem(AbstractFileSystem):
     """Files that `trunkline serve --root` serves.
 
@@ -234,8 +242,8 @@ class TrunklineFileSystem(AbstractFileSystem):
         authority = path[len(_SCHEME) :].partition("/")[0]
         found = re.fullmatch(r"(\[[^\]]*\]|[^:]*):([0-9]+)", authority)
         if found:
-            return {"host": found[1], "port": int(found[2])}
-        return {"host": authority}
+            return {"host": _as_given(found[1]), "port": int(found[2])}
+        return {"host": _as_given(authority)}
 
     @property
     def _root(self) -> str:
