@@ -16,7 +16,7 @@ from trunkline.fs import TrunklineFileSystem
 # As the entry point of an installed package does.
 fsspec.register_implementation("trunkline", TrunklineFileSystem)
 HOST, _, PORT = sys.argv[1].rpartition(":")
-HERE, PORT = sys.argv[2], int(PORT)
+HOST, HERE, PORT = HOST.strip("[]"), sys.argv[2], int(PORT)
 FS = TrunklineFileSystem(HOST, PORT)
 ACCESS = {"trunkline": {"host": HOST, "port": PORT}, "file": {}}
 HOW = {"default_method": "options", "storage_options": ACCESS}
