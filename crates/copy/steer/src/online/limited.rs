@@ -26,8 +26,8 @@ pub(super) struct Record {
     path: Option<(Span, Verdict)>,
 }
 
-/// The path is inferred once the network has bound for so long, and again each time that this
-/// has doubled: it costs a tenth of a second.
+/// The path is inferred once the network has bound for so long, and again each time that this has
+/// doubled: it costs a tenth of a second to two seconds of a processor.
 const FIRST: Span = Span::from_secs(1);
 /// Numbers of streams that are evidence of the path at the most, and a long run in seconds.
 const EVIDENCE_MAX: usize = 4;
