@@ -74,6 +74,14 @@ fn shorter() -> Versions {
     }
 }
 
+/// Kernels date files by their ticks: of one size and written in one of them, two would be taken
+/// for one version and skipped.
+fn write_older(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+}
+
 #[test]
 fn only_what_differs_is_sent_both_ways() {
     for direction in [CopyDirection::Put, CopyDirection::Get] {
@@ -90,7 +98,7 @@ fn only_what_differs_is_sent_both_ways() {
                 CopyDirection::Put => (near.path().join("a"), far.path().join("b")),
                 CopyDirection::Get => (far.path().join("b"), near.path().join("a")),
             };
-            fs::write(&to, &versions.older).unwrap();
+            write_older(&to, &versions.older);
             fs::write(&from, &versions.newer).unwrap();
             let delta = |spec: &mut CopySpec| {
                 spec.options.delta = true;
@@ -121,7 +129,7 @@ fn a_delta_that_was_stopped_goes_on() {
     let mut newer = older.clone();
     newer[2 * SIZE..].reverse();
     fs::write(&source, &newer).unwrap();
-    fs::write(&target, &older).unwrap();
+    write_older(&target, &older);
     let server = Server::start(far.path());
     let mut spec = spec(CopyDirection::Put, &source, &server, "b");
     slowly(&mut spec);
@@ -157,7 +165,7 @@ fn without_the_option_all_is_sent() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let Versions { newer, older, .. } = changed_in_places();
     fs::write(near.path().join("a"), &newer).unwrap();
-    fs::write(far.path().join("b"), &older).unwrap();
+    write_older(&far.path().join("b"), &older);
     let outcome = run(CopyDirection::Put, &near.path().join("a"), far.path(), "b");
     assert_eq!(outcome.sent.get(), newer.len() as u64);
     assert_eq!(outcome.unchanged.get(), 0);
