@@ -79,7 +79,8 @@ fn shorter() -> Versions {
 fn write_older(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
     let file = fs::File::options().write(true).open(path).unwrap();
-    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
 }
 
 #[test]
