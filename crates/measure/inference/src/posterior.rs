@@ -12,11 +12,9 @@ use crate::likelihood::{Residual, fit};
 use crate::path::Path;
 use crate::prior::Prior;
 
-/// Paths that are drawn first, at least and where there is one sample: it leaves most open, and
-/// costs least. And those that are kept.
-const DRAWN: usize = 1_200;
-const DRAWN_FOR_ONE: usize = 4_800;
-const KEPT: usize = 200;
+/// Paths that are drawn first, and those that are kept.
+const DRAWN: usize = 2_400;
+const KEPT: usize = 108;
 /// The likelihood counts more from round to round, by as much as leaves this share of the paths
 /// that are kept their say (effective sample size, Del Moral et al. 2012, "An adaptive sequential
 /// Monte Carlo method").
@@ -34,6 +32,8 @@ pub struct Particle {
     /// The path.
     pub path: Path,
     log: f64,
+    /// What it counts beside that, as a logarithm: less than others where it was drawn more often.
+    counts: f64,
     /// What each sample showed over what the path shows.
     pub(crate) residuals: Vec<Residual>,
 }
@@ -96,6 +96,7 @@ fn particle(path: Path, evidence: &[Evidence], least: f64, draw: &mut Draw) -> O
     Some(Particle {
         path,
         log,
+        counts: 0.0,
         residuals,
     })
 }
@@ -103,12 +104,11 @@ fn particle(path: Path, evidence: &[Evidence], least: f64, draw: &mut Draw) -> O
 /// Paths drawn from the prior, but for those that no later round would keep.
 fn drawn(prior: &Prior, evidence: &[Evidence], draw: &mut Draw) -> Vec<Particle> {
     let (mut best, mut particles) = (f64::NEG_INFINITY, Vec::new());
-    let count = (DRAWN_FOR_ONE / evidence.len().max(1)).max(DRAWN);
-    for _ in 0..count {
-        let path = prior.draw(draw);
+    for _ in 0..DRAWN {
+        let (path, counts) = prior.draw(draw);
         if let Some(one) = particle(path, evidence, best - HOPELESS, draw) {
             best = one.log.max(best);
-            particles.push(one);
+            particles.push(Particle { counts, ..one });
         }
     }
     particles
@@ -137,11 +137,12 @@ fn tolerable(particles: &[Particle], most: f64) -> f64 {
     low
 }
 
-/// How much each path has to say, the best 1.
+/// How much each path has to say.
 fn weights(particles: &[Particle], counts: f64) -> Vec<f64> {
     let logs = particles.iter().map(|one| one.log);
-    let best = logs.clone().fold(f64::NEG_INFINITY, f64::max);
-    logs.map(|log| (counts * (log - best)).exp()).collect()
+    let best = logs.fold(f64::NEG_INFINITY, f64::max);
+    let weight = |one: &Particle| (counts * (one.log - best) + one.counts).exp();
+    particles.iter().map(weight).collect()
 }
 
 /// As many as are kept, drawn by how well they explain (systematic resampling).
@@ -153,7 +154,10 @@ fn resampled(particles: &[Particle], counts: f64, draw: &mut Draw) -> Vec<Partic
     for (one, weight) in particles.iter().zip(weights) {
         sum += weight;
         while at < sum && kept.len() < KEPT {
-            kept.push(one.clone());
+            kept.push(Particle {
+                counts: 0.0,
+                ..one.clone()
+            });
             at += step;
         }
     }

@@ -40,10 +40,12 @@ const EARLY: (f64, f64) = (0.0, 0.6);
 const DROP_TAIL: f64 = 0.75;
 const POLICER: f64 = 0.4;
 /// A way back that acknowledgements of this share of the rate fill, and how long they wait there at
-/// the most, seconds; mostly there is none.
+/// the most, seconds; mostly there is none. It is drawn so many times as often at first, and
+/// counts for as much less: of few paths with one, none would be close to what is there.
 const BACK: (f64, f64) = (0.15, 1.2);
 const BACK_WAIT: (f64, f64) = (5e-3, 1.5);
-const WIDE_BACK: f64 = 0.99;
+const NARROW_BACK: f64 = 0.01;
+const NARROW_OFTEN: f64 = 8.0;
 /// The most that a window may be, bytes.
 const WINDOW_MAX: f64 = 1e9;
 /// What a kernel counted may be off by.
@@ -106,7 +108,8 @@ impl Prior {
         .filter(|_| fastest > 0.0)
     }
 
-    pub fn draw(&self, draw: &mut Draw) -> Path {
+    /// A path, and what it counts as a logarithm: those that are drawn too often count less.
+    pub fn draw(&self, draw: &mut Draw) -> (Path, f64) {
         let mut path = Path {
             rate: self.fastest,
             rtt: self.rtt,
@@ -127,7 +130,14 @@ impl Prior {
         for part in 0..PARTS {
             self.draw_part(part, &mut path, draw);
         }
-        path
+        let often = NARROW_OFTEN * NARROW_BACK;
+        let is_narrow = draw.happens(often);
+        Self::way_back(is_narrow, &mut path, draw);
+        let counts = match is_narrow {
+            true => 1.0 / NARROW_OFTEN,
+            false => (1.0 - NARROW_BACK) / (1.0 - often),
+        };
+        (path, counts.ln())
     }
 
     /// The path with one of its parts drawn anew.
@@ -169,9 +179,8 @@ impl Prior {
                 path.others = draw.mostly(NO_OTHERS, 0.0, some);
             }
             6 => {
-                let back = |draw: &mut Draw| path.rate * draw.log_uniform(BACK.0, BACK.1);
-                path.back = draw.mostly(WIDE_BACK, f64::INFINITY, back);
-                path.back_wait = draw.log_uniform(BACK_WAIT.0, BACK_WAIT.1);
+                let is_narrow = draw.happens(NARROW_BACK);
+                Self::way_back(is_narrow, path, draw);
             }
             _ => self.hosts(path, draw),
         }
@@ -183,6 +192,14 @@ impl Prior {
             true => draw.between(SLOWEST * self.carried, 1.1 * self.fastest),
             false => self.fastest * draw.exponential(FASTER).exp(),
         }
+    }
+
+    fn way_back(is_narrow: bool, path: &mut Path, draw: &mut Draw) {
+        path.back = match is_narrow {
+            true => path.rate * draw.log_uniform(BACK.0, BACK.1),
+            false => f64::INFINITY,
+        };
+        path.back_wait = draw.log_uniform(BACK_WAIT.0, BACK_WAIT.1);
     }
 
     /// What the hosts hold back: as their kernels counted, else anything beyond what was seen.

@@ -104,6 +104,15 @@ const STEPS_MAX: f64 = 150.0;
 /// windows outgrow the queue in it, but no more than by this factor.
 const TWICE: f64 = 0.4;
 const FINER: f64 = 8.0;
+/// Where that would take more steps than this, what is reckoned stands for several times its
+/// length: of thousands of round trips some hundred tell what all show.
+const REPEATED: f64 = 200.0;
+/// Only that long after streams began, seconds: timeouts of their start take their time.
+const SETTLES: f64 = 0.5;
+/// Steps after which it is reckoned anew how many are left, and the least that are.
+const RECKONED: u32 = 16;
+/// The rate stays the same for so many steps at least.
+const SWING_STEPS: f64 = 3.0;
 /// A step lasts one round trip for so many round trips, as long as streams start.
 const START: f64 = 30.0;
 /// More streams than this are reckoned several at a time: one's own, and those of others.
@@ -156,8 +165,8 @@ pub fn run(path: &Path, run: &Run, bins: usize, seed: u64) -> Trace {
     link.before();
     link.start();
     let mut books = Books::new(run.seconds, bins.max(1));
-    while link.now < run.seconds - 1e-9 {
-        let from = link.now;
+    while link.wall < run.seconds - 1e-9 {
+        let from = link.wall;
         let step = link.advance();
         books.enter(from, &step);
     }
@@ -219,12 +228,24 @@ struct Link<'a> {
     path: &'a Path,
     run: &'a Run,
     draw: Draw,
+    /// What streams take for the time, seconds.
     now: f64,
+    /// The time of the run, which goes faster where steps stand for more than their length, and
+    /// when it ends.
+    wall: f64,
+    until: f64,
+    /// Seconds of the run for each second of the streams.
+    stretch: f64,
+    /// Steps since streams settled, and how long they lasted, in seconds of the streams.
+    steps: u32,
+    stepped: f64,
     /// Own streams, then others'.
     streams: Vec<Stream>,
-    /// What each has on the way, kept for its memory.
-    windows: Vec<f64>,
     own: usize,
+    /// Streams that own and others' stand for.
+    weights: [f64; 2],
+    /// When the first of the losses is heard of that streams have not heard of.
+    heard: f64,
     /// The least length of a step.
     step: f64,
     /// When the streams that joined last began.
@@ -247,17 +268,28 @@ struct Link<'a> {
     waited: f64,
 }
 
-/// What strikes streams in a step, in segments.
+/// What strikes streams in a step.
 struct Pressure {
-    all: f64,
-    /// Beyond what path and queue hold.
-    overflow: f64,
-    /// On the way of streams that start, and what of it the queue has no room for.
-    starting: f64,
-    bursts: f64,
+    /// The share of what is on the way that path and queue do not hold.
+    of_queue: f64,
+    /// The same of what streams send that start: the queue has no room for their bursts.
+    of_burst: f64,
     rtt: f64,
     /// Round trips that the step lasts.
     share: f64,
+}
+
+/// What all streams have on the way, in segments.
+#[derive(Clone, Copy, Default)]
+struct OnWay {
+    all: f64,
+    own: f64,
+    /// Of one stream at the most.
+    most: f64,
+    /// Of own streams whose windows double.
+    starting: f64,
+    /// Whether windows of own streams double, and others'.
+    starts: [bool; 2],
 }
 
 /// What one step brought.
@@ -282,9 +314,15 @@ impl<'a> Link<'a> {
             run,
             draw,
             now: 0.0,
+            wall: 0.0,
+            until: run.seconds,
+            stretch: 1.0,
+            steps: 0,
+            stepped: 0.0,
             streams: vec![other; bundles as usize],
-            windows: Vec::new(),
             own: 0,
+            weights: [0.0, others],
+            heard: f64::INFINITY,
             step: run.seconds / STEPS_MAX,
             began: 0.0,
             growth: 0.0,
@@ -305,23 +343,25 @@ impl<'a> Link<'a> {
             return;
         }
         let length = BEFORE.0.max(BEFORE.1 * self.path.rtt);
-        (self.now, self.began) = (-length, -length);
+        (self.wall, self.until) = (-length, 0.0);
         let step = std::mem::replace(&mut self.step, length / STEPS_MAX);
-        while self.now < 0.0 {
+        while self.wall < 0.0 {
             self.advance();
         }
-        self.step = step;
+        (self.step, self.until) = (step, self.run.seconds);
     }
 
     /// Lets the streams of the run start. What they send arrives half a round trip later.
     fn start(&mut self) {
-        self.now = if self.own == 0 {
+        self.wall = if self.own == 0 {
             self.path.rtt / 2.0
         } else {
             0.0
         };
         self.join(self.run.streams - self.run.joined.min(self.run.streams));
         self.began = self.now;
+        (self.stretch, self.steps, self.stepped) = (1.0, 0, 0.0);
+        self.swing.1 = f64::NEG_INFINITY;
         self.filled = 0.0;
         self.waited = f64::INFINITY;
     }
@@ -334,14 +374,16 @@ impl<'a> Link<'a> {
         let new = std::iter::repeat_n(Stream::new(self.run.control, weight, self.now), joining);
         self.streams.splice(self.own..self.own, new);
         self.own += joining;
+        self.weights[0] += weight * joining as f64;
     }
 
     /// Segments that the link carries in a second, now.
     fn capacity(&mut self) -> f64 {
-        if self.path.swing > 0.0 && self.now >= self.swing.1 {
+        if self.path.swing > 0.0 && self.wall >= self.swing.1 {
             let wide = 3.0_f64.sqrt() * self.path.swing;
             let factor = self.draw.between(1.0 - wide, 1.0 + wide).max(0.02);
-            self.swing = (factor, self.now + self.path.swing_every);
+            let lasts = self.path.swing_every.max(SWING_STEPS * self.step);
+            self.swing = (factor, self.wall + lasts);
         }
         self.path.segments() * self.swing.0
     }
@@ -367,60 +409,80 @@ impl<'a> Link<'a> {
         );
         let empty = self.path.rtt + self.back_waits;
         let last = empty + self.waiting / capacity;
-        let is_early = self.now - self.began < START * last;
-        let starts = is_early && self.streams[..self.own].iter().any(Stream::is_starting);
         let bound = self.bound(last);
         self.give_way(last);
-        let mut windows = std::mem::take(&mut self.windows);
-        self.on_way(bound, &mut windows);
+        let on_way = self.send(bound);
         let product = capacity * empty;
         let is_policer = self.path.standing == 0.0;
         let credit = burst - self.spent;
         let room = product + if is_policer { credit } else { standing };
-        self.take_back(&mut windows, room);
-        let all: f64 = windows.iter().sum();
-        let own: f64 = windows[..self.own].iter().sum();
+        let on_way = self.take_back(on_way, room);
+        let all = on_way.all;
         self.waiting = (all - product).clamp(0.0, standing);
         let rtt = empty + self.waiting / capacity;
-        let uneventful = self.between_losses(&windows, rtt);
-        let uneventful = match is_policer {
-            false => uneventful.min(self.until_full(room - all, rtt)),
-            true => uneventful.min(credit * rtt / (all - product).max(1.0)),
+        let is_early = self.now - self.began < START * last;
+        let length = match is_early && on_way.starts[0] {
+            true => rtt,
+            false => {
+                let uneventful = match is_policer {
+                    false => self.until_full(room - all, rtt),
+                    true => credit * rtt / (all - product).max(1.0),
+                };
+                self.length(rtt, uneventful.min(self.between_losses(on_way.most, rtt)))
+            }
         };
-        let step = self.step.min(uneventful.max(self.step / FINER));
-        let length = if starts { rtt } else { rtt.max(step) };
         let share = length / rtt;
         let (overflow, carried) = match is_policer {
             false => ((all - room).max(0.0), (all / rtt).min(capacity)),
             true => self.police(all, product, burst, (rtt, share)),
         };
-        let starting = self.starting(&windows);
         let taken = self.waiting.min(burst).max(self.spent);
-        let bursts = (starting / 2.0 + taken - burst).max(0.0);
         let pressure = Pressure {
-            all,
-            overflow,
-            starting,
-            bursts,
+            of_queue: overflow / all.max(1.0),
+            of_burst: match on_way.starting > 0.0 {
+                true => (on_way.starting / 2.0 + taken - burst).max(0.0) / on_way.starting,
+                false => 0.0,
+            },
             rtt,
             share,
         };
-        let lost = self.lose(&windows, &pressure);
-        self.leave_start(&windows, capacity);
-        self.grow(&windows, bound, (rtt, share), product);
-        self.windows = windows;
-        self.now += length;
-        let of_all = if all > 0.0 { own / all } else { 0.0 };
+        let lost = self.lose(&pressure);
+        if on_way.starts.contains(&true) {
+            self.leave_start(on_way.own, capacity);
+        }
+        self.grow(bound, (rtt, share), on_way.own, product);
         let bits = 8.0 * segment;
         self.wait_for_acknowledgements(carried * bits, length);
+        self.now += length;
+        self.wall += length * self.stretch;
+        let of_all = if all > 0.0 { on_way.own / all } else { 0.0 };
         let sends = 1.0 - self.drains();
         Step {
-            length,
+            length: length * self.stretch,
             own: carried * of_all * bits * sends,
             others: carried * (1.0 - of_all) * bits,
-            lost,
+            lost: lost * self.stretch,
             rtt,
         }
+    }
+
+    /// How long a step lasts in which streams have started.
+    ///
+    /// * `uneventful`: so long nothing tells streams to slow down, mostly.
+    fn length(&mut self, rtt: f64, uneventful: f64) -> f64 {
+        let longest = self.step / self.stretch;
+        let length = rtt.max(longest.min(uneventful.max(self.step / FINER)));
+        if self.now - self.began < SETTLES {
+            return length;
+        }
+        self.steps += 1;
+        self.stepped += length;
+        if self.steps.is_multiple_of(RECKONED) {
+            let left = (REPEATED - f64::from(self.steps)).max(f64::from(RECKONED));
+            let each = self.stepped / f64::from(self.steps);
+            self.stretch = ((self.until - self.wall) / (left * each)).max(1.0);
+        }
+        length
     }
 
     /// A policer lets pass what its bucket has credit for, which grows while less than its rate
@@ -441,7 +503,7 @@ impl<'a> Link<'a> {
     /// The share of its time in which a rate-based control drains the path: none before it first
     /// does.
     fn drains(&self) -> f64 {
-        let has_drained = self.now - self.began > DRAINS.0;
+        let has_drained = self.wall > DRAINS.0;
         match self.run.control == Control::Rate && has_drained {
             true => ((DRAINS.1 + self.path.rtt) / DRAINS.0).min(1.0),
             false => 0.0,
@@ -456,13 +518,10 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// A time in which no stream is struck twice by chance, mostly.
-    fn between_losses(&self, windows: &[f64], rtt: f64) -> f64 {
-        let each = windows.iter().zip(&self.streams);
-        let most = each
-            .map(|(window, one)| window / one.weight)
-            .fold(1.0, f64::max);
-        TWICE * rtt / (self.path.loss * most)
+    /// A time in which no stream is struck twice by chance, mostly, where each has no more than
+    /// `most` on the way.
+    fn between_losses(&self, most: f64, rtt: f64) -> f64 {
+        TWICE * rtt / (self.path.loss * most.max(1.0))
     }
 
     /// A time in which windows do not outgrow this room, in segments.
@@ -472,69 +531,98 @@ impl<'a> Link<'a> {
 
     /// Windows that outgrew what path and queue hold in a step of several round trips did so by
     /// what they grow in one: losses would have told.
-    fn take_back(&mut self, windows: &mut [f64], room: f64) {
-        let all: f64 = windows.iter().sum();
+    fn take_back(&mut self, on_way: OnWay, room: f64) -> OnWay {
         let most = room + self.growth;
-        if all > most && self.fitted {
-            let kept = most / all;
-            let grown = self.streams.iter_mut().zip(windows);
-            for (stream, window) in grown.filter(|(stream, _)| stream.avoids_congestion()) {
+        let outgrew = on_way.all > most && self.fitted;
+        self.fitted = on_way.all <= room;
+        if !outgrew {
+            return on_way;
+        }
+        let kept = most / on_way.all;
+        for stream in &mut self.streams {
+            if stream.avoids_congestion() {
                 stream.leave_start(kept * stream.window);
-                *window *= kept;
+                stream.on_way *= kept;
             }
         }
-        self.fitted = all <= room;
+        let taken_back = self.sum();
+        self.fitted = taken_back.all <= room;
+        taken_back
     }
 
-    /// Segments that each stream has on the way.
-    fn on_way(&self, bound: f64, windows: &mut Vec<f64>) {
-        let on_way = |(index, stream): (usize, &Stream)| match stream.idle_until > self.now {
-            true => 0.0,
-            false if index < self.own => stream.weight * stream.window.min(bound),
-            false => stream.weight * stream.window,
-        };
-        windows.clear();
-        windows.extend(self.streams.iter().enumerate().map(on_way));
+    /// Lets each stream have on the way what it may.
+    fn send(&mut self, bound: f64) -> OnWay {
+        let now = self.now;
+        let (own, others) = self.streams.split_at_mut(self.own);
+        for stream in own {
+            stream.send(now, bound);
+        }
+        for stream in others {
+            stream.send(now, f64::INFINITY);
+        }
+        self.sum()
+    }
+
+    /// What all have on the way.
+    fn sum(&self) -> OnWay {
+        let mut sum = OnWay::default();
+        let (own, others) = self.streams.split_at(self.own);
+        for stream in own {
+            let sent = stream.sent();
+            sum.own += sent;
+            sum.most = sum.most.max(stream.on_way);
+            if stream.is_starting() {
+                sum.starts[0] = true;
+                sum.starting += sent;
+            }
+        }
+        sum.all = sum.own;
+        for stream in others {
+            sum.all += stream.sent();
+            sum.most = sum.most.max(stream.on_way);
+            sum.starts[1] |= stream.is_starting();
+        }
+        sum
     }
 
     /// Streams whose losses are a round trip old hear of them.
     fn give_way(&mut self, rtt: f64) {
         let now = self.now;
+        if self.heard > now {
+            return;
+        }
+        self.heard = f64::INFINITY;
         for stream in &mut self.streams {
-            if let Some(struck) = stream.struck.filter(|struck| struck.heard <= now) {
-                stream.struck = None;
-                match struck.silences {
-                    true => stream.time_out(now, rtt),
-                    false => stream.cut(struck.strikes),
-                }
+            let Some(struck) = stream.struck else {
+                continue;
+            };
+            if struck.heard > now {
+                self.heard = self.heard.min(struck.heard);
+                continue;
+            }
+            stream.struck = None;
+            match struck.silences {
+                true => stream.time_out(now, rtt),
+                false => stream.cut(struck.strikes),
             }
         }
     }
 
-    /// Segments on the way of own streams whose windows double.
-    fn starting(&self, windows: &[f64]) -> f64 {
-        let own = self.streams.iter().zip(windows).take(self.own);
-        own.filter(|(stream, _)| stream.is_starting())
-            .map(|(_, window)| *window)
-            .sum()
-    }
-
     /// Losses of a step: those of a full queue, of bursts, and by chance. Gives the segments that
     /// own streams lost.
-    fn lose(&mut self, windows: &[f64], pressure: &Pressure) -> f64 {
+    fn lose(&mut self, pressure: &Pressure) -> f64 {
+        let by_chance = self.path.loss * pressure.share;
+        if by_chance + pressure.of_queue + pressure.of_burst == 0.0 {
+            return 0.0;
+        }
         let mut own = 0.0;
-        for (index, window) in windows.iter().copied().enumerate() {
-            if window <= 0.0 {
-                continue;
-            }
-            let is_starting = index < self.own && self.streams[index].is_starting();
-            let of_burst = match is_starting {
-                true => pressure.bursts * window / pressure.starting,
-                false => 0.0,
-            };
-            let of_queue = (pressure.overflow * window / pressure.all).max(of_burst);
-            let events = self.path.loss * window * pressure.share;
-            let strikes = self.streams[index].strikes(of_queue + events, &mut self.draw);
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            let window = stream.sent();
+            let is_starting = index < self.own && stream.is_starting();
+            let of_burst = if is_starting { pressure.of_burst } else { 0.0 };
+            let of_queue = window * pressure.of_queue.max(of_burst);
+            let events = window * by_chance;
+            let strikes = stream.strikes(of_queue + events, &mut self.draw);
             if strikes == 0.0 {
                 continue;
             }
@@ -544,27 +632,27 @@ impl<'a> Link<'a> {
             };
             let lost = (of_queue + by_chance).max(1.0);
             own += if index < self.own { lost } else { 0.0 };
-            let weight = self.streams[index].weight;
+            let weight = stream.weight;
             // A stream that starts sends another round before it hears of the first that was lost.
             let rounds = if is_starting { 1.5 } else { 1.0 };
-            self.streams[index].struck.get_or_insert(Struck {
+            let struck = stream.struck.get_or_insert(Struck {
                 since: self.now,
                 heard: self.now + rounds * pressure.rtt,
                 kept: (1.0 - lost / window).max(0.0),
                 strikes,
                 silences: window < DUPLICATES * weight || lost > SILENCED * window,
             });
+            self.heard = self.heard.min(struck.heard);
         }
         own
     }
 
     /// HyStart: acknowledgements that follow each other closely for half a round trip, or wait. The
     /// window has grown by half of what fills the path until the former are noticed.
-    fn leave_start(&mut self, windows: &[f64], capacity: f64) {
+    fn leave_start(&mut self, all: f64, capacity: f64) {
         let half = capacity * self.path.rtt / 2.0;
         let own = self.own;
-        let all: f64 = windows[..own].iter().sum();
-        let gap = self.streams.iter().map(|stream| stream.weight).sum::<f64>() / capacity;
+        let gap = (self.weights[0] + self.weights[1]) / capacity;
         let waits = self.waiting / capacity + self.back_waits;
         self.waited = self.waited.min(waits);
         let allowed = (self.path.rtt / 8.0).clamp(4e-3, 16e-3);
@@ -572,8 +660,8 @@ impl<'a> Link<'a> {
         if !is_long && waits - self.waited < allowed {
             return;
         }
-        for (index, (stream, window)) in self.streams.iter_mut().zip(windows).enumerate() {
-            let window = window / stream.weight;
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            let window = stream.on_way;
             if stream.is_starting() && stream.has_hystart() && window >= HYSTART_WINDOW {
                 let grown = if is_long && index < own {
                     half * window / all
@@ -590,9 +678,7 @@ impl<'a> Link<'a> {
     /// is, however many they are (Ware et al. 2019, "Modeling BBR's interactions with loss-based
     /// congestion control"; how much less is fitted to packets, `bench/inference --others`).
     fn rate_window(&self, product: f64) -> f64 {
-        let weigh = |streams: &[Stream]| streams.iter().map(|one| one.weight).sum::<f64>();
-        let (own, others) = self.streams.split_at(self.own);
-        let (own, others) = (weigh(own), weigh(others));
+        let [own, others] = self.weights;
         if others == 0.0 {
             let gain = if own > 1.0 { RATE_TOGETHER } else { RATE_ALONE };
             return gain * product / own.max(1.0);
@@ -602,31 +688,32 @@ impl<'a> Link<'a> {
         takes.max(own / (own + others)) * (1.0 + queue) * product / own.max(1.0)
     }
 
-    fn grow(&mut self, windows: &[f64], bound: f64, (rtt, share): (f64, f64), product: f64) {
+    fn grow(&mut self, bound: f64, (rtt, share): (f64, f64), own: f64, product: f64) {
         let now = self.now;
-        let all: f64 = windows[..self.own].iter().sum();
-        self.filled += if all >= product { share } else { 0.0 };
-        let fair = self.rate_window(product);
+        self.filled += if own >= product { share } else { 0.0 };
+        let is_filled = self.filled > FILLED;
+        let fair = self.rate_window(product).max(4.0);
         let overflows = self.path.standing_queue() < OVERSHOOTS * self.path.product();
-        self.growth = 0.0;
+        let mut grown = 0.0;
         for (index, stream) in self.streams.iter_mut().enumerate() {
-            let (window, before) = (windows[index], stream.window);
             if stream.goes_by_rate() {
-                match self.filled > FILLED {
+                match is_filled {
                     true if overflows && stream.is_starting() => {
-                        stream.leave_start(fair.max(4.0));
+                        stream.leave_start(fair);
                         stream.idle_until = now + REPAIRS * rtt;
                     }
-                    true => stream.leave_start(fair.max(4.0)),
+                    true => stream.leave_start(fair),
                     false => stream.grow(now, rtt, share),
                 }
                 continue;
             }
-            let is_bounded = index < self.own && stream.window >= bound;
-            if window > 0.0 && !is_bounded {
+            let before = stream.window;
+            let is_bounded = index < self.own && before >= bound;
+            if stream.on_way > 0.0 && !is_bounded {
                 stream.grow(now, rtt, share * stream.hears(now));
+                grown += stream.weight * (stream.window - before);
             }
-            self.growth += stream.weight * (stream.window - before) / share;
         }
+        self.growth = grown / share;
     }
 }

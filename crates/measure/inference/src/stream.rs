@@ -20,8 +20,9 @@ pub(crate) struct Stream {
     control: Control,
     /// Streams that it stands for.
     pub weight: f64,
-    /// Segments that it may have on the way.
+    /// Segments that it may have on the way, and that it has.
     pub window: f64,
+    pub on_way: f64,
     threshold: f64,
     /// Of CUBIC: the window at the last loss, when that was, and the climb back.
     max: f64,
@@ -60,6 +61,7 @@ impl Stream {
             control,
             weight,
             window: INITIAL,
+            on_way: 0.0,
             threshold: f64::INFINITY,
             max: 0.0,
             epoch: f64::NAN,
@@ -71,6 +73,19 @@ impl Stream {
             spared: f64::NAN,
             began,
         }
+    }
+
+    /// Sends what its window and `bound` allow, in segments.
+    pub fn send(&mut self, now: f64, bound: f64) {
+        self.on_way = match self.idle_until > now {
+            true => 0.0,
+            false => self.window.min(bound),
+        };
+    }
+
+    /// Segments on the way of all that it stands for.
+    pub fn sent(&self) -> f64 {
+        self.weight * self.on_way
     }
 
     /// Whether its window doubles with each round trip.
@@ -148,7 +163,7 @@ impl Stream {
         if self.epoch.is_nan() {
             self.epoch = now;
             self.origin = self.max.max(self.window);
-            self.climb = ((self.origin - self.window) / STEEPNESS).cbrt();
+            self.climb = ((self.origin - self.window) / STEEPNESS).powf(1.0 / 3.0);
             self.reno = self.window;
         }
         let slope = if self.reno >= self.max {

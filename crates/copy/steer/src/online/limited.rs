@@ -27,8 +27,8 @@ pub(super) struct Record {
 }
 
 /// The path is inferred once the network has bound for so long, and again each time that this has
-/// doubled: it costs a tenth of a second to two seconds of a processor.
-const FIRST: Span = Span::from_secs(1);
+/// doubled: it costs a twentieth of a second to one second of a processor.
+const FIRST: Span = Span::from_secs(2);
 /// Numbers of streams that are evidence of the path at the most, and a long run in seconds.
 const EVIDENCE_MAX: usize = 4;
 const LONG: f64 = 60.0;
