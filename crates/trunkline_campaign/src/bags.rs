@@ -169,7 +169,13 @@ impl Campaign {
         if lacking.is_empty() {
             return Ok(());
         }
-        let ends = places::ends(plan, group, options.host.as_deref(), options.patience)?;
+        let ends = places::ends(
+            plan,
+            group,
+            options.host.as_deref(),
+            places::any_turn(),
+            options.patience,
+        )?;
         let Some(reader) = SumReader::of(group, &ends.here)? else {
             return Ok(());
         };
@@ -250,7 +256,7 @@ fn send(
     let here = Here::Source(tags.to_owned());
     let ends = Ends {
         source: tags.join(""),
-        destination: places::far_place(plan, spot)?,
+        destination: places::far_place(plan, spot, places::any_turn())?,
         access: places::access(plan, group, &here, options.patience)?,
         here,
     };

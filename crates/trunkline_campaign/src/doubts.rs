@@ -42,7 +42,7 @@ fn doubt(plan: &Plan, to: &Spot, host: Option<&str>, cancel: &Cancel) -> Option<
         path: String::new(),
         ..to.clone()
     };
-    let url = places::far_place(plan, &base).ok()?;
+    let url = places::far_place(plan, &base, places::any_turn()).ok()?;
     let token = places::token(plan, to).ok()??;
     let options = RemoteOptions {
         connect_timeout: PATIENCE,

@@ -56,6 +56,7 @@ impl Here {
 /// The ends of a group's copies.
 ///
 /// * `host`: which host of the plan this machine is, if any.
+/// * `turn`: which of its addresses a far host is reached at, in turn.
 ///
 /// # Errors
 /// When both are on this machine, or none of both and it is a host of the plan, or the token of a
@@ -64,6 +65,7 @@ pub(super) fn ends(
     plan: &Plan,
     group: &Group,
     host: Option<&str>,
+    turn: u64,
     patience: Span,
 ) -> Result<Ends, Error> {
     let here = match (spots_here(group, host), host) {
@@ -76,11 +78,11 @@ pub(super) fn ends(
     // With a slash, what is in the folder goes, and not the folder.
     let source = match &here {
         Here::Source(folder) => folder.join(""),
-        Here::Destination(_) | Here::Neither => far_place(plan, &group.from)?.join(""),
+        Here::Destination(_) | Here::Neither => far_place(plan, &group.from, turn)?.join(""),
     };
     let destination = match &here {
         Here::Destination(folder) => folder.clone(),
-        Here::Source(_) | Here::Neither => far_place(plan, &group.to)?,
+        Here::Source(_) | Here::Neither => far_place(plan, &group.to, turn)?,
     };
     let access = access(plan, group, &here, patience)?;
     Ok(Ends {
@@ -156,7 +158,9 @@ fn none_here(group: &Group, host: &str) -> Error {
 }
 
 /// How a folder of another host is named for a copy.
-pub(super) fn far_place(plan: &Plan, spot: &Spot) -> Result<PathBuf, Error> {
+///
+/// * `turn`: which of the host's addresses, in turn.
+pub(super) fn far_place(plan: &Plan, spot: &Spot, turn: u64) -> Result<PathBuf, Error> {
     let host = spot.host.as_ref().and_then(|name| plan.hosts().get(name));
     let Some(host) = host else {
         return Err(Error::wrong_request(
@@ -164,7 +168,7 @@ pub(super) fn far_place(plan: &Plan, spot: &Spot) -> Result<PathBuf, Error> {
             "write it under `[hosts]`",
         ));
     };
-    let address = any_address(host);
+    let address = address(host, turn);
     Ok(PathBuf::from(match address.starts_with(SERVER) {
         true => {
             let address = address.trim_end_matches('/');
@@ -175,13 +179,15 @@ pub(super) fn far_place(plan: &Plan, spot: &Spot) -> Result<PathBuf, Error> {
     }))
 }
 
-/// One of its addresses, at random: machines that run shards know nothing of each other.
-fn any_address(host: &Host) -> &str {
-    let count = host.also.len() as u64 + 1;
-    let drawn = RandomState::new().hash_one(std::process::id()) % count;
-    let drawn = usize::try_from(drawn).ok().and_then(|at| at.checked_sub(1));
-    let other = drawn.and_then(|at| host.also.get(at));
+fn address(host: &Host, turn: u64) -> &str {
+    let at = usize::try_from(turn % (host.also.len() as u64 + 1)).unwrap_or(0);
+    let other = at.checked_sub(1).and_then(|at| host.also.get(at));
     other.map_or(host.address.as_str(), String::as_str)
+}
+
+/// A turn at random, so that a host is asked elsewhere the next time.
+pub(super) fn any_turn() -> u64 {
+    RandomState::new().hash_one(std::process::id())
 }
 
 /// What a place of a server takes for itself: `%` (RFC 3986, section 2.1).

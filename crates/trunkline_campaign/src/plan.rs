@@ -82,7 +82,7 @@ impl Campaign {
         let host = options.host.as_deref();
         for group in planned_here(plan, host)? {
             // The other end has to be elsewhere, too, and the token readable: better told now.
-            places::ends(plan, group, host, units::Span::from_secs(1))?;
+            places::ends(plan, group, host, 0, units::Span::from_secs(1))?;
         }
         let folder = CampaignFolder::create(folder)?;
         let mut maker = PlanMaker::begin(&folder, text)?;
@@ -233,7 +233,7 @@ fn asked(
     counted: &Counted,
     cancel: &Cancel,
 ) -> Result<Walked, Error> {
-    let url = places::far_place(plan, &group.from)?;
+    let url = places::far_place(plan, &group.from, places::any_turn())?;
     let token = places::token(plan, &group.from)?.ok_or_else(|| {
         Error::wrong_request(
             format!("the host of {} has no `token` in the plan", group.from),

@@ -76,9 +76,10 @@ impl Campaign {
             let waits = Unfinished::new(UnfinishedCause::Waits, waits);
             return Ok(ShardEnd::NotFinished(waits));
         }
-        let draw = || places::ends(&plan, &group, options.host.as_deref(), options.patience);
+        let host = options.host.as_deref();
+        let ends_at = |turn| places::ends(&plan, &group, host, turn, options.patience);
         let present = current.group(row.shard.group.as_str());
-        let ends = draw()?;
+        let ends = ends_at(0)?;
         // `bag` of the plan in force counts, also for shards that were cut before it was written.
         let bag = present.filter(|now| now.to == group.to);
         let sums = bag.map_or(Ok(None), |group| SumReader::of(group, &ends.here))?;
@@ -97,7 +98,7 @@ impl Campaign {
                 .map_or(group.priority, |group| group.priority)
                 .into(),
             ends,
-            draw: &draw,
+            ends_at: &ends_at,
             sums,
             began: now(),
         };

@@ -29,7 +29,7 @@ pub(super) struct Running<'a> {
     pub weight: u16,
     pub ends: Ends,
     /// Draws an address of the far host anew, where it has several.
-    pub draw: &'a dyn Fn() -> Result<Ends, Error>,
+    pub ends_at: &'a dyn Fn(u64) -> Result<Ends, Error>,
     /// Reads checksums, where the group is a bag.
     pub sums: Option<SumReader>,
     /// In seconds since 1970.
@@ -69,14 +69,15 @@ impl Running<'_> {
         }
         let mut patience = Patience::new(options.patience);
         let mut sum = Sum::default();
-        while let Some(why) = self.try_all(&mut sum, kept, on_event)? {
+        let mut tries = 0;
+        while let Some(why) = self.try_all(tries, &mut sum, kept, on_event)? {
             on_event(ShardEvent::Waiting(&why.error.what()));
             self.note(&why);
             if !patience.wait(|| self.watcher.halt().is_some()) {
                 let halt = self.watcher.halt().map(Stop::Halt);
                 return Err(halt.unwrap_or(Stop::Unfinished(why)));
             }
-            self.ends = (self.draw)()?;
+            tries += 1;
         }
         self.complete_sums(&mut sum)?;
         let before = match before {
@@ -132,7 +133,8 @@ impl Running<'_> {
 
     /// Copies what is left. Returns what may pass and kept some of it from being copied.
     fn try_all(
-        &self,
+        &mut self,
+        tries: u64,
         sum: &mut Sum,
         kept: &mut Option<Slot>,
         on_event: &mut OnEvent<'_>,
@@ -147,6 +149,8 @@ impl Running<'_> {
             return Ok(None);
         }
         let slot = self.slot(kept, on_event)?;
+        // Copies at a time go to servers in turn, and each try to the next one.
+        self.ends = (self.ends_at)(u64::from(slot.number()) + tries)?;
         match self.copy_all(todo, &slot, sum, on_event) {
             Err(Stop::Unfinished(why)) if why.cause.is_waited_for() => Ok(Some(why)),
             copied => {
@@ -212,11 +216,12 @@ impl Running<'_> {
 
     fn slot(&self, kept: &mut Option<Slot>, on_event: &mut OnEvent<'_>) -> Result<Slot, Stop> {
         let mut is_told = false;
+        let mut wait = None;
         loop {
             if let Some(halt) = self.watcher.halt() {
                 return Err(Stop::Halt(halt));
             }
-            if let Some(slot) = kept.take() {
+            if let Some(slot) = kept.take().and_then(|slot| self.watcher.slots.keep(slot)) {
                 return Ok(slot);
             }
             if let Some(slot) = self.watcher.slots.take()? {
@@ -232,6 +237,9 @@ impl Running<'_> {
                     self.link.copies, self.row.link
                 );
                 on_event(ShardEvent::Waiting(&what));
+            }
+            if wait.is_none() {
+                wait = self.watcher.slots.wait()?;
             }
             thread::sleep(TICK);
         }

@@ -185,7 +185,13 @@ impl Verifying {
         let (plan, now) = (campaign.plan_of(row)?, campaign.current()?);
         let link = campaign.link(&now, &plan, row)?;
         let group = campaign.group(row)?;
-        let ends = places::ends(&plan, &group, options.host.as_deref(), options.patience)?;
+        let ends = places::ends(
+            &plan,
+            &group,
+            options.host.as_deref(),
+            places::any_turn(),
+            options.patience,
+        )?;
         for batch in batches(files, &ends.here) {
             let request = comparison(&ends, &link, &batch)?;
             let mut heard = Heard::default();

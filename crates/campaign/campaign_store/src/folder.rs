@@ -418,8 +418,22 @@ pub(crate) fn own_folder(folder: &Path) -> Result<(), StoreError> {
 const GLANCES: u32 = 3;
 const GLANCE: Duration = Duration::from_millis(15);
 
+/// Between the process and its host in the text of a lock.
+const ON_HOST: &str = " on ";
+
+/// The name of this machine; empty where the kernel does not tell it.
+pub(crate) fn this_host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
 /// A lock that its holder names itself in.
 pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
+    lock_for(&this_host(), file, what)
+}
+
+/// The same, held for a process of `host`.
+pub(crate) fn lock_for(host: &str, file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
     let failed = || StoreError::file("lock", file);
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
@@ -434,9 +448,8 @@ pub(crate) fn lock(file: &Path, what: &str) -> Result<Flock<File>, StoreError> {
     }
     match locked {
         Ok(mut lock) => {
-            let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-            let text = format!("process {} on {}\n", std::process::id(), host.trim());
-            // Only for the message of others.
+            let text = format!("process {}{ON_HOST}{host}\n", std::process::id());
+            // For messages of others, and for the parts of hosts in a link's slots.
             let _ = lock.set_len(0).and_then(|()| {
                 lock.rewind()?;
                 lock.write_all(text.as_bytes())
@@ -463,6 +476,14 @@ pub(crate) fn is_locked(file: &Path) -> bool {
         return false;
     };
     Flock::lock(opened, FlockArg::LockSharedNonblock).is_err()
+}
+
+/// The host of the process that holds the lock of a file; `None` while it is not held.
+pub(crate) fn lock_host(file: &Path) -> Option<String> {
+    let text = is_locked(file).then(|| fs::read_to_string(file))?;
+    let text = text.unwrap_or_default();
+    let (_, host) = text.trim_end().split_once(ON_HOST).unwrap_or_default();
+    Some(host.to_owned())
 }
 
 /// A file that appears whole or not at all.

@@ -13,6 +13,7 @@
 //! | `runs/SHARD/sums.ndjson` | checksums of its files, where the group is a bag |
 //! | `bags/GROUP/` | the tag files of a bag, as they are at the destination |
 //! | `links/LINK/slot-N` | locked by a copy that runs on the link |
+//! | `links/LINK/waits-HOST` | locked while a copy of the host waits for a slot |
 //! | `links/LINK/slot-N.json`, `streams.json` | how it fares, how many streams each has |
 //! | `paused`, `cancelled` | that the campaign is |
 //!
@@ -50,7 +51,7 @@ pub use line::{Fate, LeftOut, Line, Manifest, ManifestWriter, Reason};
 pub use link_reports::{CopyReport, LinkReports};
 pub use make::PlanMaker;
 pub use shard_run::{Done, Failed, Notes, RunLock, ShardResult, ShardRun, causes};
-pub use slots::{Slot, Slots};
+pub use slots::{Slot, SlotWait, Slots};
 pub use sort::{Sorted, Sorter};
 pub use summary::{GroupSummary, PlanSummary};
 pub use sums::{SumNotes, Summed};
