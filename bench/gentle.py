@@ -8,6 +8,7 @@ flow, and alone again. `--repetitions`, `--seconds` and names of paths as argume
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import re
 import signal
@@ -78,7 +79,9 @@ def run(path, seed, arguments):
         with open(folder / "source", "wb") as source:
             # More than the link can carry meanwhile.
             seconds = arguments.seconds + 2 * arguments.idle + 10
-            source.truncate(int(link_of(file) * 1e6 / 8 * seconds))
+            block = os.urandom(1 << 20)
+            for _ in range(int(link_of(file) * 1e6 / 8 * seconds) // len(block)):
+                source.write(block)
         far = f"iperf3 -s -p 5300 > {folder}/iperf3.log 2>&1 & exec {TRUNKLINE} serve --root {root} --tokens {tokens} > {folder}/serve.log 2>&1"
         near = [sys.executable, __file__, "--inside", name, path, "--seconds", str(arguments.seconds), "--idle", str(arguments.idle),
                 f"--copy-args={arguments.copy_args}"]
