@@ -41,12 +41,9 @@ impl Belief {
         of_setting(setting, self.congestion.as_deref())
     }
 
-    /// What a setting carries in the long run, path by path.
-    pub fn forecast(&self, setting: &Setting, seconds: f64) -> Forecast {
-        self.posterior.forecast(&Run {
-            seconds,
-            ..self.run(setting)
-        })
+    /// What a minute of a setting carries, path by path.
+    pub fn forecast(&self, setting: &Setting) -> Forecast {
+        self.posterior.forecast(&self.run(setting))
     }
 
     /// What a minute of a setting carries.

@@ -23,8 +23,6 @@ const RATE_DOUBLINGS: f64 = 2.0;
 const UDP_DOUBLINGS: f64 = 12.0;
 /// A fixed window or a pace is one more thing to set; doublings.
 const SET_DOUBLINGS: f64 = 1.5;
-/// A loop of decisions looks this far ahead, seconds.
-const AHEAD: f64 = 150.0;
 /// Outcomes of a sample that differ by less, as a logarithm, are not told apart.
 const TOLD_APART: f64 = 0.12;
 
@@ -42,7 +40,7 @@ impl Table {
     pub fn of(history: &History, settings: Vec<Setting>) -> Option<Table> {
         let belief = history.belief()?;
         let forecast = |setting: &Setting| {
-            let usual = belief.forecast(setting, AHEAD);
+            let usual = belief.forecast(setting);
             match moves_as_usual(history, setting) {
                 true => usual,
                 false => usual.times(moving::gain(history, setting)),
