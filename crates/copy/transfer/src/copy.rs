@@ -380,7 +380,8 @@ impl Opener for Near<'_> {
                 .hint()
                 .unwrap_or("is `trunkline serve --root` running there, and its port open?"),
             (FarHost::Ssh { .. }, _) if !self.connector.has_started() => {
-                "does `ssh` to that host work from here, and is trunkline installed there?"
+                "does `ssh` to that host work from here? Where it starts no program at all, \
+                `--sftp` copies to its SFTP server"
             }
             (FarHost::Ssh { .. }, Connect::ToFar(_)) => {
                 "ssh works, but data needs a port there: let one through the firewall and name it \

@@ -50,6 +50,10 @@ pub(super) fn full(name: &[u8], free: u64) -> Problem {
     with_hint(problem(ProblemKind::DiskFull, what), ROOM)
 }
 
+/// The part of a file is opened by each connection that writes to it.
+const WRITE_RIGHT: &str = "give the account there the right to it, or name another folder; \
+    ProFTPD needs `AllowOverwrite on`";
+
 fn meaning(trying: &str, status: &Status) -> (ProblemKind, String, Option<&'static str>) {
     let text = printable(&status.text, TEXT_CHARACTERS);
     match status.code {
@@ -61,7 +65,10 @@ fn meaning(trying: &str, status: &Status) -> (ProblemKind, String, Option<&'stat
         StatusCode::Denied => (
             ProblemKind::Permission,
             "this account has no right to it".to_owned(),
-            Some("give the account there the right to it, or name another folder"),
+            Some(match trying {
+                "write" => WRITE_RIGHT,
+                _ => "give the account there the right to it, or name another folder",
+            }),
         ),
         StatusCode::Unsupported => (
             ProblemKind::Request,
