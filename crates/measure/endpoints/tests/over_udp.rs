@@ -262,7 +262,14 @@ fn control_connections_that_say_nothing_take_places_from_themselves() {
         &server,
         b"TLu1 and what no client would say, in so many words",
     );
-    assert!(matches!(refusal(&server), Refusal::Stranger(_)));
+    // On a busy host those that say nothing are refused for their silence before.
+    loop {
+        match refusal(&server) {
+            Refusal::Stranger(_) => break,
+            Refusal::Silent(_) => {}
+            other => panic!("{other}"),
+        }
+    }
     drop(garbage);
     still_serves(&server);
 }
