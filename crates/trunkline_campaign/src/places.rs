@@ -185,7 +185,7 @@ fn address(host: &Host, turn: u64) -> &str {
     other.map_or(host.address.as_str(), String::as_str)
 }
 
-/// A turn at random, so that a host is asked elsewhere the next time.
+/// A turn at random, for what is asked once: the next time another address may answer.
 pub(super) fn any_turn() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }

@@ -28,7 +28,7 @@ pub(super) struct Running<'a> {
     /// Parts of the link's streams: the priority of the group.
     pub weight: u16,
     pub ends: Ends,
-    /// Draws an address of the far host anew, where it has several.
+    /// The ends, by the address of the far host whose turn it is.
     pub ends_at: &'a dyn Fn(u64) -> Result<Ends, Error>,
     /// Reads checksums, where the group is a bag.
     pub sums: Option<SumReader>,
